@@ -5,7 +5,7 @@ from typing import Any
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
-from leaderboard.display.charts import Point
+from leaderboard.display.charts import Point, SizedScore
 from leaderboard.display.tables import Column
 from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
@@ -107,3 +107,17 @@ def summary(title: str, points: Sequence[Point]) -> str:
     if f"{low.value:.3f}" == f"{high.value:.3f}":
         return f"{title}: {low.value:.3f} in all {len(points)} groups."
     return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
+
+
+def best_and_largest(scores: Sequence[SizedScore]) -> str:
+    """Return a sentence with the highest of several scores, and with that of the largest model where it is another."""
+    best = max(scores, key=lambda score: score.value)
+    largest = max(scores, key=lambda score: (score.parameters, score.value))
+    if best.value == largest.value:
+        return f"Best and largest: {_sized(largest)}."
+    return f"Best: {_sized(best)}. Largest: {_sized(largest)}."
+
+
+def _sized(score: SizedScore) -> str:
+    figure = " ".join(filter(None, [f"{score.value:.3f}", cells.half_width(score.low, score.high)]))
+    return f"{score.label} ({cells.parameters(score.parameters).text}), {figure}"

@@ -10,6 +10,8 @@ from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, TableView
 from leaderboard.display.visible import visible
 
+SPOKEN = ("published", "highest")  # what is said of a figure to readers who do not see how it looks
+
 
 def overview_rows_html(view: TableView, starts: Collection[str]) -> SafeString:
     """Return the rows of the overview; `starts` names the columns with which a topic begins."""
@@ -35,7 +37,8 @@ def _figure_html(column: Column[object], cell: Cell, first: bool) -> str:
     """Return a cell with a figure that leads to its run; its bar is as long as the figure."""
     kind = escape(cell.kind)
     link = f'<a class="{kind}" href="{escape(cell.href)}" title="{escape(cell.note)}">{escape(cell.text)}</a>'
-    spoken = '<span class="visually-hidden">&nbsp;published</span>' if cell.kind == "published" else ""
+    words = ", ".join(word for word in cell.kind.split() if word in SPOKEN)
+    spoken = f'<span class="visually-hidden">&nbsp;{words}</span>' if words else ""
     bar = ""
     if cell.bar:
         length = svg_length(cell.bar.at)

@@ -87,6 +87,12 @@ class BenchmarkColumn:
     def slug(self) -> str:
         return self.measure.slug
 
+    @property
+    def highest(self) -> float | None:
+        """The highest of several shares about the items of this column; None where more is not better, or for one."""
+        values = [figure.value for figure in self.figures.values() if not self.is_about_other_items(figure)]
+        return max(values) if len(values) > 1 and all(0 <= value <= 1 for value in values) else None
+
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
         return figure.benchmark != self.version.pk

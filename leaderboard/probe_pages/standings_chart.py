@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from leaderboard.display import charts, labels
 from leaderboard.display.charts import Chart, SizedScore
+from leaderboard.display.columns import best_and_largest
 from leaderboard.lists.families import family_of
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.ranked_rows import Standing
@@ -40,11 +41,11 @@ def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], charted: Sequ
     sized = [row for row in charted if row.run.model.parameters and row.main and row.main.value is not None]
     if not sized:
         return None
-    models = labels.counted([row.run for row in sized])
-    summary = f"{title} by model size, {models}."
+    models, scores = labels.counted([row.run for row in sized]), _sized_scores(sized)
+    summary = f"{title} by model size, {models}. {best_and_largest(scores)}"
     if any(row.run.is_published for row in sized):
         summary += " Hollow markers are published figures."
-    figure = charts.scaling_curve(_sized_scores(sized), _chance(rows), labels.within(title))
+    figure = charts.scaling_curve(scores, _chance(rows), labels.within(title))
     return Chart("scatter", f"{title} by model size", summary, figure)
 
 

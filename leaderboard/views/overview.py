@@ -10,7 +10,7 @@ from django.urls import NoReverseMatch, reverse
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.cells import Bar, Cell, Raw
 from leaderboard.display.charts import Chart, SizedScore
-from leaderboard.display.columns import source
+from leaderboard.display.columns import best_and_largest, source
 from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link, select
 from leaderboard.lists.families import family_of
 from leaderboard.lists.overview import Provenance, citations, model_rows, overview, running, versions, with_open_runs
@@ -27,6 +27,7 @@ from leaderboard.probe_pages.topics import TOPICS
 from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 
+HIGHEST = "highest of its column"
 OTHER_ITEMS = "about other items than the rest of this column"
 DEFAULT_SORT = "coverage"
 WAITING = "waiting"
@@ -244,14 +245,14 @@ def _coverage_cell(row: ModelRow) -> Cell:
 
 def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
     """Return the column of a benchmark, and those that only the CSV has."""
-    slug, plan = column.slug, column.version.plan
+    slug, plan, highest = column.slug, column.version.plan, column.highest
 
     def figure(row: ModelRow) -> Figure | None:
         return row.figures.get(slug)
 
     def cell(row: ModelRow) -> Cell:
         stored = figure(row)
-        return _figure_cell(column, stored, plan, sources) if stored else _cell_without_figure(column, row)
+        return _figure_cell(column, stored, plan, sources, highest) if stored else _cell_without_figure(column, row)
 
     def key(row: ModelRow) -> float | None:
         stored = figure(row)
@@ -284,14 +285,21 @@ def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
     return Cell(raw, "" if raw is None else str(raw))
 
 
-def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str]) -> Cell:
-    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
+def _figure_cell(
+    column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str], highest: float | None
+) -> Cell:
+    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings.
+
+    `highest`: the highest figure of the column, which the page shows in bold; None where none is.
+    """
     score = cells.score(figure.value, figure.low, figure.high)
+    is_highest = figure.value == highest and not column.is_about_other_items(figure)
     facts = [
         score.note,
         f"{figure.n:,.0f} items" if figure.n else "",
         f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
         OTHER_ITEMS if column.is_about_other_items(figure) else "",
+        HIGHEST if is_highest else "",
     ]
     return Cell(
         figure.value,
@@ -299,7 +307,7 @@ def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Ma
         run_url(figure.run),
         " · ".join(filter(None, facts)),
         _bar(figure.value, column.chance) if score.bar else None,
-        "measured" if figure.is_measured else "published",
+        f"{'measured' if figure.is_measured else 'published'}{' highest' * is_highest}",
     )
 
 
@@ -360,16 +368,13 @@ def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
 
 
 def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
-    """Describe the curve: how many models, the lowest and the highest, and the sources."""
-    low, high = (pick(scores, key=lambda score: score.value) for pick in (min, max))
+    """Describe the curve: how many models from which sources, the best and the largest, and what guessing reaches."""
     measured = sum(score.is_measured for score in scores)
     sentences = [
         f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
-        f"{len(scores) - measured} published (hollow points)."
+        f"{len(scores) - measured} published (hollow points).",
+        best_and_largest(scores),
     ]
-    if len(scores) > 1:
-        ends = [f"{end.value:.3f} ({end.label}, {cells.parameters(end.parameters).text})" for end in (low, high)]
-        sentences.append(f"From {ends[0]} to {ends[1]}.")
     if chance is not None:
         sentences.append(f"Guessing reaches {chance:.3f}.")
     return " ".join(sentences)

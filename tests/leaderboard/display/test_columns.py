@@ -1,7 +1,8 @@
 """Columns that several tables share, and the points and summaries of charts."""
 
-from leaderboard.display.charts import Point
+from leaderboard.display.charts import Point, SizedScore
 from leaderboard.display.columns import (
+    best_and_largest,
     interval_columns,
     model_column,
     score_points,
@@ -89,3 +90,10 @@ def test_a_summary_has_the_lowest_and_the_highest_value() -> None:
     assert summary("Accuracy", points) == "Accuracy: from 0.250 (a) to 0.750 (c) over 3 groups."
     assert summary("Accuracy", points[:1]) == "Accuracy: 0.500 (b)."
     assert summary("Accuracy", []) == "Accuracy: nothing was measured."
+
+
+def test_of_sized_scores_the_best_and_the_largest_are_named() -> None:
+    small = SizedScore("small", 0.6, 0.55, 0.65, 10**8, "", True, "/runs/1/")
+    large = SizedScore("large", 0.5, None, None, 3 * 10**9, "", True, "/runs/2/")
+    assert best_and_largest([large, small]) == "Best: small (100 M), 0.600 ± 0.050. Largest: large (3 B), 0.500."
+    assert best_and_largest([large]) == "Best and largest: large (3 B), 0.500."

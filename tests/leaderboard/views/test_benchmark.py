@@ -204,7 +204,8 @@ def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchm
     assert "by model size, 1 model." in client.get(TINY).content.decode()
     make.finished(tiny, 0.4, make.model("org/whole"))
     make.finished(tiny, 0.3, make.model("org/also-whole"))
-    assert "by model size, 2 models." in client.get(TINY).content.decode()
+    page = client.get(TINY).content.decode()
+    assert "by model size, 2 models. Best and largest: whole (135 M), 0.400 ± 0." in page
 
 
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:

@@ -139,6 +139,17 @@ def test_a_cell_links_to_its_run_and_tells_interval_items_source_and_settings(cl
     assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 items · measured here, first wording only", link)
 
 
+def test_the_highest_figure_of_a_column_is_bold_and_said_to_be(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    assert "highest of its column" not in page(client), "there is nothing to be higher than"
+    best = make.finished(tiny, 0.6, make.model("org/b"))
+    make.published(make.benchmark(version="published", current=False), 0.9)
+    (link,) = re.findall(
+        r'<a class="[a-z]+ highest" href="([^"]+)" title="[^"]+ · highest of its column"', page(client)
+    )
+    assert link == best.get_absolute_url(), "a higher figure about other items does not count"
+
+
 def test_a_published_cell_cites_its_source(client: Client, tiny: Benchmark) -> None:
     make.published(tiny, provenance_record={"source": {"authors": "Ada Byron, Alan Turing", "year": 2024}})
     assert "published: Byron et al. 2024" in page(client)
@@ -251,7 +262,7 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
     for hub_id, value in (("openai-community/gpt2", 0.2), ("openai-community/gpt2-xl", 0.6)):
         make.finished(tiny, value, make.model(hub_id, parameters=10**8 + int(value * 10**9)))
     make.finished(other, 0.5, make.model("openai-community/gpt2", parameters=10**8))
-    assert "From 0.200 (gpt2, 300 M) to 0.600 (gpt2-xl, 700 M)." in page(client)
+    assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
     assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
     chart = client.get("/").context["charts"]["curve"]
     assert [trace.name for trace in plotted(chart.figure).data] == ["GPT-2"]
