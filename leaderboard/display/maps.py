@@ -86,7 +86,11 @@ def world_map(values: Mapping[str, float], texts: Mapping[str, str], summary: st
     shade = _side if differences else _step
     earth = world()
     shapes = [
-        Shape(country, shade(values[code]) if code in values else "blank", texts.get(code, f"{country.name}: no items"))
+        Shape(
+            country,
+            shade(values[code]) if code in values else "blank",
+            texts.get(code, f"{country.name}: no questions"),
+        )
         for code, country in earth.countries.items()
         if country.path or code in values
     ]

@@ -59,9 +59,19 @@ def has_map(run: Run) -> bool:
     if not (run.artefact and run.benchmark.correctness.column):
         return False
     try:
-        return len(set(countries_of(run.benchmark).values())) >= LEAST_COUNTRIES
+        return are_about_countries(read_questions(run.benchmark).relations)
     except ProbingError:  # the benchmark's files are not here or cannot be read
         return False
+
+
+def are_about_countries(relations: Iterable[Relation]) -> bool:
+    """Tell whether relations name enough countries for a map; those after the last one needed are not looked at."""
+    codes: set[str] = set()
+    for relation in relations:
+        codes.update(code for _, code in _relation_countries(relation) if code)
+        if len(codes) >= LEAST_COUNTRIES:
+            return True
+    return False
 
 
 def _relation_countries(relation: Relation) -> Iterable[tuple[Item, str]]:

@@ -16,6 +16,7 @@ from leaderboard.display.tables import PageLink, Table
 from leaderboard.exports.figure_references import benchmark_reference
 from leaderboard.exports.linked_data import as_script, dataset
 from leaderboard.lists import runs
+from leaderboard.lists.country_shares import are_about_countries
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import Slice
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
@@ -56,6 +57,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
+        "mapped": _mapped(board, relations),
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "place_switches": places.switches(
             request.GET, places.places(pages, offered), place, everything="All, in groups"
@@ -91,6 +93,13 @@ def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[Pa
     boards = sorted((row for row in versions if row.current), key=lambda row: (not row.main, row.probe))
     links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
     return links if len(links) > 1 else []
+
+
+def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:
+    """Return the first run of the standings whose answers a map of the world can show, if the questions have one."""
+    has_right_answers = board.standings and board.standings[0].run.benchmark.correctness.column
+    run = next((row.run for row in board.standings if row.run.artefact), None)
+    return run if run and has_right_answers and are_about_countries(relations) else None
 
 
 def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:

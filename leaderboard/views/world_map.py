@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -12,6 +13,7 @@ from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.maps import WorldMap, world, world_map
 from leaderboard.display.tables import Column, Table, link
+from leaderboard.lists.compared_runs import short_names
 from leaderboard.lists.country_shares import (
     LEAST_COUNTRIES,
     CountryShare,
@@ -30,7 +32,15 @@ from probing.errors import BadInput, ProbingError
 NUMBER = re.compile(r"[0-9]{1,18}")
 OTHERS_LISTED = 10
 SUMMARY_NAMES = 3  # countries that the summary names at each end
-COUNTRY_HELP = "Select a country to see the items that name it."
+COUNTRY_HELP = "Select a country to see the questions that name it."
+
+
+class OtherMap(NamedTuple):
+    """Another run on the same benchmark: its name, the address of its own map, and that of the difference to it."""
+
+    name: str
+    own: str
+    difference: str
 
 
 def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -45,10 +55,12 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         _refuse_empty(run, rows, 1 if place else LEAST_COUNTRIES)
     except ProbingError as error:
         return _no_map(request, run, error)
+    names = short_names([run, other] if other else [run])
     context = {
         "run": run,
         "other": other,
-        "map": run_map(run, other, rows),
+        "names": names,
+        "map": run_map(names, rows),
         "counted": sum(row.items for row in rows),
         "with_country": len(countries),
         "all_items": sum(len(relation.items) for relation in tagged_relations(run.benchmark, tags)),
@@ -61,7 +73,7 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     named = "; ".join(f"{each.model.title} (run {each.pk})" for each in (run, other) if each)
     details = f"{named}; benchmark version {run.benchmark.version[:12]}"
     reference = page_reference(request, f"map-{run.pk}", f"Answers by country on {run.benchmark.title}", details)
-    return show(request, "world_map.html", context, [countries_table(run, other, rows, tags)], reference=reference)
+    return show(request, "world_map.html", context, [countries_table(run, names, rows, tags)], reference=reference)
 
 
 def other_run(run: Run, number: str) -> Run | None:
@@ -100,15 +112,15 @@ def _no_map(request: HttpRequest, run: Run, error: ProbingError) -> HttpResponse
     return render(request, "problem.html", {"error": error, "title": "No map", "run": run}, status=404)
 
 
-def run_map(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> WorldMap:
-    """Return the map of the shares, or of the differences to another run."""
+def run_map(names: Sequence[str], rows: Sequence[CountryShare]) -> WorldMap:
+    """Return the map of the shares of a run, or of the differences of two; `names`: those of their models."""
     values = {row.code: row.share if row.difference is None else row.difference for row in rows}
     texts = {row.code: _text(row) for row in rows}
-    return world_map(values, texts, _summary(run, other, rows), differences=other is not None)
+    return world_map(values, texts, _summary(names, rows), differences=len(names) > 1)
 
 
 def _text(row: CountryShare) -> str:
-    items = f"{row.items} item{'' if row.items == 1 else 's'}"
+    items = f"{row.items} question{'' if row.items == 1 else 's'}"
     if row.difference is None:
         return f"{_name(row)}: {row.share:.2f} right of {items}"
     return (
@@ -120,28 +132,32 @@ def _name(row: CountryShare) -> str:
     return world().countries[row.code].name
 
 
-def _summary(run: Run, other: Run | None, rows: Sequence[CountryShare]) -> str:
+def _summary(names: Sequence[str], rows: Sequence[CountryShare]) -> str:
     """Say in words what the map shows: the best and the worst countries among those with most items."""
     many = rows[: max(len(rows) // 2, 2 * SUMMARY_NAMES)]
     ordered = sorted(many, key=lambda row: row.share if row.difference is None else row.difference)
     low, high = (", ".join(map(_name, part)) for part in (ordered[:SUMMARY_NAMES], ordered[-SUMMARY_NAMES:][::-1]))
-    among = f"Among the {len(many)} countries with most items"
-    if other is None:
-        return f"{among}, {run.model.hub_id} is right most often about {high}, and least often about {low}."
-    return f"{among}, {run.model.hub_id} is furthest ahead of {other.model.hub_id} about {high}, and least about {low}."
+    among = f"Among the {len(many)} countries with most questions"
+    if len(names) == 1:
+        return f"{among}, {names[0]} is right most often about {high}, and least often about {low}."
+    return f"{among}, {names[0]} is furthest ahead of {names[1]} about {high}, and least about {low}."
 
 
-def _others(request: HttpRequest, run: Run, other: Run | None) -> list[tuple[str, str]]:
-    """Return the names of runs to compare with and the addresses of their maps: those searched for, or the newest."""
+def _others(request: HttpRequest, run: Run, other: Run | None) -> list[OtherMap]:
+    """Return other runs on the benchmark with the addresses of their maps: those searched for, or the newest."""
     runs = runs_with_items().newest_steps().filter(benchmark=run.benchmark)
     runs = runs.exclude(pk__in=[run.pk, other.pk if other else run.pk])
     if search := request.GET.get("search", "")[:100]:
         runs = runs.filter(model__hub_id__icontains=search)
-    return [(row.name, link(request.GET, other=str(row.pk))) for row in runs[:OTHERS_LISTED]]
+    alone = link(request.GET, other=None, search=None).removesuffix("?")
+    return [
+        OtherMap(row.name, f"{reverse('world_map', args=[row.pk])}{alone}", link(request.GET, other=str(row.pk)))
+        for row in runs[:OTHERS_LISTED]
+    ]
 
 
 def countries_table(
-    run: Run, other: Run | None, rows: Sequence[CountryShare], tags: Mapping[str, str]
+    run: Run, names: Sequence[str], rows: Sequence[CountryShare], tags: Mapping[str, str]
 ) -> Table[CountryShare]:
     def country(row: CountryShare) -> Cell:
         query = urlencode({"search": _name(row), **tags})
@@ -153,14 +169,14 @@ def countries_table(
     columns: list[Column[CountryShare]] = [
         Column("country", "Country", country, COUNTRY_HELP, align="head"),
         Column("code", "Code", lambda row: cells.text(row.code), shown=False),
-        Column("items", "Items", lambda row: cells.number(row.items), align="number"),
-        Column("share", "Share right" if other is None else run.model.hub_id, share, align="score"),
+        Column("items", "Questions", lambda row: cells.number(row.items), align="number"),
+        Column("share", "Share right" if len(names) == 1 else names[0], share, align="score"),
         Column("low", "", lambda row: cells.bound(row.interval[0]), shown=False),
         Column("high", "", lambda row: cells.bound(row.interval[1]), shown=False),
     ]
-    if other is not None:
+    if len(names) > 1:
         columns += [
-            Column("other", other.model.hub_id, lambda row: cells.score(row.other), align="score"),
+            Column("other", names[1], lambda row: cells.score(row.other), align="score"),
             Column("difference", "Difference", lambda row: cells.signed(row.difference), align="number"),
         ]
     return Table("countries", "Countries", columns, rows, main=True, page_size=25)

@@ -75,6 +75,16 @@ def test_every_page_opens_with_nothing_inline_and_no_id_twice(
             assert len(ids) == len(set(ids)), [name for name in set(ids) if ids.count(name) > 1]
 
 
+def test_every_page_describes_itself_to_those_who_search(client: Client, site: Site) -> None:
+    descriptions = {}
+    for address in site.addresses:
+        if "?" not in address or "/compare/" in address:
+            (text,) = re.findall(r'<meta name="description"\s+content="([^"]+)"', client.get(address).content.decode())
+            descriptions[address] = " ".join(text.split())
+    assert len(set(descriptions.values())) == len(descriptions) > 15
+    assert "Best" in descriptions["/benchmarks/small/"]
+
+
 def from_one(table: list[list[str]]) -> list[list[str]]:
     """Return the lines of a CSV with wordings and questions counted from 1, as pages count them."""
     counted = [place for place, name in enumerate(table[0]) if name in ("template", "index")]

@@ -1,6 +1,7 @@
 """/runs/<id>/map/ : the share right by country."""
 
 import json
+import re
 from pathlib import Path
 from random import Random
 
@@ -77,8 +78,8 @@ def test_the_page_draws_the_map_with_its_summary_and_its_coverage(client: Client
     page = client.get(f"/runs/{runs[0].pk}/map/").content.decode()
     assert "<title>Egypt: " in page
     items = runs[0].benchmark.items
-    assert f"{items - 4} of {items} items" in " ".join(page.split())
-    assert "is right most often about" in page
+    assert f"{items - 4} of {items} questions" in " ".join(page.split())
+    assert ", a is right most often about" in page, "without the organisation, as no other model is shown"
     assert "style=" not in page
     assert len(page) < 300_000
 
@@ -113,7 +114,9 @@ def test_the_map_of_a_culture_pair_in_one_language_has_its_items_only(
 
 def test_other_models_are_found_by_name(client: Client, runs: list[Run]) -> None:
     address = f"/runs/{runs[0].pk}/map/"
-    assert f"other={runs[1].pk}" in client.get(f"{address}?search=ORG/B").content.decode()
+    page = client.get(f"{address}?search=ORG/B&part=x").content.decode()
+    assert f'href="?search=ORG%2FB&amp;part=x&amp;other={runs[1].pk}"' in page
+    assert f'href="/runs/{runs[1].pk}/map/?part=x"' in page, "its own map, of the same part"
     assert "No other model" in client.get(f"{address}?search=nobody").content.decode()
 
 
@@ -153,3 +156,14 @@ def test_only_a_run_about_countries_whose_questions_are_here_has_a_map(runs: lis
     assert not has_map(site.first)
     runs[0].benchmark.path = ""
     assert not has_map(runs[0])
+
+
+def test_the_page_of_a_benchmark_about_countries_leads_to_the_map_of_its_first_run(
+    client: Client, runs: list[Run], site: Site
+) -> None:
+    (address,) = re.findall(
+        r'href="(/runs/\d+/map/)"', client.get(runs[0].benchmark.get_absolute_url()).content.decode()
+    )
+    assert address in {f"/runs/{run.pk}/map/" for run in runs}
+    assert client.get(address).status_code == 200
+    assert "/map/" not in client.get("/benchmarks/small/").content.decode(), "it is about no countries"
