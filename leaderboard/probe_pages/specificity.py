@@ -52,8 +52,9 @@ ITEM_TITLES = {
     "coarse_log_prob": "log P, coarser",
 }
 FACTORS_NOTE = (
-    "Naturalness: the same share with the subject hidden. "
-    "Relatedness: the share of pairs whose finer answer is closer to the subject."
+    "Specificity: the share of pairs in which the model prefers the finer answer. "
+    "Naturalness: the same share when the subject is hidden. "
+    "Relatedness: the share of pairs in which the finer answer is closer to the subject."
 )
 
 ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group

@@ -1,5 +1,7 @@
 """/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run of it."""
 
+import re
+
 import pytest
 from django.db import connection
 from django.test import Client
@@ -59,6 +61,16 @@ def test_the_name_comes_first_with_its_facts_and_a_link_to_the_hub(client: Clien
     assert "<span>135 M parameters</span>" in page
     assert 'href="https://huggingface.co/org/name"' in page
     assert 'href="/compare/?model=org/name"' in page
+
+
+def test_it_leads_to_how_it_is_cited_and_to_the_same_as_json(client: Client, small: Benchmark) -> None:
+    make.running(make.model("org/name"), small)
+    assert 'href="#cite"' not in page_of(client), "there is no figure yet"
+    run = make.finished(small, 0.25, make.model("org/name"))
+    page = page_of(client)
+    assert 'href="#cite"' in page and '<div id="cite" class="target">' in page
+    (address,) = re.findall(r'href="(/api/[^"]+)">JSON</a>', page)
+    assert run.pk in [row["run"] for row in client.get(address).json()["runs"]]
 
 
 def test_a_local_file_has_no_link_to_the_hub(client: Client, small: Benchmark) -> None:
