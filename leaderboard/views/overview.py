@@ -18,6 +18,7 @@ from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overv
 from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, ModelRow, Overview
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.lists.scores import OVERALL
+from leaderboard.models import Benchmark
 from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import EVERYTHING
@@ -94,6 +95,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         "benchmarks": chosen.benchmarks,
         "updated": everything.updated,
         "running": running().count(),
+        "quiz": _quiz(everything.columns),
         "filters": filters,
         "named": benchmarks_and_relations(filters.search),
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
@@ -335,6 +337,13 @@ def _cell_without_figure(column: BenchmarkColumn, row: ModelRow) -> Cell:
         return _apart_cell(column)
     text = f"{run.percent} %" if run.percent else WAITING
     return Cell(None, text, run_url(run.run), f"{run.state}, no result yet", kind="open")
+
+
+def _quiz(columns: Sequence[BenchmarkColumn]) -> Benchmark | None:
+    """Return the first benchmark of which readers can try questions themselves."""
+    benchmarks = (column.measure.versions[0] for column in columns)
+    playable = (row for row in benchmarks if row.path and not pages_of(row).question_form.unplayable)
+    return next(playable, None)
 
 
 def _curve_column(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:

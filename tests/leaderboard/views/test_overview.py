@@ -268,6 +268,13 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
     assert [trace.name for trace in plotted(chart.figure).data] == ["GPT-2"]
 
 
+def test_readers_are_led_to_questions_that_they_can_try(client: Client, small: Benchmark) -> None:
+    make.finished(make.benchmark("without-files"))
+    assert "/try/" not in page(client)
+    make.finished(small)
+    assert 'href="/benchmarks/small/try/"' in page(client)
+
+
 def test_the_address_of_a_leaderboard_leads_to_its_benchmark(client: Client, tiny: Benchmark) -> None:
     response = client.get("/?benchmark=tiny&sort=-accuracy&columns=a:b&columns=c:d&format=csv")
     assert response.status_code == 302
