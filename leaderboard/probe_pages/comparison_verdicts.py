@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from django.utils.text import get_text_list
+
 from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.tables import Column, Table
@@ -9,11 +11,13 @@ from leaderboard.models import Run, Score
 from leaderboard.probe_pages.comparison_tables import ComparedRun, is_certain
 from leaderboard.stored.item_rows import Row
 
+BETTER, WORSE, ALIKE = "clearly better than", "clearly worse than", "not clearly different from"
+
 
 def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     """Return the sentence with which a comparison begins, such as "B knows 27 points more than A [20, 34]"."""
     if len(runs) > 2:
-        return f"{best_of(runs)}."
+        return " ".join([f"{best_of(runs)}.", *_against_first(runs)])
     overall = next(row for row in differences if row["dimension"] == "overall")
     turned = overall["difference"] < 0
     behind, ahead = runs[::-1] if turned else runs
@@ -28,6 +32,20 @@ def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     if is_certain(overall):
         return f"{ahead.name} knows {size} points more than {behind.name} {where}"
     return f"No clear difference: {ahead.name} is {size} points ahead of {behind.name} {where}"
+
+
+def _against_first(runs: Sequence[ComparedRun]) -> list[str]:
+    """Return which runs are better or worse than the first one, and which differ too little to tell."""
+    names: dict[str, list[str]] = {BETTER: [], WORSE: [], ALIKE: []}
+    for run in runs[1:]:
+        if (row := run.against_first) is not None:
+            side = BETTER if row["difference"] > 0 else WORSE
+            names[side if is_certain(row) else ALIKE].append(run.name)
+    return [
+        f"{get_text_list(of_side, 'and')} {'is' if len(of_side) == 1 else 'are'} {side} {runs[0].name}."
+        for side, of_side in names.items()
+        if of_side
+    ]
 
 
 def best_of(runs: Sequence[ComparedRun]) -> str:

@@ -1,5 +1,6 @@
 """What a comparison found in one sentence."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,8 @@ def rows(difference: float, low: float, high: float, p: float) -> list[dict[str,
 
 def sides(*values: float) -> list[ComparedRun]:
     return [
-        ComparedRun(name, name, Run(), Interval(value, None, None)) for name, value in zip("ABC", values, strict=False)
+        ComparedRun(name, name, Run(), Interval(value, None, None))
+        for name, value in zip("ABCDE", values, strict=False)
     ]
 
 
@@ -41,5 +43,14 @@ def test_runs_with_the_same_figure_are_level() -> None:
     assert verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0)) == "A and B share the highest figure, 0.400."
 
 
-def test_of_several_runs_the_best_is_named() -> None:
-    assert verdict(sides(0.3, 0.5, 0.4), rows(0.2, 0.1, 0.3, 0.001)) == "B is the best of 3 with 0.500."
+def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
+    runs = [
+        replace(run, against_first={"difference": difference, "p_holm": p})
+        for run, difference, p in zip(
+            sides(0.3, 0.5, 0.4, 0.31, 0.1), (0.0, 0.2, 0.1, 0.01, -0.2), (1, 0.001, 0.001, 0.9, 0.001), strict=True
+        )
+    ]
+    assert verdict([replace(runs[0], against_first=None), *runs[1:]], []) == (
+        "B is the best of 5 with 0.500. B and C are clearly better than A. E is clearly worse than A. "
+        "D is not clearly different from A."
+    )
