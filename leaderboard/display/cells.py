@@ -174,8 +174,8 @@ def of_score(row: Score | None, chance: float | None = None) -> Cell:
     if row.value is not None:
         return _with_clustered(score(row.value, row.low, row.high, chance), row)
     if row.n:
-        return Cell(None, "no mean", note="A part of this mean has no countable items.", kind="missing")
-    return Cell(None, "no countable items", kind="missing")
+        return Cell(None, "no mean", note="A part of this mean has no countable questions.", kind="missing")
+    return Cell(None, "no countable questions", kind="missing")
 
 
 def _with_clustered(cell: Cell, row: Score) -> Cell:

@@ -14,7 +14,7 @@ from leaderboard.models.ranks import RunRank, places
 
 Provenance = Run.Provenance
 # The beginnings of headings above the groups of a leaderboard, in their order.
-OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the items"
+OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
 STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 
 

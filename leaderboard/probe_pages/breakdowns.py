@@ -19,8 +19,8 @@ from leaderboard.stored import item_rows
 from probing.analysis.answer_spaces import VERSIONED
 from probing.analysis.crossed import BY_CULTURE, CROSSED, split_group
 
-FRACTIONS = "An item of several groups counts in equal parts in each, so that numbers of items can be fractions."
-WORDINGS = "Thick lines: 95 % intervals over items. Thin lines: from the worst wording to the best one."
+FRACTIONS = "A question of several groups counts in equal parts in each, so that numbers of questions can be fractions."
+WORDINGS = "Thick lines: 95 % intervals over questions. Thin lines: from the worst wording to the best one."
 MOST_CHARTED = 20  # groups of a chart; a longer list has a bar in each row instead
 PAGE_SIZE = 40
 
@@ -32,7 +32,7 @@ def dimension_section(run: Run, pages: ProbePages, dimension: str, groups: Seque
     """
     title = f"By {labels.dimension(dimension).lower()}"
     macro = run.benchmark.correctness.macro and dimension != "relation"
-    notes = ["Each score is the macro-average over the relations that have items in the group."] if macro else []
+    notes = ["Each score is the macro-average over the relations that have questions in the group."] if macro else []
     if any(group.wordings for group in groups):
         notes.append(WORDINGS)
     if any(group.main and group.main.n % 1 for group in groups):
@@ -128,7 +128,9 @@ def _group_columns(
         head,
         Column("value", title, lambda group: _score_cell(run, group), align="score"),
         *interval_columns(lambda group: group.main),
-        Column("n", "Items", _items_cell, align="number", shown=any(group.main and group.main.n for group in groups)),
+        Column(
+            "n", "Questions", _items_cell, align="number", shown=any(group.main and group.main.n for group in groups)
+        ),
     ]
 
 

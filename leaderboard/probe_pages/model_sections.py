@@ -215,7 +215,7 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
             Column("value", "Score", lambda group: cells.of_score(group.score), align="score"),
             *interval_columns(lambda group: group.score),
             *(column for column in columns if any(column.cell(group).value is not None for group in groups)),
-            Column("n", "Items", lambda group: cells.items(group.score.n), align="number"),
+            Column("n", "Questions", lambda group: cells.items(group.score.n), align="number"),
         ],
         rows=groups,
     )

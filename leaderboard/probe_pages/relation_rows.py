@@ -89,7 +89,7 @@ def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[R
             Column("example", "Example", lambda row: example_cell(row.relation), align="wide"),
             Column("difficulty", _difficulty_title(rows), strip, STRIP_HELP, align="score"),
             *map(_tag_column, tags),
-            Column("items", "Items", lambda row: cells.number(len(row.relation.items)), align="number"),
+            Column("items", "Questions", lambda row: cells.number(len(row.relation.items)), align="number"),
             Column("options", "Options", _options, "Answers to choose from.", align="number"),
             Column("best", "", lambda row: cells.number(max(row.values, default=None)), shown=False),
             Column("template", "", _template, shown=False),

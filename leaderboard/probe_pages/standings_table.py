@@ -31,9 +31,9 @@ from leaderboard.probe_pages.culture.places import Place, place_columns, setting
 from leaderboard.probe_pages.pages import ProbePages
 
 BOTH = "Measured here and published"
-RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of items."
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
 
-COMMON_HELP = "On the items that count for all ranked runs of the group, on which their ranks are based."
+COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
 
 
 def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
@@ -145,7 +145,7 @@ def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
 def _rank(row: Standing) -> Cell:
     if row.rank:
         return cells.text(str(row.rank))
-    note = f"It shares too few items with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    note = f"It shares too few questions with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
     return Cell(None, cells.NO_VALUE, note=f"{note} count for it." if note else "")
 
 
@@ -188,7 +188,7 @@ def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[
     metrics = dict.fromkeys(rank.metric for rank in ranks)
     counted = Column[Standing](
         f"{rows[0].metric}_common_n",
-        "Common items",
+        "Common questions",
         lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
         align="number",
         shown=False,
@@ -214,7 +214,7 @@ def _common_figure(metric: str, title: str, shown: bool) -> list[Column[Standing
         return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
 
     return [
-        Column(f"{metric}_common", f"{title}, common items", cell, COMMON_HELP, align="score", shown=shown),
+        Column(f"{metric}_common", f"{title}, common questions", cell, COMMON_HELP, align="score", shown=shown),
         bound("low"),
         bound("high"),
     ]

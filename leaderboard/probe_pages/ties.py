@@ -10,9 +10,9 @@ from leaderboard.probe_pages.pages import ProbePages
 
 SHOWN = 40  # models on one page of the table, and in the chart
 NOTE = (
-    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the items "
-    "that they share. All of this holds at once in 95 of 100 samples of items. Only runs with the usual settings that "
-    "were measured here are compared."
+    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the "
+    "questions that they share. All of this holds at once in 95 of 100 samples of questions. Only runs with the usual "
+    "settings that were measured here are compared."
 )
 
 
@@ -24,7 +24,7 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     metric = pages.metric_label(pages.main_metric(benchmark))
     groups = len({rank.tie_group for rank in ranks})
     models = labels.counted([rank.run for rank in ranks])
-    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} items."
+    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} questions."
     figure = charts.headed_dots(
         [_point(rank) for rank in ranks[:SHOWN]],
         {rank.run.name: _heading(rank) for rank in ranks[:SHOWN]},
@@ -44,7 +44,7 @@ def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
             Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
             Column("low", "", lambda rank: cells.number(rank.low), shown=False),
             Column("high", "", lambda rank: cells.number(rank.high), shown=False),
-            Column("n", "Common items", lambda rank: cells.number(rank.n), align="number"),
+            Column("n", "Common questions", lambda rank: cells.number(rank.n), align="number"),
         ],
         rows=ranks,
         page_size=SHOWN,

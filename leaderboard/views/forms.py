@@ -169,7 +169,7 @@ class SubmitForm(forms.Form):
 
 def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
     """Return a benchmark's title with its number of items and the minutes that a usual run takes, if known."""
-    facts = [f"{benchmark.items:,} items", minutes]
+    facts = [f"{benchmark.items:,} questions", minutes]
     return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
 
 

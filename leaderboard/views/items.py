@@ -35,7 +35,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         form = ItemsForm(request.GET, run=run, values=values)
         numbers = item_rows.find(run, form.filter())
     except ItemsMissing as error:
-        return items_missing(request, run, error, "Items")
+        return items_missing(request, run, error, "Questions and answers")
     if wants_csv(request):
         return _csv(request, run, numbers, values)
     pages = pages_of(run.benchmark)
@@ -73,7 +73,7 @@ def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         with item_rows.opened(run) as file:
             download = storages["artefacts"].open(file.name)
     except ItemsMissing as error:
-        return items_missing(request, run, error, "Items")
+        return items_missing(request, run, error, "Questions and answers")
     headers = {"ETag": _etag(run)}
     return FileResponse(download, as_attachment=True, filename=f"clozeboard-runs-{pk}-items.parquet", headers=headers)
 
@@ -85,7 +85,7 @@ def lines_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     try:
         numbers = item_rows.find(run, ItemFilter())
     except ItemsMissing as error:
-        return items_missing(request, run, error, "Items")
+        return items_missing(request, run, error, "Questions and answers")
     rows = (_without_nan(row) for row in item_rows.rows(run, numbers))
     response = json_lines(rows, f"clozeboard-runs-{pk}-items.jsonl")
     response["ETag"] = _etag(run, "jsonl")

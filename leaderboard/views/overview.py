@@ -29,7 +29,7 @@ from leaderboard.views.citing import page_reference
 from leaderboard.views.page import show
 
 HIGHEST = "highest of its column"
-OTHER_ITEMS = "about other items than the rest of this column"
+OTHER_ITEMS = "about other questions than the rest of this column"
 DEFAULT_SORT = "coverage"
 WAITING = "waiting"
 APART = "see ○"  # stands for published figures that share no column with others
@@ -298,7 +298,7 @@ def _figure_cell(
     is_highest = figure.value == highest and not column.is_about_other_items(figure)
     facts = [
         score.note,
-        f"{figure.n:,.0f} items" if figure.n else "",
+        f"{figure.n:,.0f} questions" if figure.n else "",
         f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
         OTHER_ITEMS if column.is_about_other_items(figure) else "",
         HIGHEST if is_highest else "",

@@ -91,7 +91,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
             settings_column(lambda s: s.run),
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),
-            Column("n", "Items", lambda s: cells.items(s.n), align="number"),
+            Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
             Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display().lower())),
         ],
         rows=sorted(scores, key=lambda s: groups[s.run_id]),

@@ -219,7 +219,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
             Column("value", "Value", value, align="number"),
-            Column("n", "Items", lambda s: cells.items(s.n), align="number"),
+            Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
             Column("cluster_low", "", lambda s: cells.number(s.cluster_low), shown=False),

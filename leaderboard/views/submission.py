@@ -166,7 +166,7 @@ class Outcome:
         submission, run = self.submission, self.submission.run
         if submission.state == Submission.State.ACCEPTED and run:
             if not self.open_run:
-                return "Measured" if run.state == Run.State.FINISHED else "Ended without a result"
+                return "Measured" if run.state == Run.State.FINISHED else str(run.get_state_display()).capitalize()
             return "Already measured or in the queue" if submission.duplicate else "Accepted"
         if submission.state == Submission.State.WAITING:
             return f"Waiting for the hub, not {'fully ' if self.checked_in_part else ''}checked yet"

@@ -165,7 +165,7 @@ def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, 
         columns=[
             Column("relation", "Relation", relation, align="head"),
             *map(_figure_column, metrics),
-            Column("n", "Items", lambda row: cells.items(row[1][GOLD_DISTANCE].n), align="number"),
+            Column("n", "Questions", lambda row: cells.items(row[1][GOLD_DISTANCE].n), align="number"),
         ],
         rows=list(by_relation.items()),
         page_size=10,
@@ -253,7 +253,7 @@ def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mappin
     shares = (
         f"the most favoured option has {first[values[0]]:.2f} of the probability and is right for {first['gold']:.2f}"
     )
-    summary = f"{title}: {shares} of the items." + (
+    summary = f"{title}: {shares} of the questions." + (
         f" The {CHARTED} most telling options." if len(options) > CHARTED else ""
     )
     return Chart(name, title, summary, charts.favoured(points, first["uniform"]))

@@ -102,7 +102,7 @@ def _curve_section(dimension: str, bins: Sequence[Bin]) -> Section:
             Column("accuracy", "Accuracy", lambda row: cells.of_score(row[BIN_ACCURACY]), align="score"),
             Column("low", "", lambda row: cells.number(row[BIN_ACCURACY].low), shown=False),
             Column("high", "", lambda row: cells.number(row[BIN_ACCURACY].high), shown=False),
-            Column("n", "Items", lambda row: cells.items(row[BIN_ACCURACY].n), align="number"),
+            Column("n", "Questions", lambda row: cells.items(row[BIN_ACCURACY].n), align="number"),
         ],
         rows=bins,
         sortable=False,
@@ -133,7 +133,7 @@ def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
         columns=[
             Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
             *map(_measure_column, CONFIDENCES),
-            Column("n", "Items", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
+            Column("n", "Questions", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
         ],
         rows=list(relations.items()),
         page_size=10,

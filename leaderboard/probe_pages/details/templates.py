@@ -28,23 +28,24 @@ from probing.errors import ProbingError
 # What each component of variance means to a reader.
 MEANINGS: Mapping[str, tuple[str, str]] = {
     "relation": ("Relation", "Some relations are easier than others."),
-    "item": ("Item", "Within a relation, some items are known and some are not, however they are put."),
-    "template": ("Wording", "Within a relation, some sentences do worse for all items: a bad wording."),
+    "item": ("Question", "Within a relation, some questions are known and some are not, however they are put."),
+    "template": ("Wording", "Within a relation, some sentences do worse for all questions: a bad wording."),
     "item_template": (
-        "Item × wording",
-        "An item is right with one sentence and wrong with another: luck, or knowledge that is not firm.",
+        "Question × wording",
+        "A question is right with one sentence and wrong with another: luck, or knowledge that is not firm.",
     ),
 }
 VARIANCE_NOTE = (
-    "Whether an answer is right varies. The shares say how much of that variance goes back to the relation, the item, "
-    "the sentence, and the item in a particular sentence. Of firm knowledge, little goes back to the last two."
+    "Whether an answer is right varies. The shares say how much of that variance goes back to the relation, the "
+    "question, the sentence, and the question in a particular sentence. Of firm knowledge, little goes back to the "
+    "last two."
 )
 WORDING_NOTE = (
     "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. "
     "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
-    "of a few items is chance."
+    "of a few questions is chance."
 )
-FLIPS_HELP = "Share of items whose prediction is not the same with all wordings."
+FLIPS_HELP = "Share of questions whose prediction is not the same with all wordings."
 Relations = Mapping[str, Relation]  # by the name of the answer space
 
 
@@ -60,7 +61,7 @@ def fold(run: Run, scores: Sequence[Score]) -> Fold | None:
 
 def _lead(overall: Mapping[str, Score]) -> str:
     share = 100 * (overall[FLIPS].value or 0)
-    flips = f"{share:.0f} % of the items get another answer when the sentence is worded differently"
+    flips = f"{share:.0f} % of the questions get another answer when the sentence is worded differently"
     if RANGE not in overall:
         return f"{flips}."
     points = 100 * (overall[RANGE].value or 0)
@@ -128,7 +129,7 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
             *(Column(f"template_{t}", wording(t), partial(accuracy, t), align="number") for t in templates),
             Column("range", "Best − worst", lambda row: cells.number(row["range"]), align="number"),
             Column("flips", "Flips", lambda row: cells.number(row["flips"]), FLIPS_HELP, align="number"),
-            Column("items", "Items", lambda row: cells.number(int(row["items"])), align="number"),
+            Column("items", "Questions", lambda row: cells.number(int(row["items"])), align="number"),
             Column("worst", "Worst wording", worst, align="wide"),
         ],
         rows=records(rows),

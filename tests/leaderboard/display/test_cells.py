@@ -57,8 +57,8 @@ def test_a_score_beyond_0_to_1_has_no_bar(value: float) -> None:
     ("score", "text", "note"),
     [
         (None, "not measured", ""),
-        (Score(value=None, n=0), "no countable items", ""),
-        (Score(value=None, n=12), "no mean", "A part of this mean has no countable items."),
+        (Score(value=None, n=0), "no countable questions", ""),
+        (Score(value=None, n=12), "no mean", "A part of this mean has no countable questions."),
         (Score(value=0.25, n=12, low=0.2, high=0.3), "0.250", "95 % interval 0.200 to 0.300"),
     ],
 )

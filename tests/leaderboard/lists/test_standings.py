@@ -69,7 +69,7 @@ def test_groups_of_other_settings_come_before_those_of_other_items(tiny: Benchma
         make.finished(tiny, settings=settings)
     make.baseline(tiny)
     headings = [row.settings_heading for row in leaderboard(LeaderboardFilter(tiny, "accuracy")).standings]
-    assert headings == ["", "", "Other settings: PLL original", "Some of the items: limit 5"]
+    assert headings == ["", "", "Other settings: PLL original", "Some of the questions: limit 5"]
 
 
 def test_a_number_format_that_the_site_chose_by_size_makes_no_group_but_is_told(tiny: Benchmark) -> None:

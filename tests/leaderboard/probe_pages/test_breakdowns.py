@@ -52,7 +52,7 @@ def test_fractions_of_items_are_explained() -> None:
     whole, half = group("Arts", 0.5), group("Sports", 0.5)
     half.scores["accuracy"].n = 2.5
     assert dimension_section(run(), PAGES, "domain", [whole]).note == ""
-    assert "numbers of items can be fractions" in dimension_section(run(), PAGES, "domain", [whole, half]).note
+    assert "numbers of questions can be fractions" in dimension_section(run(), PAGES, "domain", [whole, half]).note
 
 
 def test_a_section_is_named_by_its_dimension() -> None:

@@ -332,4 +332,4 @@ def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
     assert float(rows["org/whole"]["specificity_common"]) > float(rows["org/whole"]["specificity"])
     assert rows["org/whole"]["rank"] and rows["org/whole"]["acc_at_10_either_common"] != ""
     assert (rows["org/few"]["rank"], rows["org/few"]["specificity_common"]) == ("", "")
-    assert "shares too few items" in client.get("/benchmarks/pairs/").content.decode()
+    assert "shares too few questions" in client.get("/benchmarks/pairs/").content.decode()

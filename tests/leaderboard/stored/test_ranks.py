@@ -154,7 +154,7 @@ def test_the_page_of_a_benchmark_shows_the_groups_that_cannot_be_told_apart(clie
     assert "cannot be told apart" not in client.get("/benchmarks/tiny/").content.decode()
     refresh_ranks(tiny)
     page = client.get("/benchmarks/tiny/").content.decode()
-    assert "3 models in 2 groups, compared on 400 items." in page
+    assert "3 models in 2 groups, compared on 400 questions." in page
     lines = csv_rows(client, "/benchmarks/tiny/", "ties")
     assert [(line["tie_group"], line["model"], line["places"]) for line in lines] == [
         ("1", "org/a", "1–2"),

@@ -195,7 +195,7 @@ def test_other_settings_and_some_of_the_items_stand_under_headings_with_ranks_of
     assert [row["model"] for row in rows(client, TINY + "?sort=-accuracy")] == [name for name, _ in expected]
     page = client.get(TINY).content.decode()
     assert page.index("org/whole") < page.index("Other settings: PLL original") < page.index("org/other")
-    assert page.index("org/other") < page.index("Some of the items: limit 5") < page.index("org/part")
+    assert page.index("org/other") < page.index("Some of the questions: limit 5") < page.index("org/part")
     assert [row["group"] for row in csv_rows(client, TINY)] == ["", "PLL original", "limit 5"]
 
 

@@ -124,19 +124,19 @@ def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny
     make.finished(tiny, 0.3, make.model("org/a"))
     assert [row["tiny"] for row in rows(client, "/?sort=-tiny")] == ["0.300", "0.900"]
     assert [row["tiny"] for row in rows(client, "/?sort=tiny")] == ["0.300", "0.900"]
-    assert "about other items" in page(client)
+    assert "about other questions" in page(client)
     assert "1 model: 1 measured here" in page(client), "the curve leaves it out"
 
 
 def test_figures_that_are_all_about_other_items_are_the_column(client: Client, tiny: Benchmark) -> None:
     make.published(make.benchmark(version="published", current=False), 0.9)
-    assert "about other items" not in page(client)
+    assert "about other questions" not in page(client)
 
 
 def test_a_cell_links_to_its_run_and_tells_interval_items_source_and_settings(client: Client, tiny: Benchmark) -> None:
     run = make.finished(tiny, 0.4, make.model("org/a"))
     (link,) = re.findall(rf'<a class="measured"\s+href="/runs/{run.pk}/"\s+title="([^"]+)"', page(client))
-    assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 items · measured here, first wording only", link)
+    assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 questions · measured here, first wording only", link)
 
 
 def test_the_highest_figure_of_a_column_is_bold_and_said_to_be(client: Client, tiny: Benchmark) -> None:

@@ -260,7 +260,7 @@ def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, 
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
     Benchmark.objects.filter(pk=small.pk).update(work=300)
     html = client.get("/submit/").content.decode()
-    assert "6 items · 30 min" in html
+    assert "6 questions · 30 min" in html
     assert "20 submissions a day" in html
 
 

@@ -119,7 +119,7 @@ def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_tho
     assert run.settings_group == f"{6 - rows} items too long for the model"
     standings = leaderboard(LeaderboardFilter(small, "accuracy"))
     (row,) = [row for row in standings.standings if row.run == run]
-    assert row.some_items and row.settings_heading == f"Some of the items: {run.settings_group}"
+    assert row.some_items and row.settings_heading == f"Some of the questions: {run.settings_group}"
     refresh_ranks(small)
     others = [other for other in standings.standings if not other.group and not other.is_baseline]
     assert {other.run.ranks.get().n for other in others} == {6}

@@ -99,7 +99,7 @@ def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_ther
     (together,) = [runs for _, runs in groups(client, address) if part in runs]
     assert whole in together
     assert dict(groups(client, "/benchmarks/culture/?part=all"))[
-        "Some of the items: Arab and West, asked in Arabic"
+        "Some of the questions: Arab and West, asked in Arabic"
     ] == [part]
 
 

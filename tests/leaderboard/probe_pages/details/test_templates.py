@@ -21,7 +21,7 @@ def test_the_line_that_opens_it_has_the_main_figures(client: Client, site: Site)
     html = page(client, site.first)
     overall = site.first.scores.filter(dimension="overall")
     flips, points = (overall.get(metric=metric).value for metric in ("template_flips", "template_range"))
-    assert f"{100 * flips:.0f} % of the items get another answer" in html
+    assert f"{100 * flips:.0f} % of the questions get another answer" in html
     assert f"is right {100 * points:.1f} points more often" in html
 
 
