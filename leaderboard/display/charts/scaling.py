@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import log10
 from typing import NamedTuple
 
+from leaderboard.display import cells
 from leaderboard.display.charts.axes import parameter_axis, range_in_view
 from leaderboard.display.charts.figures import (
     INK,
@@ -14,13 +15,14 @@ from leaderboard.display.charts.figures import (
     Trace,
     error_bars,
     figure,
+    intervals,
     new_trace,
     with_chance_line,
 )
 
 LOW = 320  # height in pixels, so that the table below it begins on the first screen
 MOST_NAMED = 3  # models of no family; of more, the best is named
-MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
+MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and make the page long
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
 PUBLISHED = "published"
@@ -81,8 +83,9 @@ def _dots(scores: Sequence[SizedScore]) -> Trace:
 def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> Trace:
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [MARKS[score.is_measured] for score in scores]
-    clear = len(points) <= MOST_INTERVALS and any(point.low is not None for point in points)
-    bars = {**error_bars(points), "color": MUTED} if clear else None
+    few = len(points) <= MOST_INTERVALS
+    bars = {**error_bars(points), "color": MUTED} if few and any(point.low is not None for point in points) else None
+    hover = "%{hovertext}" if few else ", %{x:.3~s} parameters"
     return new_trace(
         "scatter",
         x=[score.parameters for score in scores],
@@ -100,8 +103,15 @@ def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> T
         },
         error_y=bars,
         cliponaxis=False,
-        hovertemplate="%{text}<br>%{x:.3s} parameters, <b>%{y:.3f}</b><extra></extra>",
+        hovertext=_interval_and_size(points, scores) if few else None,
+        hovertemplate=f"%{{text}}<br><b>%{{y:.3f}}</b>{hover}<extra></extra>",
     )
+
+
+def _interval_and_size(points: Sequence[Point], scores: Sequence[SizedScore]) -> list[str]:
+    """Return what a hover has behind each score, such as " (0.661 to 0.711), 8 B parameters"."""
+    sizes = (cells.parameters(score.parameters).text for score in scores)
+    return [f"{interval}, {size} parameters" for interval, size in zip(intervals(points), sizes, strict=True)]
 
 
 def _annotations(

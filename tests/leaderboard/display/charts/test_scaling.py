@@ -58,6 +58,8 @@ def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
     (many,) = plotted(charts.scaling_curve(models(MOST_INTERVALS + 1), None, "accuracy")).data
     assert set(few.error_y.array) == {0.1}
     assert many.error_y.array is None
+    assert few.hovertext[1] == " (0.400 to 0.600), 2 M parameters"
+    assert many.hovertext is None and "parameters" in many.hovertemplate
 
 
 def test_chance_is_a_named_line_in_view() -> None:
