@@ -15,6 +15,7 @@ from leaderboard.display.charts.figures import (
     Trace,
     error_bars,
     figure,
+    intervals,
     new_trace,
 )
 
@@ -100,5 +101,6 @@ def _dots(marks: Sequence[Mark], name: str, fill: str) -> Trace:
         error_x=error_bars(points),
         name=name,
         customdata=[mark.href for mark in marks],
-        hovertemplate="%{y}: <b>%{x:.3f}</b>, " + name + "<extra></extra>",
+        hovertext=intervals(points),
+        hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}, " + name + "<extra></extra>",
     )
