@@ -42,7 +42,7 @@ def _figure_html(column: Column[object], cell: Cell, first: bool) -> str:
     bar = ""
     if cell.bar:
         length = svg_length(cell.bar.at)
-        bar = f'<svg aria-hidden="true"><rect class="{kind}" width="{length}" height="100%" /></svg>'
+        bar = f'<svg aria-hidden="true"><rect class="{kind.partition(" ")[0]}" width="{length}" height="100%" /></svg>'
     classes = "score first" if first else "score"
     return f'<td class="{classes}" data-label="{escape(column.title)}">{link}{spoken}{bar}</td>'
 

@@ -161,6 +161,8 @@ def test_only_a_run_about_countries_whose_questions_are_here_has_a_map(runs: lis
 def test_the_page_of_a_benchmark_about_countries_leads_to_the_map_of_its_first_run(
     client: Client, runs: list[Run], site: Site
 ) -> None:
+    for run in runs:
+        make.score(run, 0.5)
     (address,) = re.findall(
         r'href="(/runs/\d+/map/)"', client.get(runs[0].benchmark.get_absolute_url()).content.decode()
     )
