@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import chain, combinations, product, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -121,16 +121,16 @@ def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
 def ready_pairs() -> list[tuple[Run, Run]]:
     """Return pairs of the newest measured runs of different models on one benchmark, with the usual settings.
 
-    Of a training, it is the run of the last step. One query, which reads few runs, as it asks nothing about the others
-    of models without steps.
+    They are about as many benchmarks as possible. Of a training, it is the run of the last step. One query, which reads
+    few runs, as it asks nothing about the others of models without steps.
     """
     measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
     by_benchmark: dict[int, dict[str, Run]] = {}
     for run in measured.newest_steps().select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
         if not run.settings_group:
             by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
-    pairs = [pair for of_one in by_benchmark.values() for pair in combinations(of_one.values(), 2)]
-    return pairs[:READY_PAIRS]
+    pairs = zip_longest(*(combinations(of_one.values(), 2) for of_one in by_benchmark.values()))
+    return [pair for pair in chain.from_iterable(pairs) if pair][:READY_PAIRS]
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:

@@ -48,8 +48,12 @@ class QuestionOutcomes:
         always, never = shares.count(1), shares.count(0)
         if wordings == 1:
             return f"{always} of {len(shares)} {models} {'is' if always == 1 else 'are'} right."
-        between = len(shares) - always - never
-        return f"Right in every wording: {always} of {len(shares)} {models}; in some: {between}; in none: {never}."
+        if never == len(shares) > 1:
+            return f"None of {never} {models} is right in any wording."
+        if always == len(shares) > 1:
+            return f"All {always} {models} are right in every wording."
+        number, verb = f"{always} of {len(shares)} {models}", "is" if always == 1 else "are"
+        return f"{number} {verb} right in every wording, {len(shares) - always - never} in some and {never} in none."
 
     def by_share(self) -> list[int]:
         """Return the numbers of all runs, those that are right in most wordings first."""

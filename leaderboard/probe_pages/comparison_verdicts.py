@@ -15,7 +15,7 @@ BETTER, WORSE, ALIKE = "clearly better than", "clearly worse than", "not clearly
 
 
 def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
-    """Return the sentence with which a comparison begins, such as "B knows 27 points more than A [20, 34]"."""
+    """Return the sentence with which a comparison begins, such as "B knows 27 points more than A"."""
     if len(runs) > 2:
         return " ".join([f"{best_of(runs)}.", *_against_first(runs)])
     overall = next(row for row in differences if row["dimension"] == "overall")
@@ -24,11 +24,11 @@ def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     low, high = (-overall["high"], -overall["low"]) if turned else (overall["low"], overall["high"])
     relations = [row["difference"] for row in differences if row["dimension"] == "relation"]
     won = sum(difference < 0 if turned else difference > 0 for difference in relations)
-    interval = f"[{_points(low)}, {_points(high)}]"
-    where = f"{interval}; ahead in {won} of {len(relations)} relations."
+    interval = f"95 % interval {_points(low)} to {_points(high)}"
+    where = f"({interval}); ahead in {won} of {len(relations)} relations."
     size = _points(abs(overall["difference"]))
     if not overall["difference"]:
-        return f"No difference: both have {ahead.overall.value:.3f}; the 95 % interval is {interval} points."
+        return f"No difference: both have {ahead.overall.value:.3f}; {interval} points."
     if is_certain(overall):
         return f"{ahead.name} knows {size} points more than {behind.name} {where}"
     return f"No clear difference: {ahead.name} is {size} points ahead of {behind.name} {where}"

@@ -90,10 +90,10 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
             Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
             Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
             Column("runs", "Works on", _work, align="wide"),
-            Column("seen", "Last sign of life", lambda row: cells.moment(row.seen)),
+            Column("seen", "Last report", lambda row: cells.moment(row.seen)),
         ],
         rows=rows,
-        empty="No worker has given a sign of life lately. Runs wait until one starts.",
+        empty="No worker has reported lately. Runs wait until one starts.",
     )
 
 

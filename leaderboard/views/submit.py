@@ -114,10 +114,10 @@ def _times(span: Span | None, number: int) -> Span | None:
 def _limits() -> list[str]:
     """Return the limits of this site in words, those that are switched off left out."""
     numbers = [
-        (settings.MODEL_SIZE_LIMIT / 1e9, "{:,.0f} GB of weights at most"),
-        (settings.OPEN_RUNS_PER_SUBMITTER, "{:,} open submissions of one person"),
-        (settings.SUBMISSIONS_PER_DAY, "{:,} submissions a day"),
-        (settings.REVISIONS_LIMIT, "{:,} revisions in one submission"),
-        (settings.QUEUE_LIMIT, "{:,} in the whole queue"),
+        (settings.MODEL_SIZE_LIMIT / 1e9, "A model may have {:,.0f} GB of weights."),
+        (settings.SUBMISSIONS_PER_DAY, "One person may send {:,} submissions a day."),
+        (settings.OPEN_RUNS_PER_SUBMITTER, "One person may have {:,} submissions that wait or run."),
+        (settings.REVISIONS_LIMIT, "One submission may name {:,} revisions."),
+        (settings.QUEUE_LIMIT, "The whole queue takes {:,} submissions."),
     ]
     return [words.format(number) for number, words in numbers if number]

@@ -25,11 +25,18 @@ def sides(*values: float) -> list[ComparedRun]:
 @pytest.mark.parametrize(
     ("differences", "sentence"),
     [
-        (rows(0.27, 0.2, 0.34, 0.001), "B knows 27 points more than A [20, 34]; ahead in 2 of 4 relations."),
-        (rows(-0.27, -0.34, -0.2, 0.001), "A knows 27 points more than B [20, 34]; ahead in 1 of 4 relations."),
+        (
+            rows(0.27, 0.2, 0.34, 0.001),
+            "B knows 27 points more than A (95 % interval 20 to 34); ahead in 2 of 4 relations.",
+        ),
+        (
+            rows(-0.27, -0.34, -0.2, 0.001),
+            "A knows 27 points more than B (95 % interval 20 to 34); ahead in 1 of 4 relations.",
+        ),
         (
             rows(0.01, -0.02, 0.04, 0.4),
-            "No clear difference: B is 1.0 points ahead of A [{minus}2.0, 4.0]; ahead in 2 of 4 relations.",
+            "No clear difference: B is 1.0 points ahead of A (95 % interval {minus}2.0 to 4.0); "
+            "ahead in 2 of 4 relations.",
         ),
     ],
 )
@@ -39,7 +46,7 @@ def test_two_runs_have_their_difference_in_points(differences: list[dict[str, An
 
 def test_runs_with_the_same_figure_are_level() -> None:
     level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0))
-    assert level == "No difference: both have 0.400; the 95 % interval is [\N{MINUS SIGN}5.0, 5.0] points."
+    assert level == "No difference: both have 0.400; 95 % interval \N{MINUS SIGN}5.0 to 5.0 points."
     assert verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0)) == "A and B share the highest figure, 0.400."
 
 

@@ -9,6 +9,7 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from leaderboard.lists.question_outcomes import QuestionOutcomes
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import item_rows
 from leaderboard.stored.ranks import refresh_standings, restore_figures
@@ -62,6 +63,24 @@ def test_difficulty_counts_the_models_that_are_right_in_each_wording(client: Cli
     assert [(wording.answered, wording.right) for wording in wordings] == [
         (2, int(rows.loc[rows["template"] == template, "correct"].sum())) for template in (0, 1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ([1.0, 0.5, 0.0, 0.0], "1 of 4 models is right in every wording, 1 in some and 2 in none."),
+        ([0.0, 0.0], "None of 2 models is right in any wording."),
+        ([1.0, 1.0], "All 2 models are right in every wording."),
+        ([0.0], "0 of 1 models are right in every wording, 0 in some and 1 in none."),
+    ],
+)
+def test_the_difficulty_is_a_sentence(
+    answered: Site, monkeypatch: pytest.MonkeyPatch, shares: list[float], sentence: str
+) -> None:
+    of_run = dict(enumerate(shares))
+    outcomes = QuestionOutcomes(dict.fromkeys(of_run), {run: f"org/{run}" for run in of_run})
+    monkeypatch.setattr(QuestionOutcomes, "share", lambda self, run: of_run[run])
+    assert outcomes.in_words(wordings=2) == sentence
 
 
 def test_previous_and_next_lead_through_the_relation(client: Client, answered: Site) -> None:

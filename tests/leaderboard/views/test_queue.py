@@ -66,7 +66,7 @@ def test_the_page_refreshes_only_while_runs_are_open(client: Client, db: None) -
 
 
 def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: Benchmark) -> None:
-    sentence = "No worker has given a sign of life"
+    sentence = "No worker has reported"
     assert sentence not in client.get("/queue/").content.decode(), "nothing waits"
     make.run(make.model("org/waits"), small)
     assert sentence in client.get("/queue/").content.decode()

@@ -20,7 +20,7 @@ def on() -> Benchmark:
 
 def test_an_empty_site_says_that_nothing_has_happened(client: Client) -> None:
     page = client.get("/status/").content.decode()
-    for words in ("no run has ended", "No worker has given a sign of life", "No run has failed", "Nothing has been"):
+    for words in ("no run has ended", "No worker has reported lately", "No run has failed", "Nothing has been"):
         assert words in page
     assert 'href="/status/"' in client.get("/").content.decode()
 

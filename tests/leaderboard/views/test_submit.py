@@ -261,7 +261,7 @@ def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, 
     Benchmark.objects.filter(pk=small.pk).update(work=300)
     html = client.get("/submit/").content.decode()
     assert "6 questions · 30 min" in html
-    assert "20 submissions a day" in html
+    assert "One person may send 20 submissions a day." in html
 
 
 def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Client, small: Benchmark) -> None:
