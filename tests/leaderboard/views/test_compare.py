@@ -79,6 +79,15 @@ def test_disagreements_can_be_narrowed_to_a_relation(client: Client, site: Site)
     assert ("right", "10") in client.get(f"{at}&right=10").context["kept"]
 
 
+def test_the_filters_of_disagreements_apply_at_once_and_have_a_button_without_a_script(
+    client: Client, site: Site
+) -> None:
+    page = client.get(address([site.first, site.second])).content.decode()
+    form = page.partition('<div id="disagreeing">')[2].partition("</form>")[0]
+    assert 'hx-trigger="change, submit"' in form and 'hx-target="#disagreeing"' in form
+    assert '<button type="submit" class="no-js">' in form
+
+
 def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> None:
     rows: list[Row] = [
         {"relation": "P1", "domain": ["Arts", "History"]},
