@@ -20,7 +20,7 @@ from leaderboard.display.charts.figures import (
     with_chance_line,
 )
 
-LOW = 280  # height in pixels, so that the table below it begins on the first screen
+LOW = 300  # height in pixels, so that the table below it begins on the first screen
 MOST_NAMED = 3  # models of no family; of more, the best is named
 MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and make the page long
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
