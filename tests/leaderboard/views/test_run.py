@@ -309,3 +309,14 @@ def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_page
     assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
     assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
     assert "Reproduce" not in html
+
+
+def test_a_published_run_about_single_relations_says_that_it_has_no_overall_figure(
+    client: Client, small: Benchmark
+) -> None:
+    sentence = "The source states no figure over all questions"
+    assert sentence not in page(client, make.published(small))
+    published = make.model(source=Model.Source.PUBLISHED, commit="")
+    run = make.run(published, small, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    make.score(run, 0.45, "relation", "P30")
+    assert sentence in page(client, run)
