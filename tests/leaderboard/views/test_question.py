@@ -78,7 +78,7 @@ def test_the_difficulty_is_a_sentence(
     answered: Site, monkeypatch: pytest.MonkeyPatch, shares: list[float], sentence: str
 ) -> None:
     of_run = dict(enumerate(shares))
-    outcomes = QuestionOutcomes(dict.fromkeys(of_run), {run: f"org/{run}" for run in of_run})
+    outcomes = QuestionOutcomes({run: f"org/{run}" for run in of_run}, dict.fromkeys(of_run, ()))
     monkeypatch.setattr(QuestionOutcomes, "share", lambda self, run: of_run[run])
     assert outcomes.in_words(wordings=2) == sentence
 
