@@ -22,7 +22,8 @@ from leaderboard.display.charts.figures import (
 
 LOW = 300  # height in pixels, so that the table below it begins on the first screen
 MOST_NAMED = 3  # models of no family; of more, the best is named
-MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and make the page long
+MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
+MOST_HOVERS = 200  # points of a chart whose hovers have interval and size; more of them would make the page too large
 MARKS = {True: "circle", False: "circle-open"}  # by whether a score was measured here
 OTHERS = "other models"
 PUBLISHED = "published"
@@ -46,11 +47,13 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     families = _families(scores)
     colours = {name: SERIES_MARKERS[place % len(SERIES_MARKERS)][1] for place, name in enumerate(families)}
     others = [score for score in scores if score.family not in families]
-    traces = [_line(name, families[name], colours[name]) for name in families]
+    detailed = len(scores) <= MOST_HOVERS
+    traces = [_trace(families[name], name, colours[name], "lines+markers", detailed) for name in families]
+    dots = [_trace(others, OTHERS, MUTED, "markers", detailed)] if others else []
     points = [Point(score.label, score.value, score.low, score.high, score.parameters) for score in scores]
     xaxis = {**parameter_axis(points), "title": {"text": "parameters"}}
     yaxis = {"title": {"text": title}, "tickformat": ".2~f", "range": range_in_view(points, 0.0, chance)}
-    plot = figure([*([_dots(others)] if others else []), *traces], LOW, xaxis=xaxis, yaxis=yaxis)
+    plot = figure([*dots, *traces], LOW, xaxis=xaxis, yaxis=yaxis)
     plot = with_chance_line(plot, chance)
     ends = [members[-1] for members in families.values()]
     best = max(scores, key=lambda score: score.value)
@@ -72,20 +75,13 @@ def _families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
     return {name: by_family[name] for name in sorted(lines, key=lambda name: (-len(by_family[name]), name))}
 
 
-def _line(family: str, scores: Sequence[SizedScore], colour: str) -> Trace:
-    return _trace(scores, family, colour, "lines+markers")
-
-
-def _dots(scores: Sequence[SizedScore]) -> Trace:
-    return _trace(scores, OTHERS, MUTED, "markers")
-
-
-def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> Trace:
+def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str, detailed: bool) -> Trace:
+    """Return points with their intervals, where these are few; `detailed`: hovers have intervals and sizes as well."""
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [MARKS[score.is_measured] for score in scores]
-    few = len(points) <= MOST_INTERVALS
-    bars = {**error_bars(points), "color": MUTED} if few and any(point.low is not None for point in points) else None
-    hover = "%{hovertext}" if few else ", %{x:.3~s} parameters"
+    clear = len(points) <= MOST_INTERVALS and any(point.low is not None for point in points)
+    bars = {**error_bars(points), "color": MUTED} if clear else None
+    hover = "%{hovertext}" if detailed else ", %{x:.3~s} parameters"
     return new_trace(
         "scatter",
         x=[score.parameters for score in scores],
@@ -103,7 +99,7 @@ def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str) -> T
         },
         error_y=bars,
         cliponaxis=False,
-        hovertext=_interval_and_size(points, scores) if few else None,
+        hovertext=_interval_and_size(points, scores) if detailed else None,
         hovertemplate=f"%{{text}}<br><b>%{{y:.3f}}</b>{hover}<extra></extra>",
     )
 

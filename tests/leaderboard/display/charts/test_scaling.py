@@ -2,7 +2,7 @@
 
 from leaderboard.display import charts
 from leaderboard.display.charts import SizedScore
-from leaderboard.display.charts.scaling import MOST_INTERVALS, MOST_NAMED
+from leaderboard.display.charts.scaling import MOST_HOVERS, MOST_INTERVALS, MOST_NAMED
 from tests.leaderboard.display.charts.plotted import plotted
 
 
@@ -58,8 +58,15 @@ def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
     (many,) = plotted(charts.scaling_curve(models(MOST_INTERVALS + 1), None, "accuracy")).data
     assert set(few.error_y.array) == {0.1}
     assert many.error_y.array is None
-    assert few.hovertext[1] == " (0.400 to 0.600), 2 M parameters"
-    assert many.hovertext is None and "parameters" in many.hovertemplate
+
+
+def test_hovers_have_interval_and_size_where_the_chart_has_few_points() -> None:
+    first = score("m1", 0.5, 2)._replace(low=0.4, high=0.6)
+    (few,) = plotted(charts.scaling_curve([first], None, "accuracy")).data
+    assert list(few.hovertext) == [" (0.400 to 0.600), 2 M parameters"]
+    many = [first, *(score(f"m{place}", 0.5, place) for place in range(MOST_HOVERS))]
+    (many_points,) = plotted(charts.scaling_curve(many, None, "accuracy")).data
+    assert many_points.hovertext is None and "parameters" in many_points.hovertemplate
 
 
 def test_chance_is_a_named_line_in_view() -> None:
