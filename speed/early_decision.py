@@ -101,7 +101,7 @@ def fewest(predictions: Predictions, values: Floats, sizes: Sequence[int]) -> Fe
     """Return the fewest positions that prove the best options of all prompts, given the values of all predictions."""
     scored = predictions.of_statement >= 0
     costs = np.where(scored, -values[predictions.of_statement], 0.0)
-    totals, starts = costs.sum(axis=1), np.cumsum(sizes, dtype=np.int64) - np.asarray(sizes)
+    totals, starts = costs.sum(axis=1), np.cumsum(sizes) - np.array(sizes)
     least = np.repeat(np.minimum.reduceat(totals, starts), sizes) * (1 + MARGIN)
     best = totals <= least
     inputs = predictions.input[predictions.of_statement]

@@ -105,5 +105,5 @@ def early_decision_table(results: Mapping[str, Any]) -> str:
     for relation, row in results["early_decision"]["relations"].items():
         positions = [row[name] for name in ("all", "computed", "first_tokens", "fewest", "at_least")]
         rows.append((relation, *(f"{number:,}" for number in positions), f"{row['computed'] / row['at_least']:.2f}"))
-    columns = ("relation", "all inputs", "`--decide`", "of it first tokens", "fewest found", "lower bound", "ratio")
-    return markdown(columns, rows)
+    columns = ("full scoring", "`--decide`", "of it first tokens", "fewest found", "lower bound", "times the bound")
+    return markdown(("token positions", *columns), rows)
