@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from leaderboard.display import cells, charts, labels
+from leaderboard.display import charts, labels
 from leaderboard.display.charts import Chart, SizedScore
+from leaderboard.display.columns import best_and_largest
 from leaderboard.lists.families import family_of
 from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, ModelRow
 from leaderboard.models.run import run_url
@@ -41,16 +42,13 @@ def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
 
 
 def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
-    """Describe the curve: how many models, the lowest and the highest, and the sources."""
-    low, high = (pick(scores, key=lambda score: score.value) for pick in (min, max))
+    """Describe the curve: how many models from which sources, the best and the largest, and what guessing reaches."""
     measured = sum(score.is_measured for score in scores)
     sentences = [
         f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
-        f"{len(scores) - measured} published (hollow points)."
+        f"{len(scores) - measured} published (hollow points).",
+        best_and_largest(scores),
     ]
-    if len(scores) > 1:
-        ends = [f"{end.value:.3f} ({end.label}, {cells.parameters(end.parameters).text})" for end in (low, high)]
-        sentences.append(f"From {ends[0]} to {ends[1]}.")
     if chance is not None:
         sentences.append(f"Guessing reaches {chance:.3f}.")
     return " ".join(sentences)

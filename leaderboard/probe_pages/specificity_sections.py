@@ -17,8 +17,9 @@ from leaderboard.probe_pages.specificity_runs import MEAN, ScoresByGroup, distin
 
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
 FACTORS_NOTE = (
-    "Naturalness: the same share with the subject hidden. "
-    "Relatedness: the share of pairs whose finer answer is closer to the subject."
+    "Specificity: the share of pairs in which the model prefers the finer answer. "
+    "Naturalness: the same share when the subject is hidden. "
+    "Relatedness: the share of pairs in which the finer answer is closer to the subject."
 )
 
 
