@@ -144,7 +144,8 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
     notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
-    whole["device"] = ", ".join(sorted({record["device"] for record in by_age}))
+    if devices := {record["device"] for record in by_age if "device" in record}:
+        whole["device"] = ", ".join(sorted(devices))
     workers: Counter[str] = Counter()
     for record in by_age:
         if "worker" in record:
