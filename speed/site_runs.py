@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management import call_command
+from django.db.models import QuerySet
 
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.stored import artefacts, benchmarks
@@ -48,14 +49,19 @@ def store_parts(benchmark: Benchmark, model: Model, chosen: dict[str, Any]) -> N
 
 def finish_runs(data: Path) -> int:
     """Finish the small run and then the whole one; return the bytes that the whole one takes."""
-    small, whole = Run.objects.select_related("model", "benchmark").order_by("pk")
+    small, whole = runs_of_model()
     return peak_of_second(partial(aggregate, small), partial(aggregate, whole))
 
 
 def import_runs(data: Path) -> int:
     """Import the files of the small run and then those of the whole one; return the bytes that the whole one takes."""
-    folders = [Path(artefacts.storage().path(run.artefact)) for run in Run.objects.order_by("pk")]
+    folders = [Path(artefacts.storage().path(run.artefact)) for run in runs_of_model()]
     return peak_of_second(*(partial(import_result, folder, "elsewhere", hub_id=MODEL) for folder in folders))
+
+
+def runs_of_model() -> QuerySet[Run]:
+    """Select the two runs; the site has one of a model without knowledge as well."""
+    return Run.objects.filter(model__hub_id=MODEL).select_related("model", "benchmark").order_by("pk")
 
 
 def peak_of_second(first: Callable[[], Any], second: Callable[[], Any]) -> int:

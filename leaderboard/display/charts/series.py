@@ -57,9 +57,10 @@ def beside(
         _trace([point for point in points if point.group == group], place, place - (len(groups) - 1) / 2, centres)
         for place, group in enumerate(groups)
     ]
-    for trace in traces if published is not None else ():
-        symbol = trace["marker"]["symbol"]
-        trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
+    if published is not None:
+        for trace in traces:
+            symbol = trace["marker"]["symbol"]
+            trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
     height = lines[-1].end + AXIS + LEGEND_LINE * len(groups)
     axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
     plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)
