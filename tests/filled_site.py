@@ -96,8 +96,8 @@ def store(on: Benchmark, content: Content, model: LanguageModel, of: Model, **fi
     limit = None if on.probe in WHOLE else ITEMS
     settings = normalised(replace(on.settings_with({}), limit=limit), content)
     now = datetime.now(UTC)
-    finished = [probe_part(model, content, settings, part) for part in parts(content, settings)]
-    result = joined(finished, content, settings)
+    measured = {part: probe_part(model, content, settings, part) for part in parts(content, settings)}
+    result = joined(measured, content, settings)
     run = Run.objects.create(
         model=of,
         benchmark=on,

@@ -18,7 +18,7 @@ from leaderboard.api.answers import (
     about_row,
     facts,
 )
-from leaderboard.api.paging import behind_row, page_of
+from leaderboard.api.paging import PageFacts, behind_row, page_of, read_from
 from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.lists import runs as run_lists
@@ -91,19 +91,15 @@ class SnapshotFacts(TypedDict):
     address: str
 
 
-class Snapshots(TypedDict):
+class Snapshots(PageFacts):
     """A page of the snapshots, the newest first."""
 
-    page: int
-    next: str | None
     snapshots: list[SnapshotFacts]
 
 
-class Changes(TypedDict):
+class Changes(PageFacts):
     """A page of the changes, the newest first."""
 
-    page: int
-    next: str | None
     changes: list[ChangeFacts]
 
 
@@ -157,25 +153,16 @@ def benchmarks_json(request: HttpRequest, query: Query) -> Benchmarks:
 def changes_json(request: HttpRequest, query: PagedQuery) -> Changes:
     """Return the log of every result that was added, scored again or withdrawn, the newest first, 200 per page."""
     changes = Change.objects.order_by("-pk")
-    page = page_of(
-        request,
-        query,
-        changes,
-        changes.count(),
-        lambda change: change.pk,
-        behind_row(changes),
-    )
-    rows = [facts(ChangeFacts, change) for change in page.entries]
-    return {"page": page.page, "next": page.next, "changes": rows}
+    page = page_of(request, query, read_from(changes), lambda change: change.pk, behind_row(changes))
+    return {**page.facts, "changes": [facts(ChangeFacts, change) for change in page.entries]}
 
 
 @get("snapshots", group=RESULTS)
 def snapshots_json(request: HttpRequest, query: PagedQuery) -> Snapshots:
     """Return the snapshots, the newest first, 200 per page."""
     snapshots = Snapshot.objects.defer("document").order_by("-pk")
-    page = page_of(request, query, snapshots, snapshots.count(), lambda snapshot: snapshot.pk, behind_row(snapshots))
-    rows = [_about_snapshot(request, snapshot) for snapshot in page.entries]
-    return {"page": page.page, "next": page.next, "snapshots": rows}
+    page = page_of(request, query, read_from(snapshots), lambda snapshot: snapshot.pk, behind_row(snapshots))
+    return {**page.facts, "snapshots": [_about_snapshot(request, snapshot) for snapshot in page.entries]}
 
 
 def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:

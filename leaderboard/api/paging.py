@@ -5,12 +5,13 @@ then.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from typing_extensions import TypedDict
 
 from leaderboard.api.parameters import PagedQuery
 from leaderboard.display.tables import page_number
@@ -19,45 +20,53 @@ from probing.errors import BadInput
 ENTRIES_PER_PAGE = 200
 NUMBER = re.compile(r"[0-9]{1,18}")
 EntryT = TypeVar("EntryT")
-EntryT_co = TypeVar("EntryT_co", covariant=True)
 
 
-class Entries(Protocol[EntryT_co]):
-    """A sequence, or the rows of a query that are read as far as they are asked for."""
-
-    def __getitem__(self, part: slice, /) -> Iterable[EntryT_co]: ...
+# Returns the entries from one place to before another, and how many there are in all; the places may be beyond the end.
+Read = Callable[[int, int], tuple[Iterable[EntryT], int]]
 
 
-@dataclass(frozen=True)
-class Page(Generic[EntryT]):
+class PageFacts(TypedDict):
     """A page of a list. `next`: the address of the next one, None after the last."""
 
     page: int
     next: str | None
+
+
+@dataclass(frozen=True)
+class Page(Generic[EntryT]):
+    """The entries of a page, with what every answer says of it."""
+
+    facts: PageFacts
     entries: list[EntryT]
 
 
 def page_of(
     request: HttpRequest,
     query: PagedQuery,
-    entries: Entries[EntryT],
-    number: int,
+    read: Read[EntryT],
     name: Callable[[EntryT], Any],
     behind: Callable[[str], int],
 ) -> Page[EntryT]:
-    """Return the page that a request asks for, of so many entries.
+    """Return the page that a request asks for.
 
     `name` names an entry in a cursor, and `behind` returns how many entries come before the first one behind it; it
     raises `ValueError` if nothing can have this name.
     """
-    if query.cursor:
-        start = _start(request, query.cursor, behind)
-    else:
+    start = _start(request, query.cursor, behind) if query.cursor else (query.page - 1) * ENTRIES_PER_PAGE
+    entries, number = read(start, start + ENTRIES_PER_PAGE)
+    if start >= max(number, 1) and not query.cursor:  # the page is beyond the last one
         start = (page_number(str(query.page), number, ENTRIES_PER_PAGE) - 1) * ENTRIES_PER_PAGE
-    end = start + ENTRIES_PER_PAGE
-    rows = list(entries[start:end])
-    further = _address(request, str(name(rows[-1]))) if rows and end < number else None
-    return Page(start // ENTRIES_PER_PAGE + 1, further, rows)
+        entries, _ = read(start, start + ENTRIES_PER_PAGE)
+    rows = list(entries)
+    further = _address(request, str(name(rows[-1]))) if rows and start + ENTRIES_PER_PAGE < number else None
+    return Page({"page": start // ENTRIES_PER_PAGE + 1, "next": further}, rows)
+
+
+def read_from(entries: Sequence[EntryT] | QuerySet[Any, EntryT]) -> Read[EntryT]:
+    """Return what reads a page of entries that are here, or of the rows of a query."""
+    number = entries.count() if isinstance(entries, QuerySet) else len(entries)
+    return lambda start, stop: (entries[min(start, number) : min(stop, number)], number)
 
 
 def behind_row(rows: QuerySet[Any, Any]) -> Callable[[str], int]:

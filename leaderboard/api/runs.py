@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json, RunFacts, ScoreFacts, about_run, about_score, followed
-from leaderboard.api.paging import behind_row, number_in, page_of
+from leaderboard.api.paging import PageFacts, behind_row, number_in, page_of, read_from
 from leaderboard.api.parameters import PagedQuery, Query, choice, one_of, parameter_names, refuse_unknown
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.lists.progress import progress
@@ -41,11 +41,9 @@ class ItemsQuery(PagedQuery):
     template: str = Field("", description="Number of the template.")
 
 
-class Runs(TypedDict):
+class Runs(PageFacts):
     """A page of runs, the newest first."""
 
-    page: int
-    next: str | None
     runs: list[RunFacts]
 
 
@@ -100,13 +98,11 @@ class Scores(TypedDict):
     scores: list[ScoreFacts]
 
 
-class Items(TypedDict):
+class Items(PageFacts):
     """A page of a run's items that pass the filters: `found` of them on all pages. The probe decides their fields."""
 
     run: int
     found: int
-    page: int
-    next: str | None
     items: list[Json]
 
 
@@ -123,12 +119,11 @@ def runs_json(request: HttpRequest, query: RunsQuery) -> Runs:
     page = page_of(
         request,
         query,
-        runs.select_related("model", "benchmark").order_by("-pk"),
-        runs.count(),
+        read_from(runs.select_related("model", "benchmark").order_by("-pk")),
         lambda run: run.pk,
         behind_row(runs),
     )
-    return {"page": page.page, "next": page.next, "runs": [about_run(run) for run in page.entries]}
+    return {**page.facts, "runs": [about_run(run) for run in page.entries]}
 
 
 def about_remeasurement(remeasurement: Remeasurement | None) -> Remeasured | None:
@@ -188,13 +183,12 @@ def items_json(request: HttpRequest, query: ItemsQuery, run: int) -> Items:
     page = page_of(
         request,
         query,
-        numbers,
-        len(numbers),
+        read_from(numbers),
         lambda number: number,
         lambda cursor: bisect_right(numbers, number_in(cursor)),
     )
     items = list(item_rows.rows(stored_run, page.entries))
-    return {"run": run, "found": len(numbers), "page": page.page, "next": page.next, "items": items}
+    return {**page.facts, "run": run, "found": len(numbers), "items": items}
 
 
 def _filter(form: ItemsForm) -> ItemFilter:

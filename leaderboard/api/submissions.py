@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import facts, followed
-from leaderboard.api.paging import behind_row, page_of
+from leaderboard.api.paging import PageFacts, behind_row, page_of, read_from
 from leaderboard.api.parameters import Body, PagedQuery, Query
 from leaderboard.api.routes import SUBMISSIONS, Access, get, post
 from leaderboard.intake import requests
@@ -77,11 +77,8 @@ class Submissions(TypedDict):
     submissions: list[SubmissionFacts]
 
 
-class SubmissionPage(Submissions):
+class SubmissionPage(PageFacts, Submissions):
     """A page of the submissions of a token, the newest first."""
-
-    page: int
-    next: str | None
 
 
 @post("submit", group=SUBMISSIONS, status=202, access=OPTIONAL_TOKEN)
@@ -104,16 +101,8 @@ def submit_json(request: HttpRequest, token: WorkerToken | None, body: Submissio
 def submissions_json(request: HttpRequest, token: WorkerToken, query: PagedQuery) -> SubmissionPage:
     """Return what was submitted with the token of this request, the newest first, 200 per page."""
     own = Submission.objects.filter(submitter=submitter_of(token)).select_related("benchmark", "run")
-    page = page_of(
-        request,
-        query,
-        own.order_by("-pk"),
-        own.count(),
-        lambda submission: submission.pk,
-        behind_row(own),
-    )
-    rows = [about_submission(request, submission) for submission in page.entries]
-    return {"page": page.page, "next": page.next, "submissions": rows}
+    page = page_of(request, query, read_from(own.order_by("-pk")), lambda submission: submission.pk, behind_row(own))
+    return {**page.facts, "submissions": [about_submission(request, submission) for submission in page.entries]}
 
 
 @get("submissions/<str:secret>", group=SUBMISSIONS, secret=True, answer=SubmissionFacts)

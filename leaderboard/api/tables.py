@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from leaderboard.api.answers import Json
 from leaderboard.api.leaderboards import SEARCH, SIZE, current_benchmark
-from leaderboard.api.paging import page_of, place_in
+from leaderboard.api.paging import PageFacts, page_of, place_in, read_from
 from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.display.tables import Column
@@ -93,22 +93,18 @@ class QuestionFacts(TypedDict):
     outcomes: list[Outcome]
 
 
-class Overview(TypedDict):
+class Overview(PageFacts):
     """A page of the overview's models with their figures, in the columns of its CSV: `found` on all pages."""
 
     found: int
-    page: int
-    next: str | None
     rows: list[Json]
 
 
-class Questions(TypedDict):
+class Questions(PageFacts):
     """A page of a benchmark's questions in the columns of their CSV: `found` on all pages."""
 
     benchmark: str
     found: int
-    page: int
-    next: str | None
     items: list[Json]
 
 
@@ -124,13 +120,8 @@ def overview_json(request: HttpRequest, query: OverviewQuery) -> Overview:
     table = matrix_table(chosen)
     one_of("column", query.sort.removeprefix("-"), [column.name for column in table.columns])
     rows = table.ordered(request.GET)
-    page = page_of(request, query, rows, len(rows), _row_name, place_in(map(_row_name, rows)))
-    return {
-        "found": len(rows),
-        "page": page.page,
-        "next": page.next,
-        "rows": as_json(table.columns, page.entries),
-    }
+    page = page_of(request, query, read_from(rows), _row_name, place_in(map(_row_name, rows)))
+    return {**page.facts, "found": len(rows), "rows": as_json(table.columns, page.entries)}
 
 
 def _row_name(row: ModelRow) -> str:
@@ -146,12 +137,11 @@ def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Qu
     one_of("relation", query.relation, labels)
     one_of("order", query.order, ORDERS)
     rows = difficulties(benchmark, QuestionsForm(request.GET, labels, judged).choice)
-    page = page_of(request, query, rows, len(rows), _question_name, place_in(map(_question_name, rows)))
+    page = page_of(request, query, read_from(rows), _question_name, place_in(map(_question_name, rows)))
     return {
+        **page.facts,
         "benchmark": name,
         "found": len(rows),
-        "page": page.page,
-        "next": page.next,
         "items": as_json(question_columns(benchmark, judged), page.entries),
     }
 

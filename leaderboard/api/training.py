@@ -7,7 +7,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.answers import BenchmarkFacts, Json, about_benchmark
-from leaderboard.api.paging import page_of, place_in
+from leaderboard.api.paging import page_of, place_in, read_from
 from leaderboard.api.parameters import PagedQuery, choice, one_of
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.api.tables import as_json
@@ -99,15 +99,14 @@ def _changes(request: HttpRequest, query: TrainingQuery, training: Training) -> 
         return {}
     numbers, items = changes.sections
     rows = items.table.rows if items.table else []
-    page = page_of(request, query, rows, len(rows), _name, place_in(map(_name, rows)))
+    page = page_of(request, query, read_from(rows), _name, place_in(map(_name, rows)))
     return {
         "from": changes.before.pk,
         "to": changes.after.pk,
         "percent": changes.percent,
         "changes": _rows(numbers),
         "found": len(rows),
-        "page": page.page,
-        "next": page.next,
+        **page.facts,
         "items": as_json(items.table.columns, page.entries) if items.table else [],
     }
 

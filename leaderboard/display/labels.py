@@ -47,6 +47,8 @@ GROUPS = {
 }
 # Wikidata properties of facts that ship with this project, beside those that can be curated.
 OTHER_PREDICATES = {"P131": "located in", "P279": "subclass of", "P361": "part of", "P2936": "language used"}
+# The cultures that ship with this project, as they are called within a sentence.
+CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
 METRICS = {
     "accuracy_sem": "Spread over wordings",
 }
@@ -118,6 +120,11 @@ def relation(name: str) -> str:
 def group(name: str) -> str:
     """Return a group of items in words: a value of a tag, or a relation."""
     return GROUPS.get(name) or relation(name)
+
+
+def culture(name: str) -> str:
+    """Return a culture as it is called within a sentence, behind a word such as "about"."""
+    return CULTURES.get(name, f"the culture {name}")
 
 
 def setting(name: str) -> str:

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import IO
 from uuid import uuid4
 
 import pandas as pd
 from botocore.exceptions import BotoCoreError, ClientError
-from django.core.files.base import ContentFile
+from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage, storages
 
 from leaderboard.models import Run, RunPart
@@ -55,7 +56,7 @@ def store_part(part: RunPart, rows: pd.DataFrame) -> str:
     The rows of no other lease are touched.
     """
     content = rows.to_parquet(index=False)
-    _store(part_name(part), content)
+    _store(part_name(part), ContentFile(content))
     return _digest(content)
 
 
@@ -87,9 +88,10 @@ def store_result(run: Run, result: Result) -> str:
     with TemporaryDirectory() as scratch:
         result.save(Path(scratch) / "result")
         for path in (Path(scratch) / "result").iterdir():
-            _store(f"{target}/{path.name}", path.read_bytes())
-    shown = highlights.highlights_of(result.items, set(result.scores["metric"]))
-    _store(f"{target}/{highlights.FILE}", shown.to_json().encode())
+            with path.open("rb") as file:
+                _store(f"{target}/{path.name}", File(file))
+    shown = highlights.highlights_of(result.items_without_options, set(result.scores["metric"]))
+    _store(f"{target}/{highlights.FILE}", ContentFile(shown.to_json().encode()))
     return target
 
 
@@ -98,16 +100,17 @@ def folders_of(run: Run) -> list[str]:
     return [*(f"{folder(run)}/{name}" for name in _folders(folder(run))), folder(run)]
 
 
-def store_pushed(run: Run, files: Mapping[str, bytes]) -> None:
+def store_pushed(run: Run, files: "Mapping[str, File[bytes]]") -> None:
     """Store the files of a pushed result, by name, until a worker has checked them."""
     for name, content in files.items():
         _store(f"{folder(run)}/{PUSHED}/{name}", content)
 
 
-def read_pushed(run: Run, name: str) -> bytes:
-    """Return one of the files of a pushed result; raise `FileNotFoundError` if it is gone."""
+@contextmanager
+def pushed(run: Run, name: str) -> Iterator[IO[bytes]]:
+    """Open one of the files of a pushed result; raise `FileNotFoundError` if it is gone."""
     with answering(), storage().open(f"{folder(run)}/{PUSHED}/{name}") as file:
-        return bytes(file.read())
+        yield file
 
 
 def remove_leftovers(run: Run) -> None:
@@ -145,12 +148,12 @@ def part_name(part: RunPart) -> str:
     return f"{folder(part.run)}/parts/{part.pk}-{part.attempts}.parquet"
 
 
-def _store(name: str, content: bytes) -> None:
+def _store(name: str, content: "File[bytes]") -> None:
     """Store a file completely or not at all, in place of an older one, for which a storage would use another name."""
     with answering(), space(Path(name)):
         storage().delete(name)
         try:
-            storage().save(name, ContentFile(content))
+            storage().save(name, content)
         except BaseException:
             with suppress(OSError):
                 storage().delete(name)

@@ -15,6 +15,7 @@ from leaderboard.stored import item_rows
 from leaderboard.stored.difficulty import store_difficulty
 from leaderboard.stored.outcomes import every_step_measured_on, measured_on, refresh_counts, store_outcomes
 from leaderboard.stored.smallest_differences import store_smallest_difference
+from probing.analysis.answer_spaces import PER_OPTION
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
 from probing.settings import Settings
@@ -136,8 +137,8 @@ def restore_figures(benchmark: Benchmark) -> list[Run]:
     for run in every_step_measured_on(benchmark).select_related("model", "benchmark").order_by("pk"):
         if _lacks_figures(run):
             try:
-                with item_rows.opened(run) as file:
-                    store_figures(run, pd.read_parquet(file))
+                columns = [name for name in item_rows.names(run) if name not in PER_OPTION]
+                store_figures(run, item_rows.frame(run, columns))
             except item_rows.ItemsMissing:
                 missing.append(run)
     return missing

@@ -6,9 +6,10 @@ with a model that knows nothing, and must be equal. What the model answered must
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import compress
+from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
@@ -23,12 +24,11 @@ from probing.benchmark import ROW_KEY, Relation
 from probing.errors import ProbingError
 from probing.kinds import KINDS, Kind
 from probing.language_model import OptionScores, Request, Scoring, fitting
-from probing.measuring.rows import UnfitRows, read_table
+from probing.measuring.rows import UnfitRows, read_tables
 from probing.probes import probe_of
 from probing.probes.columns import VERSION_TAGS
 from probing.probes.parts import Part, asked_relation
 from probing.results.joining import PartResult
-from probing.results.row_file import join
 from probing.results.skipped_items import left_out, no_rows, without
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -85,23 +85,42 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     """
     facts = _checked_record([part], record)
     relation, expected = _expected(part, facts)
-    frame = _checked_rows(part, _read(rows, len(expected)), relation, expected)
+    (table,) = _read(rows, [len(expected)])
+    frame = _checked_rows(part, table, relation, expected)
     return PartResult(frame, facts | {"worker": part.worker})
 
 
-def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str) -> PartResult:
+@dataclass(frozen=True)
+class CheckedParts:
+    """The parts of a run that came in one file: their checked rows, a file for each part, and the run's record."""
+
+    folder: Path
+    record: Mapping[str, Any]
+
+    def store(self, part: Part, rows: pd.DataFrame) -> None:
+        rows.to_parquet(self._path(part), index=False)
+
+    def rows(self, part: Part) -> pd.DataFrame:
+        return pd.read_parquet(self._path(part))
+
+    def records(self, covered: Sequence[Part]) -> list[Mapping[str, Any]]:
+        return [self.record]
+
+    def _path(self, part: Part) -> Path:
+        return self.folder / f"{part.relation}-{part.template}.parquet"
+
+
+def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str, folder: Path) -> CheckedParts:
     """Return the rows of a whole run and their record, each of its parts checked as `checked` does.
 
-    The rows come in the order of the parts.
+    The rows come in the order of the parts. They are read one part at a time and stored in the folder.
     """
-    facts = _checked_record(parts, record)
-    table, frames, start = _read(rows, facts["items_done"]), [], 0
-    for part in parts:
-        relation, expected = _expected(part, facts)
-        own = _without_foreign(table.slice(start, len(expected)), expected)
-        frames.append(_checked_rows(part, own, relation, expected))
-        start += len(expected)
-    return PartResult(join(frames), facts)
+    whole = CheckedParts(folder, _checked_record(parts, record))
+    counts = [max(part.items - len(left_out(whole.record, covered(part))), 0) for part in parts]
+    for part, table in zip(parts, _read(rows, counts), strict=True):
+        relation, expected = _expected(part, whole.record)
+        whole.store(covered(part), _checked_rows(part, _without_foreign(table, expected), relation, expected))
+    return whole
 
 
 def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
@@ -146,9 +165,9 @@ def covered(part: RunPart) -> Part:
     return Part(part.relation, part.template, part.items)
 
 
-def _read(rows: IO[bytes], count: int) -> pa.Table:
+def _read(rows: IO[bytes], counts: Sequence[int]) -> Iterator[pa.Table]:
     try:
-        return read_table(rows, count)
+        yield from read_tables(rows, counts)
     except UnfitRows as reason:
         raise RowsRefused.because(str(reason)) from reason
 

@@ -1,15 +1,43 @@
-"""The end of a run: its scores, the figures of its items and its state are written in one transaction."""
+"""The end of a run: its parts are joined, and scores, figures of items and state are written in one transaction."""
 
+from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+import pandas as pd
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.models import Change, Run, Score
-from leaderboard.stored import changes
+from leaderboard.models import Change, Run, RunPart, Score
+from leaderboard.stored import artefacts, changes
 from leaderboard.stored.ranks import store_figures
+from leaderboard.stored.retry import patiently
+from leaderboard.worker.arrivals import covered
+from probing.probes.parts import Part
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, skipped_in_words
+
+
+class PartsOfRun:
+    """The stored parts of a run, as `joined_in_folder` reads them."""
+
+    def __init__(self, parts: Iterable[RunPart]) -> None:
+        self._parts = {covered(part): part for part in parts}
+
+    def rows(self, part: Part) -> pd.DataFrame:
+        return artefacts.read_part(self._parts[part])
+
+    def records(self, covered: Sequence[Part]) -> list[dict[str, Any]]:
+        return [self._parts[part].record for part in covered]
+
+
+def store_and_finish(run: Run, result: Result) -> bool:
+    """Store the files of a result and finish its run; return False if another worker has finished the run."""
+    folder = artefacts.store_result(run, result)
+    if patiently(finish, run, result, folder):
+        artefacts.remove_leftovers(run)
+        return True
+    artefacts.remove_folder(folder)
+    return False
 
 
 def finish(run: Run, result: Result, folder: str) -> bool:
@@ -25,7 +53,8 @@ def finish(run: Run, result: Result, folder: str) -> bool:
         "artefact": folder,
         "finished": timezone.now(),
     }
-    note = " ".join([f"{len(result.items)} rows.", *skipped_in_words(result.record)])
+    rows = result.items_without_options
+    note = " ".join([f"{len(rows)} rows.", *skipped_in_words(result.record)])
     run.refresh_from_db(fields=["state", "artefact"])
     if run.state in Run.FINAL:
         return run.artefact == folder
@@ -34,6 +63,6 @@ def finish(run: Run, result: Result, folder: str) -> bool:
             return False
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores)
-        store_figures(run, result.items)
+        store_figures(run, rows)
         changes.record(Change.Kind.ADDED, run, run.reference)
     return True

@@ -15,6 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -32,7 +33,7 @@ from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import pushes, verification
 from leaderboard.worker.arrivals import covered
-from leaderboard.worker.finishing import finish
+from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError, SlowDownload
 from probing.files.folders import space
@@ -40,7 +41,7 @@ from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded, MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.results.joining import PartResult, joined
+from probing.results.joining import PartResult, joined_in_folder
 from probing.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -297,12 +298,8 @@ def aggregate(run: Run) -> None:
     """Check that no row is missing, compute the scores and finish the run."""
     reach(run, Run.State.AGGREGATING)
     content = benchmarks.read(run.benchmark)
-    parts = patiently(list, run.parts.select_related("run").order_by("pk"))
-    finished = [PartResult(artefacts.read_part(part), part.record) for part in parts]
-    result = joined(finished, content, Settings.from_json(run.settings))
-    folder = artefacts.store_result(run, result)
-    if patiently(finish, run, result, folder):
-        artefacts.remove_leftovers(run)
-        patiently(refresh_standings, run.benchmark, beside=run.pk)
-    else:
-        artefacts.remove_folder(folder)
+    parts = PartsOfRun(patiently(list, run.parts.select_related("run")))
+    with TemporaryDirectory() as scratch:
+        result = joined_in_folder(parts, content, Settings.from_json(run.settings), Path(scratch) / "result")
+        if store_and_finish(run, result):
+            patiently(refresh_standings, run.benchmark, beside=run.pk)

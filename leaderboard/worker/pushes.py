@@ -1,17 +1,17 @@
 """Results that third parties push over HTTP: small ones are checked at once, large ones by a worker."""
 
 import json
+from contextlib import ExitStack
 from functools import partial
-from io import BytesIO
 from typing import IO, NamedTuple
 
+from django.core.files.base import ContentFile, File
 from django.db import IntegrityError, transaction
 
 from leaderboard.intake import queue
 from leaderboard.models import Run, WorkerToken
 from leaderboard.stored import artefacts
-from leaderboard.stored.retry import patiently
-from leaderboard.worker.finishing import finish
+from leaderboard.worker.finishing import store_and_finish
 from leaderboard.worker.third_party import (
     Claim,
     checked_result,
@@ -55,7 +55,8 @@ def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
         return Received(stored, False)
     try:
         if sum(part.items for part in claim.parts) <= CHECKED_AT_ONCE:
-            return Received(store(claim, checked_result(claim, items), digest, token), True)
+            with checked_result(claim, items) as result:
+                return Received(store(claim, result, digest, token), True)
         return Received(_keep(claim, items, digest, token), True)
     except IntegrityError as error:
         raise BeingStored("Another request stores the same result at this moment.", "Send it again.") from error
@@ -64,7 +65,7 @@ def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
 def _keep(claim: Claim, items: IO[bytes], digest: str, token: WorkerToken) -> Run:
     """Store the run and its unchecked files, and call a worker that checks them."""
     items.seek(0)
-    files = {ITEMS: items.read(), RECORD: json.dumps(claim.record).encode()}
+    files = {ITEMS: File(items), RECORD: ContentFile(json.dumps(claim.record).encode())}
     with transaction.atomic():
         run = new_run(claim, digest, token)
         artefacts.store_pushed(run, files)
@@ -77,21 +78,19 @@ def settle(run: Run) -> None:
 
     Raises `BadInput` where the rows are not what a measurement gives; the files are removed then.
     """
-    try:
-        record, items = (artefacts.read_pushed(run, name) for name in (RECORD, ITEMS))
-    except FileNotFoundError as error:
-        raise BadInput("The files of this result are gone.", "Push it again.") from error
-    claim = Claim(json.loads(record), run.model, run.benchmark, Settings.from_json(run.settings), run.reference)
-    try:
-        result = checked_result(claim, BytesIO(items))
-    except BadInput:
-        artefacts.remove_leftovers(run)
-        raise
-    folder = artefacts.store_result(run, result)
-    if patiently(finish, run, result, folder):
-        artefacts.remove_leftovers(run)
-    else:
-        artefacts.remove_folder(folder)
+    with ExitStack() as stack:
+        try:
+            record, items = (stack.enter_context(artefacts.pushed(run, name)) for name in (RECORD, ITEMS))
+            facts = json.loads(record.read())
+        except FileNotFoundError as error:
+            raise BadInput("The files of this result are gone.", "Push it again.") from error
+        claim = Claim(facts, run.model, run.benchmark, Settings.from_json(run.settings), run.reference)
+        try:
+            result = stack.enter_context(checked_result(claim, items))
+        except BadInput:
+            artefacts.remove_leftovers(run)
+            raise
+        store_and_finish(run, result)
 
 
 def withdraw_pushed(pk: int, token: WorkerToken) -> None:

@@ -3,10 +3,12 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO, Any
 
 from django.db import transaction
@@ -19,7 +21,7 @@ from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
-from probing.results.joining import PartResult, joined
+from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.row_file import ITEMS
 from probing.settings import Settings
@@ -97,7 +99,8 @@ def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", re
         digest = digest_of_file(file)
         if same := stored_result(claim, digest):
             raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
-        return store(claim, checked_result(claim, file), digest)
+        with checked_result(claim, file) as result:
+            return store(claim, result, digest)
 
 
 def digest_of_file(file: IO[bytes]) -> str:
@@ -127,23 +130,27 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
     return stored
 
 
-def checked_result(claim: Claim, items: IO[bytes]) -> Result:
+@contextmanager
+def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
     """Check the rows of a result and compute its scores; raise `BadInput` where they are not what a measurement gives.
 
-    The digest of settings is the one that the record states, which older versions of the library may have computed.
+    The rows are read and checked one part at a time, and the result's files are removed at the end. The digest of
+    settings is the one that the record states, which older versions of the library may have computed.
     """
     digest = str(claim.record.get("settings_digest", ""))
     run = Run(model=claim.model, benchmark=claim.benchmark, settings=claim.settings_stored, settings_digest=digest)
     rows = [RunPart(run=run, **part._asdict()) for part in claim.parts]
     items.seek(0)
-    try:
-        checked = arrivals.checked_whole(rows, items, json.dumps(claim.record))
-    except arrivals.RowsRefused as error:
-        raise BadInput(
-            f"The result is not what a measurement gives. {error.message}",
-            "Measure it with the version of the library that this site has, and give its files unchanged.",
-        ) from error
-    return joined([PartResult(*checked)], benchmarks.read(claim.benchmark), claim.settings)
+    with TemporaryDirectory() as scratch:
+        try:
+            checked = arrivals.checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
+        except arrivals.RowsRefused as error:
+            raise BadInput(
+                f"The result is not what a measurement gives. {error.message}",
+                "Measure it with the version of the library that this site has, and give its files unchanged.",
+            ) from error
+        content = benchmarks.read(claim.benchmark)
+        yield joined_in_folder(checked, content, claim.settings, Path(scratch) / "result")
 
 
 def store(claim: Claim, result: Result, digest: str, token: WorkerToken | None = None) -> Run:

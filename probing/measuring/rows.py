@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -17,27 +18,39 @@ from probing.probes.parts import Part
 ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
 UNPACKED_LIMIT = 10**9
 COLUMNS_LIMIT = 200
+BATCH_ROWS = 1024  # that are unpacked at a time
 
 
 class UnfitRows(ValueError):
     """A file does not hold the rows of the part; the text says why."""
 
 
-def read_table(file: IO[bytes], count: int) -> pa.Table:
-    """Read a Parquet file of `count` rows; sizes are compared before anything is unpacked. Raises `UnfitRows`."""
+def read_tables(file: IO[bytes], counts: Sequence[int]) -> Iterator[pa.Table]:
+    """Read a Parquet file in tables of so many rows, one after the other; raise `UnfitRows`.
+
+    Sizes are compared before anything is unpacked.
+    """
     try:
         parquet = pq.ParquetFile(file)
-        metadata = parquet.metadata
-        if metadata.num_rows != count:
-            raise UnfitRows(f"there are {metadata.num_rows} rows for {count} items")
-        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-        if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
-            raise UnfitRows("they are larger than rows can be")
-        return parquet.read()
+        _refuse_size(parquet.metadata, sum(counts))
+        batches, waiting = parquet.iter_batches(BATCH_ROWS), parquet.schema_arrow.empty_table()
+        for count in counts:
+            while len(waiting) < count:
+                waiting = pa.concat_tables([waiting, pa.Table.from_batches([next(batches)])])
+            yield waiting.slice(0, count)
+            waiting = waiting.slice(count)
     except UnfitRows:
         raise
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (pa.ArrowException, OSError, ValueError, MemoryError, StopIteration) as error:
         raise UnfitRows("they are not a readable Parquet file") from error
+
+
+def _refuse_size(metadata: pq.FileMetaData, count: int) -> None:
+    if metadata.num_rows != count:
+        raise UnfitRows(f"there are {metadata.num_rows} rows for {count} items")
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
+        raise UnfitRows("they are larger than rows can be")
 
 
 def read_part(path: Path, part: Part, skipped: frozenset[int] = frozenset()) -> pd.DataFrame:
@@ -46,7 +59,8 @@ def read_part(path: Path, part: Part, skipped: frozenset[int] = frozenset()) -> 
     The relation of `part` is named by its label, as in rows. `skipped`: the indices of its items that are too long for
     the model and have no row.
     """
-    rows: pd.DataFrame = read_table(BytesIO(_content(path)), part.items - len(skipped)).to_pandas()
+    (table,) = read_tables(BytesIO(_content(path)), [part.items - len(skipped)])
+    rows: pd.DataFrame = table.to_pandas()
     if not {*ROW_KEY} <= set(rows.columns):
         raise UnfitRows(f"the columns {', '.join(ROW_KEY)} are missing")
     if rows["index"].isin(skipped).any():

@@ -88,7 +88,7 @@ class Monitor:
             {part: estimate.positions for part, estimate in work.items()},
             lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),
         )
-        result = joined([results[part] for part in work], self.benchmark, settings)
+        result = joined(results, self.benchmark, settings)
         if progress:
             result.record["training"] = progress
         if "step" in progress:

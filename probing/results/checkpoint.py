@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,6 +71,9 @@ class Partial:
         path = self._path(part, "json")
         with _readable(path, AGAIN):
             return dict(_read_json(path)["record"])
+
+    def records(self, covered: Sequence[Part]) -> list[dict[str, Any]]:
+        return [self.record(part) for part in covered]
 
     def remove(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -2,9 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import or_
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +18,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.files.folders import new_folder
 from probing.probes import probe_of
 from probing.probes.parts import Part, narrowed, parts
-from probing.results.completeness import check_complete, check_parts
+from probing.results.completeness import check_parts
 from probing.results.kept_rows import ROWS_KEPT
 from probing.results.option_labels import option_ranges
 from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
@@ -34,24 +36,33 @@ class PartResult(NamedTuple):
     record: dict[str, Any]
 
 
-def joined(finished: Sequence[PartResult], benchmark: Benchmark, settings: Settings) -> Result:
-    """Return the result that all parts make; raise `Incomplete` where rows are missing."""
-    rows = join(part.rows for part in finished)
-    skipped = {"items_skipped": all_skipped(part.record for part in finished)}
-    check_complete(rows, benchmark, settings, skipped)  # before the records, which unfinished parts do not have
-    refuse_nothing_left(rows, skipped)
-    record = _joined_record([part.record for part in finished], benchmark, settings)
-    rows = with_tags(rows, benchmark, probe_of(settings))
-    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
-    return Result(rows, scores, record, option_ranges(benchmark, settings))
-
-
 class StoredParts(Protocol):
-    """Parts of a run whose rows are read one part at a time."""
+    """Parts of a run whose rows are read one part at a time, twice each."""
 
     def rows(self, part: Part) -> pd.DataFrame: ...
 
-    def record(self, part: Part) -> dict[str, Any]: ...
+    def records(self, covered: Sequence[Part]) -> Sequence[Mapping[str, Any]]:
+        """Return how the parts were made: a record for each of them, or one for parts that were made together."""
+
+
+@dataclass(frozen=True)
+class PartsInMemory:
+    """Parts of a run that one process has measured."""
+
+    results: Mapping[Part, PartResult]
+
+    def rows(self, part: Part) -> pd.DataFrame:
+        return self.results[part].rows
+
+    def records(self, covered: Sequence[Part]) -> list[dict[str, Any]]:
+        return [self.results[part].record for part in covered]
+
+
+def joined(measured: Mapping[Part, PartResult], benchmark: Benchmark, settings: Settings) -> Result:
+    """Return the result that parts in memory make; no folder is left."""
+    with TemporaryDirectory() as scratch:
+        result = joined_in_folder(PartsInMemory(measured), benchmark, settings, Path(scratch) / "result")
+        return replace(result, rows=result.items)
 
 
 def joined_in_folder(
@@ -63,12 +74,14 @@ def joined_in_folder(
     keep_rows: bool = True,
     tokens: Sequence[Path] = (),
 ) -> Result:
-    """Write the result folder that all parts make: what `joined` returns, with one relation's rows in memory at a time.
+    """Write and return the result that all parts make; raise `Incomplete` where rows are missing.
 
+    The rows of one relation are in memory at a time. The result reads its rows from the folder when they are used.
     `tokens`: the files with the scores of the parts' tokens, which are joined to one.
     """
     covered, probe = parts(benchmark, settings), probe_of(settings)
-    record = _joined_record([stored.record(part) for part in covered], benchmark, settings)
+    records = stored.records(covered)
+    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
     rows, schema = _condensed(stored, covered, record, narrowed(benchmark, settings), settings)
     refuse_nothing_left(rows, record)
     result = Result(
@@ -93,23 +106,13 @@ def _condensed(
 
     Parts are taken together whose relations share an answer space.
     """
-    probe, schema = probe_of(settings), RowSchema()
+    schema = RowSchema()
     by_space: dict[tuple[str, ...], list[Part]] = {}
     for part in covered:
         by_space.setdefault(_space(chosen[part.relation]), []).append(part)
     condensed: dict[Part, pd.DataFrame] = {}
     for (label, *_), sharing in by_space.items():
-        frames, relations = [stored.rows(part) for part in sharing], chosen.select([label])
-        rows = join(frames)
-        check_parts(rows, sharing, relations, record)
-        if len(rows):
-            rows = with_tags(rows, relations, probe)
-            schema.add(rows)
-            rows = probe.condensed(rows, relations, settings)
-        ends = np.cumsum([len(frame) for frame in frames])
-        condensed |= {
-            part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)
-        }
+        condensed |= _condensed_together(stored, sharing, record, chosen.select([label]), settings, schema)
     return join(condensed[part] for part in covered), schema
 
 
@@ -120,8 +123,24 @@ def _space(relation: Relation) -> tuple[str, ...]:
     return (relation.label, *map(str, tags.values())) if whole else (relation.label,)
 
 
-def _joined_record(records: Sequence[Mapping[str, Any]], benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
-    return merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
+def _condensed_together(
+    stored: StoredParts,
+    sharing: Sequence[Part],
+    record: Mapping[str, Any],
+    relations: Benchmark,
+    settings: Settings,
+    schema: RowSchema,
+) -> dict[Part, pd.DataFrame]:
+    """Return the condensed rows of each of some parts, whose columns are added to the schema."""
+    probe, frames = probe_of(settings), [stored.rows(part) for part in sharing]
+    rows = join(frames)
+    check_parts(rows, sharing, relations, record)
+    if len(rows):
+        rows = with_tags(rows, relations, probe)
+        schema.add(rows)
+        rows = probe.condensed(rows, relations, settings)
+    ends = np.cumsum([len(frame) for frame in frames])
+    return {part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)}
 
 
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A result: one row per item and template, tidy scores, and the record of how they were made."""
 
 import json
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS
+from probing.analysis.answer_spaces import PER_OPTION
 from probing.analysis.breakdown import OVERALL
 from probing.analysis.comparison import RESULT_NAMES
 from probing.analysis.ties import tie_warnings
@@ -79,6 +81,15 @@ class Result:
             return self.rows
         with _readable(self.rows):
             return pd.read_parquet(self.rows)
+
+    @property
+    def items_without_options(self) -> pd.DataFrame:
+        """The rows without the columns that hold a value for each option, which take most of the memory."""
+        if not isinstance(self.rows, Path):
+            return self.items.drop(columns=[*PER_OPTION], errors="ignore")
+        with _readable(self.rows):
+            columns = [name for name in pq.read_schema(self.rows).names if name not in PER_OPTION]
+            return pd.read_parquet(self.rows, columns=columns)
 
     def option_labels(self, relation: str, index: int | None = None) -> tuple[str, ...]:
         """Return the labels of a relation's options, in the order of the column `scores`.
@@ -165,8 +176,19 @@ class Result:
             self._write(new)
 
     def _write(self, folder: Path) -> None:
-        write_rows(folder / ITEMS, [self.items], pa.Schema.from_pandas(self.items, preserve_index=False), self.options)
+        if file := self._complete_file():
+            shutil.copyfile(file, folder / ITEMS)
+        else:
+            schema = pa.Schema.from_pandas(self.items, preserve_index=False)
+            write_rows(folder / ITEMS, [self.items], schema, self.options)
         write_scores(folder, self.scores, self.record)
+
+    def _complete_file(self) -> Path | None:
+        """Return the file that has these rows and labels; None for rows in memory, which may have been changed."""
+        if not isinstance(self.rows, Path) or "items" in vars(self):
+            return None
+        with _readable(self.rows):
+            return self.rows if _stored_options(pq.read_schema(self.rows)) == self.options else None
 
     @classmethod
     def load(cls, folder: str | Path, benchmark: str | Path | Benchmark | None = None) -> "Result":
@@ -188,7 +210,7 @@ class Result:
                 na_values={name: [""] for name in ("value", "low", "high", "cluster_low", "cluster_high")},
             )
             columns = pq.read_schema(folder / ITEMS)
-            options = ranges_from_json((columns.metadata or {}).get(OPTIONS, b"{}"))
+            options = _stored_options(columns)
             for name, content in {ITEMS: columns.names, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
@@ -214,6 +236,11 @@ def write_scores(folder: Path, scores: pd.DataFrame, record: Mapping[str, Any]) 
     """Write all files of a result but that of its rows."""
     scores.to_csv(folder / SCORES, index=False)
     (folder / RECORD).write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+def _stored_options(schema: pa.Schema) -> OptionRanges:
+    """Return the options that a file of rows has beside its columns; none in a file of an older version."""
+    return ranges_from_json((schema.metadata or {}).get(OPTIONS, b"{}"))
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from leaderboard.display.charts.axes import row_axis, share_axis
-from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Plot, Trace, figure, new_trace
+from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Plot, Trace, figure, marker_symbol, new_trace
 
 ROW = 26  # pixels
 MARGINS = 100  # of axis and legend, in pixels
@@ -49,7 +49,7 @@ def _side(rows: Sequence[Dumbbell], place: int, name: str) -> Trace:
         mode="markers",
         marker={
             "size": 10,
-            "symbol": [f"{symbol}-open" if row.is_published else symbol for row in rows],
+            "symbol": [marker_symbol(symbol, hollow=row.is_published) for row in rows],
             "color": colour,
         },
         cliponaxis=False,

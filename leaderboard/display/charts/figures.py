@@ -144,6 +144,11 @@ def new_trace(kind: str, **properties: Any) -> Trace:
     return {"type": kind, **properties}
 
 
+def marker_symbol(symbol: str, *, hollow: bool) -> str:
+    """Return one of Plotly's symbols of this form, hollow or filled."""
+    return f"{symbol.removesuffix('-open')}{'-open' if hollow else ''}"
+
+
 def group_names(points: Sequence[Point]) -> list[str]:
     """Return the groups of the points in the order in which they first appear."""
     return list(dict.fromkeys(point.group for point in points))

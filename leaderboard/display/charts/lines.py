@@ -11,6 +11,7 @@ from leaderboard.display.charts.figures import (
     figure,
     group_names,
     links,
+    marker_symbol,
     new_trace,
 )
 
@@ -38,7 +39,7 @@ def _line(points: Sequence[Point], place: int) -> Trace:
         text=[point.label for point in points],
         mode="lines+markers",
         line={"color": colour, "width": 2},
-        marker={"size": 9, "symbol": f"{symbol.removesuffix('-open')}-open", "color": colour},
+        marker={"size": 9, "symbol": marker_symbol(symbol, hollow=True), "color": colour},
         cliponaxis=False,
         name=points[0].group,
         customdata=links(points),

@@ -19,6 +19,7 @@ from leaderboard.display.charts.figures import (
     group_names,
     intervals,
     links,
+    marker_symbol,
     new_trace,
 )
 
@@ -111,7 +112,7 @@ def _model_trace(points: Sequence[Point], group: str) -> Trace:
         mode="markers",
         marker={
             "size": 10,
-            "symbol": f"{symbol}-open" if published else symbol,
+            "symbol": marker_symbol(symbol, hollow=published),
             "color": MUTED if published else ACCENT,
         },
         cliponaxis=False,

@@ -1,6 +1,6 @@
 """Several series in the same rows, one below the other, so that the interval of each can be read."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from leaderboard.display.charts.axes import share_axis
@@ -18,6 +18,7 @@ from leaderboard.display.charts.figures import (
     group_names,
     intervals,
     links,
+    marker_symbol,
     new_trace,
 )
 
@@ -37,12 +38,17 @@ class _Line:
 
 
 def beside(
-    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+    points: Sequence[Point],
+    heads: Mapping[str, str],
+    title: str,
+    names: Mapping[str, str] | None = None,
+    published: Collection[str] | None = None,
 ) -> Plot:
     """Plot shares in rows under headings, the groups of points one below the other within each row.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
-    `names` maps labels to shorter texts for the axis. A row is as high as its groups need.
+    `names` maps labels to shorter texts for the axis. A row is as high as its groups need. `published`: the labels of
+    rows with hollow markers, where all others have filled ones; None where every group has a marker of its own.
     """
     groups = group_names(points)
     lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
@@ -51,6 +57,10 @@ def beside(
         _trace([point for point in points if point.group == group], place, place - (len(groups) - 1) / 2, centres)
         for place, group in enumerate(groups)
     ]
+    if published is not None:
+        for trace in traces:
+            symbol = trace["marker"]["symbol"]
+            trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
     height = lines[-1].end + AXIS + LEGEND_LINE * len(groups)
     axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
     plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)

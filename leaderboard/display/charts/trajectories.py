@@ -14,6 +14,7 @@ from leaderboard.display.charts.figures import (
     figure,
     intervals,
     links,
+    marker_symbol,
     new_trace,
     with_chance_line,
 )
@@ -68,7 +69,7 @@ def trajectories(
 
 def _line(line: Trajectory, place: int, scale: Scale) -> Trace:
     symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
-    symbol = symbol.removesuffix("-open") if line.is_measured else f"{symbol.removesuffix('-open')}-open"
+    symbol = marker_symbol(symbol, hollow=not line.is_measured)
     has_intervals = any(point.low is not None for point in line.points)
     place_in_words = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
     return new_trace(

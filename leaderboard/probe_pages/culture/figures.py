@@ -1,6 +1,6 @@
 """The columns and charts that every section about culture pairs shares."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -43,8 +43,9 @@ def languages_cell(codes: Sequence[str]) -> cells.Cell:
     return replace(cells.text(", ".join(codes)), text=", ".join(map(labels.language, codes)))
 
 
-def is_published(run: Run) -> bool:
-    return run.provenance == Run.Provenance.PUBLISHED
+def legend(runs: Iterable[Run]) -> str:
+    """Return what the summary of a chart with figures of these runs says about hollow markers, with a space first."""
+    return " Hollow markers are published figures." if any(run.is_published for run in runs) else ""
 
 
 def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
@@ -85,7 +86,10 @@ def _p_value(row: Sides) -> cells.Cell:
 
 
 def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Plot:
-    """Draw the figures of both cultures in each line; `names` are what the legend calls the two sides."""
+    """Draw the figures of both cultures in each line, filled where they were measured here.
+
+    `names` are what the legend calls the two sides.
+    """
     points = [
         Point(
             *(line.label, float("nan") if score.value is None else score.value, score.low, score.high),
@@ -95,7 +99,8 @@ def both_sides(lines: Sequence[ChartLine], names: Sequence[str]) -> Plot:
         for line in lines
         for name, (_, score) in zip(names, line.row.ordered, strict=True)
     ]
-    return charts.beside(points, _heads(lines), _metric(lines), _short_names(lines))
+    published = [line.label for line in lines if line.row.run.is_published]
+    return charts.beside(points, _heads(lines), _metric(lines), _short_names(lines), published)
 
 
 def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
@@ -103,7 +108,7 @@ def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
     points = [
         Point(
             *(line.label, gap.value, gap.low, gap.high),
-            group="" if is_published(line.row.run) else "measured",
+            group="" if line.row.run.is_published else "measured",
             href=line.href,
         )
         for line in lines

@@ -12,6 +12,7 @@ from leaderboard.display.tables import Column, PageLink, link
 from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Run, Score
+from leaderboard.probe_pages.culture.figures import legend
 from leaderboard.probe_pages.culture.sides import Sides, pair_title
 from leaderboard.probe_pages.pages import ProbePages
 from probing.analysis.crossed import split_group
@@ -141,7 +142,7 @@ def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
     """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
     if place is None or len(place.sides) < 2:
         return []
-    first, second = place.cultures
+    first, second = map(labels.culture, place.cultures)
     return [
         *(
             _side_column(name, culture, side, title)
@@ -151,7 +152,7 @@ def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
             "gap",
             "Gap",
             lambda row: cells.signed(gap(row, place)),
-            f"{title} of {first} minus that of {second}.",
+            f"{title} on facts about {first} minus that on facts about {second}.",
             align="number",
         ),
     ]
@@ -162,7 +163,7 @@ def _side_column(name: str, culture: str, side: Slice, title: str) -> Column[Sta
         name,
         culture,
         lambda row: score_cell(row.run, row.score(row.metric, side)),
-        f"{title} on facts of {culture}.",
+        f"{title} on facts about {labels.culture(culture)}.",
         align="score",
     )
 
@@ -190,9 +191,10 @@ def gaps_chart(place: Place | None, rows: Sequence[Standing], title: str) -> Cha
     first, second = place.cultures
     better = sum(difference > 0 for _, difference in shown)
     number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
-    summary = f"{place.title}: {number} more of the facts about {first} than of those about {second}."
-    hollow = " Hollow markers are published figures." if any(end.is_published for end in ends) else ""
-    return Chart("scatter", f"{first} and {second}", summary + hollow, charts.dumbbells(ends, (first, second), title))
+    ours, theirs = map(labels.culture, place.cultures)
+    summary = f"{place.title}: {number} more of the facts about {ours} than of those about {theirs}."
+    summary += legend(row.run for row, _ in shown)
+    return Chart("scatter", f"{first} and {second}", summary, charts.dumbbells(ends, (first, second), title))
 
 
 def _dumbbell(row: Standing, place: Place) -> Dumbbell:

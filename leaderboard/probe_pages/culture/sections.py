@@ -17,8 +17,8 @@ from leaderboard.probe_pages.culture.figures import (
     both_sides,
     comma_separated,
     gaps_forest,
-    is_published,
     languages_cell,
+    legend,
     side_columns,
 )
 from leaderboard.probe_pages.culture.places import Place, rows_in_pair, rows_in_place
@@ -92,8 +92,8 @@ def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicat
     ]
     table = Table(name=name, caption=f"{title}: {rows[0].metric} by relation and culture", columns=columns, rows=rows)
     better = sum((row.difference or 0) > 0 for row in rows)
-    first = rows[0].ordered[0][0]
-    summary = f"The model is better on {first} facts in {better} of {len(rows)} {'rows' if names else 'relations'}."
+    first, where = labels.culture(rows[0].ordered[0][0]), "rows" if names else "relations"
+    summary = f"The model is better on facts about {first} in {better} of {len(rows)} {where}.{_legend(rows)}"
     figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
     return Section(name, title, table, Chart(name, title, summary, figure), switched=True)
 
@@ -132,7 +132,11 @@ def _gaps_summary(rows: Sequence[Sides]) -> str:
     ]
     clear = sum(low * high > 0 for low, high in intervals)
     clear_text = f"; {clear} of {len(intervals)} intervals exclude zero" if intervals else ""
-    return f"{rows[0].metric} of the first culture minus that of the West{clear_text}."
+    return f"{rows[0].metric} of the first culture minus that of the West{clear_text}.{_legend(rows)}"
+
+
+def _legend(rows: Sequence[Sides]) -> str:
+    return legend(row.run for row in rows)
 
 
 def languages(rows: Sequence[Sides]) -> Section | None:
@@ -161,14 +165,14 @@ def languages(rows: Sequence[Sides]) -> Section | None:
         for row in rows
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
-    summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}."
+    summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}.{_legend(rows)}"
     figure = both_sides(lines, ("first culture", "West"))
     return Section("languages", title, table, Chart("languages", title, summary, figure))
 
 
 def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
     """Return what tells a run apart in the chart; published figures are told apart by their kind of objects."""
-    if not is_published(run):
+    if not run.is_published:
         return names.get(run.pk)
     return "published" if objects_of(run) == AUGMENTED else f"published, {objects_of(run)}"
 
@@ -212,9 +216,8 @@ def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
     widest = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
     widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
     number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
-    legend = " Hollow markers are published figures." if any(is_published(row.run) for row in widest) else ""
     metric = labels.within(rows[0].metric)
-    summary = f"{number} between cultures, {metric} of the first minus that of the West.{legend}"
+    summary = f"{number} between cultures, {metric} of the first minus that of the West.{_legend(widest)}"
     return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
 
 
@@ -236,4 +239,4 @@ def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
 
 def _difference(run: Run) -> str:
     """Return what tells a run apart from others of its model."""
-    return objects_of(run) if is_published(run) else run.variant
+    return objects_of(run) if run.is_published else run.variant

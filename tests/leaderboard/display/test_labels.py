@@ -4,6 +4,8 @@ import pytest
 
 from leaderboard.display import labels
 from leaderboard.models import Model, Run
+from probing.curation.cultures import FOLDER, read_culture
+from probing.formats import dlama
 
 
 def run(hub_id: str) -> Run:
@@ -29,6 +31,19 @@ def test_a_title_within_a_sentence_keeps_the_capitals_of_names(title: str, withi
 @pytest.mark.parametrize(("code", "name"), [("ar", "Arabic"), ("en", "English"), ("xx", "xx"), ("", "")])
 def test_a_language_has_its_english_name_or_else_its_code(code: str, name: str) -> None:
     assert labels.language(code) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "within"),
+    [("Arab", "the Arab world"), ("West", "the West"), ("Asia", "Asia"), ("Nordic", "the culture Nordic")],
+)
+def test_a_culture_within_a_sentence_is_a_noun(name: str, within: str) -> None:
+    assert labels.culture(name) == within
+
+
+def test_every_culture_that_ships_has_a_name_within_sentences() -> None:
+    shipped = {read_culture(path.stem).name for path in FOLDER.glob("*.toml")}
+    assert shipped == set(labels.CULTURES) == {*dlama.CULTURES.values(), dlama.WEST}
 
 
 @pytest.mark.parametrize(

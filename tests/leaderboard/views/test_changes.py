@@ -1,5 +1,6 @@
 """The log of changes: results that were added, scored again or withdrawn, each with its reason."""
 
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -37,6 +38,16 @@ def test_a_run_that_finishes_is_added_to_the_log_once(small: Benchmark, client: 
     page = client.get("/changes/").content.decode()
     assert f'href="/runs/{run.pk}/"' in page
     assert "result added" in page
+
+
+def test_a_benchmark_has_its_title_that_leads_to_it_as_long_as_it_is_here(client: Client, site: Site) -> None:
+    Benchmark.objects.filter(pk=site.benchmark.pk).update(title="Small questions")
+    record(Change.Kind.ADDED, site.first)
+    Change.objects.create(kind=Change.Kind.VERSION, benchmark="gone")
+    page = client.get("/changes/?sort=benchmark").content.decode()
+    assert re.search(r'href="/benchmarks/small/"[^>]*>Small questions<', page)
+    assert page.index(">gone<") < page.index("Small questions")
+    assert [row["benchmark"] for row in csv_rows(client, "/changes/")][:2] == ["gone", "small"]
 
 
 def test_a_withdrawn_result_keeps_its_line_and_its_reason(client: Client, site: Site) -> None:

@@ -27,6 +27,7 @@ from probing.results.joining import PartResult
 from probing.results.result import Result
 from probing.runner import run as probe
 from tests.fakes import FakeModel, ShortSighted
+from tests.frames_in_memory import FramesInMemory
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
@@ -102,6 +103,18 @@ def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     assert result.record == json.loads(json.dumps(run.provenance_record))
     assert run.scores.count() == len(result.scores)
     assert artefacts.storage().listdir(artefacts.folder(run)) == ([run.artefact.rpartition("/")[2]], [])
+
+
+def test_a_run_is_finished_with_the_rows_of_one_relation_in_memory_at_a_time(
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frames, read_part = FramesInMemory(), artefacts.read_part
+    monkeypatch.setattr(artefacts, "read_part", lambda part: frames.add(read_part(part)))
+    monkeypatch.setattr(Result, "items", property(lambda result: pytest.fail("all rows were read")))
+    probe_run(queued.pk)
+    assert fresh(queued).state == Run.State.FINISHED
+    assert len(frames) == 2 * queued.parts.count() == 4
+    assert frames.most == 1
 
 
 def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_those_that_answered_all(

@@ -14,6 +14,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.stored import benchmarks
+from leaderboard.worker.arrivals import CheckedParts
 from leaderboard.worker.third_party import import_result
 from probing.catalog import open_benchmark
 from probing.errors import ProbingError
@@ -23,6 +24,7 @@ from probing.results.row_file import ITEMS
 from probing.runner import run as measure
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, Pupil
+from tests.frames_in_memory import FramesInMemory
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -70,6 +72,16 @@ def test_the_run_stands_unranked_on_the_leaderboard_and_says_where_it_comes_from
     page = client.get(run.get_absolute_url()).content.decode()
     assert "imported here" in page
     assert SOURCE in page
+
+
+def test_rows_are_checked_and_joined_one_part_at_a_time(result: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    frames, store, rows = FramesInMemory(), CheckedParts.store, CheckedParts.rows
+    monkeypatch.setattr(CheckedParts, "store", lambda self, part, checked: store(self, part, frames.add(checked)))
+    monkeypatch.setattr(CheckedParts, "rows", lambda self, part: frames.add(rows(self, part)))
+    monkeypatch.setattr(Result, "items", property(lambda result: pytest.fail("all rows were read")))
+    assert import_result(result, SOURCE).state == Run.State.FINISHED
+    assert len(frames) == 6, "two parts, each checked and stored, and then read twice"
+    assert frames.most == 1
 
 
 def test_it_can_be_compared_with_a_run_that_was_measured_here(client: Client, small: Benchmark, result: Path) -> None:

@@ -132,9 +132,9 @@ def two_wordings() -> Benchmark:
 def test_parts_of_several_workers_leave_out_what_one_process_leaves_out(gpt2: LanguageModel) -> None:
     settings = Settings(templates=(0, 1))
     whole = run(gpt2, two_wordings(), templates=(0, 1), progress=False)
-    covered = parts(two_wordings(), settings)
-    measured = {part: probe_part(gpt2, two_wordings(), settings, part) for part in reversed(covered)}
-    together = joined([measured[part] for part in covered], two_wordings(), settings)
+    covered = reversed(parts(two_wordings(), settings))
+    measured = {part: probe_part(gpt2, two_wordings(), settings, part) for part in covered}
+    together = joined(measured, two_wordings(), settings)
     assert together.record["items_skipped"] == whole.record["items_skipped"]
     assert [entry["indices"] for entry in whole.record["items_skipped"]] == [[2], [1, 2]]
     pd.testing.assert_frame_equal(together.items, whole.items)

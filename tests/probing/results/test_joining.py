@@ -16,15 +16,20 @@ from probing.errors import Incomplete
 from probing.part_runner import probe_part
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
-from probing.probes.parts import parts
+from probing.probes.parts import Part, parts
 from probing.probes.probe import tag_columns
 from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
-from probing.results.joining import PartResult, joined, joined_in_folder
+from probing.results.completeness import check_complete
+from probing.results.joining import PartsInMemory, joined_in_folder, merged
+from probing.results.option_labels import option_ranges
+from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
 from probing.results.result import Result
+from probing.results.skipped_items import all_skipped
 from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel
+from tests.frames_in_memory import FramesInMemory
 
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
@@ -46,8 +51,14 @@ def measured(benchmark: Benchmark, settings: Settings, folder: Path) -> Partial:
 
 
 def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Result:
-    finished = [PartResult(stored.rows(part), stored.record(part)) for part in parts(benchmark, settings)]
-    return joined(finished, benchmark, settings)
+    """Join all rows at once, as the reference that joining in a folder is compared with."""
+    covered = parts(benchmark, settings)
+    records = stored.records(covered)
+    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
+    rows = with_tags(row_file.join(map(stored.rows, covered)), benchmark, probe_of(settings))
+    check_complete(rows, benchmark, settings, record)
+    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
+    return Result(rows, scores, record, option_ranges(benchmark, settings))
 
 
 def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
@@ -84,6 +95,24 @@ def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
     joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
     versions = len(parts(benchmark, settings))
     assert joins == [1] * versions + [versions]
+
+
+class CountedParts(PartsInMemory):
+    """Parts that are copied whenever their rows are read, and counted while the copies are in memory."""
+
+    frames = FramesInMemory()
+
+    def rows(self, part: Part) -> pd.DataFrame:
+        return self.frames.add(super().rows(part).copy())
+
+
+def test_the_rows_of_one_relation_are_in_memory_at_a_time(tmp_path: Path) -> None:
+    benchmark, settings = open_benchmark("starter"), Settings(limit=2, templates=(0,))
+    covered = parts(benchmark, settings)
+    stored = CountedParts({part: probe_part(FakeModel(), benchmark, settings, part) for part in covered})
+    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    assert len(stored.frames) == 2 * len(covered)
+    assert stored.frames.most == 1
 
 
 def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) -> None:
@@ -141,3 +170,29 @@ def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
 def test_a_result_without_a_folder_keeps_its_rows() -> None:
     result = run(FakeModel(), "starter", limit=2, progress=False)
     assert len(result.items) == result.record["items_done"]
+
+
+def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path) -> None:
+    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    short = result.items_without_options
+    assert "items" not in vars(result)
+    assert [name for name in result.items if name not in short] == ["scores", "exact", "tokens"]
+    pd.testing.assert_frame_equal(short, result.items[short.columns])
+    pd.testing.assert_frame_equal(short, replace(result, rows=result.items).items_without_options)
+
+
+def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
+    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = Result.load(tmp_path / "out")
+    result.save(tmp_path / "copy")
+    assert "items" not in vars(result)
+    for name in FILES:
+        assert (tmp_path / "copy" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+
+def test_rows_that_were_changed_are_saved_as_changed(tmp_path: Path) -> None:
+    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = Result.load(tmp_path / "out")
+    result.items["subject"] = "Atlantis"
+    result.save(tmp_path / "changed")
+    assert set(Result.load(tmp_path / "changed").items["subject"]) == {"Atlantis"}

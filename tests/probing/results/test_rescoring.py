@@ -46,15 +46,15 @@ def probed(benchmark: Benchmark, model: Any = None, **options: Any) -> Result:
     probe = probe_of(settings)
     about = {name: getattr(benchmark, name) for name in ("slug", "version", "digest")}
     facts = {"model": {"id": "fake"}, "benchmark": about, "probe": probe.name, "settings": settings.to_json()}
-    finished = [
-        PartResult(
+    measured = {
+        part: PartResult(
             probe.frame(list(probe.rows(model or FakeModel(), limited[part.relation], part.template, settings))),
             facts | RECORD | COUNTS | {"batch": {"notes": []}},
         )
         for part in parts(benchmark, settings)
         for limited in [benchmark.select([part.relation], settings.limit)]
-    ]
-    return joined(finished, benchmark, settings)
+    }
+    return joined(measured, benchmark, settings)
 
 
 def stored(result: Result, folder: Path) -> Result:

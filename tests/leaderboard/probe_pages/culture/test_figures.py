@@ -1,7 +1,14 @@
 """Columns and charts that the sections about culture pairs share."""
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.probe_pages.culture.figures import ChartLine, both_sides, comma_separated, gaps_forest, side_columns
+from leaderboard.probe_pages.culture.figures import (
+    ChartLine,
+    both_sides,
+    comma_separated,
+    gaps_forest,
+    legend,
+    side_columns,
+)
 from leaderboard.probe_pages.culture.sides import Sides
 from tests.leaderboard.display.charts.plotted import plotted
 
@@ -35,6 +42,18 @@ def test_both_sides_are_drawn_and_a_missing_score_leaves_a_gap() -> None:
 def test_a_line_without_a_gap_is_not_drawn() -> None:
     lines = [ChartLine(side_by_side(1, gap, Arab=0.5, West=0.4), "Arab and West", str(gap)) for gap in (0.1, None)]
     assert sum(len(trace.x) for trace in plotted(gaps_forest(lines)).data if trace.x is not None) == 1
+
+
+def test_published_figures_are_hollow_and_all_others_are_filled() -> None:
+    lines = [ChartLine(side_by_side(1, 0.1, Arab=0.5, West=0.4), "Arab and West", name) for name in ("here", "paper")]
+    lines[1].row.run.provenance = Run.Provenance.PUBLISHED
+    first, second = plotted(both_sides(lines, ["first culture", "West"])).data
+    assert list(first.marker.symbol) == ["circle", "circle-open"]
+    assert list(second.marker.symbol) == ["diamond", "diamond-open"]
+    symbols = {trace.y[0]: trace.marker.symbol for trace in plotted(gaps_forest(lines)).data}
+    assert symbols == {"Arab and West, here": "circle", "Arab and West, paper": "circle-open"}
+    assert legend(line.row.run for line in lines) == " Hollow markers are published figures."
+    assert legend([lines[0].row.run]) == ""
 
 
 def test_a_label_joins_the_parts_that_there_are() -> None:

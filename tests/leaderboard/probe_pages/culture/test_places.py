@@ -81,7 +81,7 @@ def test_the_gap_of_each_model_is_a_dumbbell_sorted_by_it(client: Client, publis
     assert gaps == sorted(gaps, reverse=True)
     assert len(gaps) == 2, "raw objects are other items"
     assert set(first.marker.symbol) == {"diamond-open"}
-    assert "1 of 2 models know more of the facts about Arab" in chart.summary
+    assert "1 of 2 models know more of the facts about the Arab world than of those about the West." in chart.summary
 
 
 def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_there(
