@@ -301,7 +301,7 @@ def _probe_missing(
     with bar:
         for part, estimate in missing.items():
             bar.set_postfix_str(f"{part.relation}, {too_long} too long" if too_long else part.relation, refresh=False)
-            advance = _advance(bar, estimate.positions)
+            advance = _advance(bar, estimate.work)
             done = probe_part(
                 model,
                 benchmark,
@@ -318,8 +318,8 @@ def _probe_missing(
 
 def _work_done(partial: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
     """Return the work of all parts, and that of the parts that are stored already."""
-    done = sum(estimate.positions for part, estimate in work.items() if partial.has(part))
-    return sum(estimate.positions for estimate in work.values()), done
+    done = sum(estimate.work for part, estimate in work.items() if partial.has(part))
+    return sum(estimate.work for estimate in work.values()), done
 
 
 def _advance(bar: tqdm, positions: float) -> Callable[[float], None]:
