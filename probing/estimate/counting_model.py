@@ -31,7 +31,8 @@ PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
 # possible, about RIVALS * options ** GROWTH of them. Fitted to what models did on BEAR and on the starter benchmark.
 SHARED = 6
 RIVALS, GROWTH = 0.5, 0.75
-MASKED_ROUNDS = 8.0
+# Passes of an early decision of a masked model: as many as parts of the starter benchmark took on average.
+MASKED_PASSES = 35.0
 BLANK = "_"
 # The log-probabilities of every answer: enough tokens for everything that a probe computes from them.
 TOKENS = np.zeros(8)
@@ -140,7 +141,7 @@ class CountingModel:
             return sum(self._new_inputs(self._hidden(one, scoring.span), self._whole(one)) for one in statements), 1.0
         first = sum(self._new_inputs([self._without_option(one)], self._whole(one)) for one in statements)
         inputs = sum(self._length(one.text) * self._whole(one) for one in statements) / len(statements)
-        return (first, 1.0) if whole else (first + round(_rivals(len(statements)) * inputs), MASKED_ROUNDS)
+        return (first, 1.0) if whole else (first + round(_rivals(len(statements)) * inputs), MASKED_PASSES)
 
     def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> tuple[int, float]:
         """Return the positions of an encoder, which reads a prompt once, and of its decoder, which writes options.
