@@ -23,7 +23,6 @@ import torch
 import probing
 from probing import runner
 from probing.benchmark import Benchmark
-from probing.language_model import LanguageModel
 from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network
 from speed.replay import (
@@ -90,7 +89,7 @@ PLANS = [
 ]
 
 
-def record(model: LanguageModel, benchmark: Benchmark, settings: Mapping[str, Any]) -> Recording:
+def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> Recording:
     """Run a benchmark, and return its steps as the progress bar is told of them."""
     with _recorded() as steps:
         probing.run(model, benchmark, **settings)
