@@ -61,8 +61,9 @@ lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that 
 	$(COMPILE) --extra dev --extra training -o requirements-dev.lock
 	$(COMPILE) -c requirements-dev.lock -o requirements.lock
 
-bench: install  ## compare the speed with its peers', and that of pages with a bare view
+bench: install  ## compare the speed with its peers', the time left with the time, and pages with a bare view
 	$(BIN)/python -m speed
+	$(BIN)/python -m speed.time_left
 	$(BIN)/python -m speed.pages
 
 screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)

@@ -87,12 +87,11 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
     work = prepared.estimates.of(model)
     trial = _Trial(model, prepared.benchmark, prepared.settings, seconds)
     trial.begin(work)
-    positions = sum(estimate.positions for estimate in work.values())
     return Forecast(
         rows=sum(part.items for part in work),
-        positions=positions,
+        positions=sum(estimate.positions for estimate in work.values()),
         load_seconds=start.load_seconds,
-        score_seconds=trial.seconds_for(positions),
+        score_seconds=trial.seconds_for(sum(estimate.work for estimate in work.values())),
         tried_seconds=trial.elapsed,
         memory=peak_memory(model.device),
     )
@@ -121,13 +120,13 @@ class _Trial:
             for part in Random(0).sample(list(work), len(work)):
                 estimate = work[part]
 
-                def on_share(share: float, before: float = done, size: float = estimate.positions) -> None:
+                def on_share(share: float, before: float = done, size: float = estimate.work) -> None:
                     self._points.append((perf_counter() - begin, before + share * size))
                     if self.elapsed > self._limit:
                         raise _EnoughError
 
                 probe_part(self._model, self._benchmark, self._settings, part, work=estimate, on_share=on_share)
-                done += estimate.positions
+                done += estimate.work
             self._is_whole = True
         except _EnoughError:
             pass

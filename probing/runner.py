@@ -173,8 +173,8 @@ def _probe_missing(
 
 def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
     """Return the work of all parts, and that of the parts that are stored already."""
-    done = sum(estimate.positions for part, estimate in work.items() if stored.has(part))
-    return sum(estimate.positions for estimate in work.values()), done
+    done = sum(estimate.work for part, estimate in work.items() if stored.has(part))
+    return sum(estimate.work for estimate in work.values()), done
 
 
 def _open_partial(

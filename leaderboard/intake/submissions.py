@@ -104,7 +104,7 @@ def expected_work(examination: Examination) -> dict[Part, float]:
 
 def _estimated(benchmark: Benchmark, settings: Settings, kind: Kind) -> dict[Part, float]:
     content = benchmarks.read(benchmark)
-    return {part: estimate_work(content, settings, part, kind).positions for part in parts(content, settings)}
+    return {part: estimate_work(content, settings, part, kind).work for part in parts(content, settings)}
 
 
 def usual_positions(benchmark: Benchmark, options: Mapping[str, Any]) -> float:

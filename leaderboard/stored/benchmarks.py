@@ -164,7 +164,7 @@ def _store_work(benchmark: Benchmark, content: Content) -> None:
     """Store the expected work of a usual run, from which the submit form says how long one takes."""
     with suppress(BadInput):
         usual = normalised(benchmark.settings_with({}), content)
-        benchmark.work = sum(estimate_work(content, usual, part, "causal").positions for part in parts(content, usual))
+        benchmark.work = sum(estimate_work(content, usual, part, "causal").work for part in parts(content, usual))
         benchmark.save(update_fields=["work"])
 
 

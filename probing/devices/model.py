@@ -90,7 +90,7 @@ class _Turns:
 
     def __init__(self, begin: Begin, work: Mapping[Part, WorkEstimate], progress: PartsProgress) -> None:
         self._begin, self._work, self._progress = begin, work, progress
-        self._waiting = deque(sorted(work, key=lambda part: work[part].positions, reverse=True))
+        self._waiting = deque(sorted(work, key=lambda part: work[part].work, reverse=True))
         self.missing = len(work)
 
     def admit(self, process: DeviceProcess) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
@@ -31,6 +31,8 @@ PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
 # possible, about RIVALS * options ** GROWTH of them. Fitted to what models did on BEAR and on the starter benchmark.
 SHARED = 6
 RIVALS, GROWTH = 0.5, 0.75
+# Passes of an early decision of a masked model: as many as parts of the starter benchmark took on average.
+MASKED_PASSES = 35.0
 BLANK = "_"
 # The log-probabilities of every answer: enough tokens for everything that a probe computes from them.
 TOKENS = np.zeros(8)
@@ -39,10 +41,15 @@ Cut = Callable[[str], Sequence[tuple[int, int]]]
 
 
 class VerbLoad(NamedTuple):
-    """The work of one verb: statements, prompts or texts, and the token positions that they take."""
+    """The work of one verb: statements, prompts or texts, the token positions that they take, and passes.
+
+    `passes`: the most passes of the network that a request needs one after the other. All requests of a part are in
+    the same passes if these have room for them.
+    """
 
     statements: float = 0.0
     positions: float = 0.0
+    passes: float = 0.0
 
 
 class CountingModel:
@@ -55,12 +62,13 @@ class CountingModel:
     device, dtype, batch_tokens = "cpu", "float32", 0
 
     def __init__(self, kind: Kind, cut: Cut | None = None) -> None:
-        self._cut = lru_cache(TEXTS_CUT)(cut or piece_spans)
+        self._cut, self._has_tokens = lru_cache(TEXTS_CUT)(cut or piece_spans), cut is not None
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
         self.loads: dict[Verb, VerbLoad] = {}
         self._prefixes: dict[tuple[int | Verb, str], int] = {}
         self._inputs: set[tuple[str, ...]] = set()
+        self._lengths: defaultdict[Verb, set[int]] = defaultdict(set)
 
     def scoring_state(self) -> AbstractContextManager[None]:
         """Return an empty context, as there is no network."""
@@ -72,16 +80,16 @@ class CountingModel:
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         counts = {"causal": self._causal, "masked": self._masked, "encoder-decoder": self._spans}
-        positions = counts[self.card.kind]
+        work = counts[self.card.kind]
         for prompt, options in requests:
             count = len(options)
-            self._count("score", count, positions([prompt.fill(option, BLANK) for option in options], scoring))
+            self._count("score", count, *work([prompt.fill(option, BLANK) for option in options], scoring))
             yield OptionScores((TOKENS,) * count, (slice(0, 1),) * count, np.ones(count, bool))
 
     def fill(self, requests: Iterable[Request], k: int, words: Sequence[str] = ()) -> Iterator[BlankDistribution]:
         for prompt, options in requests:
-            self._count("fill", 1, self._blank(prompt.fill("", BLANK)))
-            single = np.array([" " not in option for option in options])
+            self._count("fill", 1, *self._blank(prompt.fill("", BLANK)))
+            single = np.array([self._is_token(option) for option in options])
             yield BlankDistribution((), np.zeros(0), np.where(single, 0.0, np.nan), single.astype(np.int64))
 
     def generate(
@@ -89,57 +97,76 @@ class CountingModel:
     ) -> Iterator[Continuation]:
         for text in texts:
             read = text if isinstance(text, str) else text.fill("", BLANK).text
-            self._count("generate", 1, self._length(system + read) + tokens)
+            self._count("generate", 1, self._length(system + read) + tokens, tokens)
             yield Continuation("")
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:
             positions = self._new_inputs([("embed", text)], 1 + self._length(text))  # a start token
-            self._count("embed", positions > 0, positions)
+            self._count("embed", positions > 0, positions, self._passes_by_length("embed", text))
             yield np.ones(1, np.float32)
 
-    def _count(self, verb: Verb, statements: int, positions: int) -> None:
+    def _count(self, verb: Verb, statements: int, positions: int, passes: float = 1.0) -> None:
         self.usage.add(verb, statements, positions)
         before = self.loads.get(verb, VerbLoad())
-        self.loads[verb] = VerbLoad(before.statements + statements, before.positions + positions)
+        self.loads[verb] = VerbLoad(
+            before.statements + statements, before.positions + positions, max(before.passes, passes)
+        )
 
-    def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Return the number of distinct prefixes; with pruning, of the shared ones and an estimate of the rest."""
+    def _causal(self, statements: Sequence[Statement], scoring: Scoring) -> tuple[int, float]:
+        """Return the number of distinct prefixes, and the passes.
+
+        With pruning, these are the shared prefixes and an estimate of the rest. The tokens of the best option follow
+        each other, and among its rivals each pass reaches twice as many as the one before.
+        """
         texts = [s.context + (s.text[: s.end] if scoring.span == "answer" else s.text) for s in statements]
         before = len(self._prefixes)
-        passes = Counter(
+        nodes = Counter(
             node for text in texts for node in self._path("score", self._pieces(text)[:-1]) if node > before
         )
         if not scoring.decide:
-            return len(passes)
-        shared = [node for node, count in passes.items() if count >= min(SHARED, len(texts))]
-        own = (passes.total() - sum(passes[node] for node in shared)) / len(texts)
-        return len(shared) + round(_rivals(len(texts)) * math.pow(own, 1.5))
+            return len(nodes), 1.0
+        shared = [node for node, count in nodes.items() if count >= min(SHARED, len(texts))]
+        own = (nodes.total() - sum(nodes[node] for node in shared)) / len(texts)
+        rivals = _rivals(len(texts))
+        return len(shared) + round(rivals * math.pow(own, 1.5)), 1 + own + math.log2(1 + rivals * own)
 
-    def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Return the positions of distinct masked inputs.
+    def _masked(self, statements: Sequence[Statement], scoring: Scoring) -> tuple[int, float]:
+        """Return the positions of distinct masked inputs, and the passes.
 
-        With pruning: of those with the whole option hidden, and an estimate of the rest.
+        With pruning, the inputs are those with the whole option hidden and an estimate of the rest.
         """
         whole = scoring.pll == "whole_answer" and scoring.span == "answer"
         if not whole and not scoring.decide:
-            return sum(self._new_inputs(self._hidden(one, scoring.span), self._whole(one)) for one in statements)
+            return sum(self._new_inputs(self._hidden(one, scoring.span), self._whole(one)) for one in statements), 1.0
         first = sum(self._new_inputs([self._without_option(one)], self._whole(one)) for one in statements)
         inputs = sum(self._length(one.text) * self._whole(one) for one in statements) / len(statements)
-        return first if whole else first + round(_rivals(len(statements)) * inputs)
+        return (first, 1.0) if whole else (first + round(_rivals(len(statements)) * inputs), MASKED_PASSES)
 
-    def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> int:
-        """Return the positions of an encoder, which reads a prompt once, and of its decoder, which writes options."""
+    def _spans(self, statements: Sequence[Statement], scoring: Scoring) -> tuple[int, float]:
+        """Return the positions of an encoder, which reads a prompt once, and of its decoder, which writes options.
+
+        The two are a pass each.
+        """
         read = sum(self._new_inputs([_context(one)], self._length("".join(_context(one))) + 1) for one in statements)
-        return read + sum(self._length(one.text[one.start : one.end]) + 1 for one in statements)
+        return read + sum(self._length(one.text[one.start : one.end]) + 1 for one in statements), 2.0
 
-    def _blank(self, empty: Statement) -> int:
-        """Return a prompt's new positions; a model that does not read what follows the blank reads only up to it."""
+    def _blank(self, empty: Statement) -> tuple[int, float]:
+        """Return a prompt's new positions, and the passes.
+
+        A model that does not read what follows the blank reads only up to it, without the last space.
+        """
         if KINDS[self.card.kind].reads_right:
-            return self._new_inputs([("fill", empty.text)], self._length(empty.text))
+            positions = self._new_inputs([("fill", empty.text)], self._length(empty.text))
+            return positions, self._passes_by_length("fill", empty.text)
         before = len(self._prefixes)
-        deque(self._path("fill", self._pieces(empty.text[: empty.start])), maxlen=0)
-        return len(self._prefixes) - before
+        deque(self._path("fill", self._pieces(empty.text[: empty.start].rstrip())), maxlen=0)
+        return len(self._prefixes) - before, 1.0
+
+    def _passes_by_length(self, verb: Verb, text: str) -> float:
+        """Return how many passes take texts of one length each, for all texts of this verb so far and this one."""
+        self._lengths[verb].add(self._length(text))
+        return float(len(self._lengths[verb]))
 
     def _path(self, verb: Verb, tokens: Iterable[str]) -> Iterator[int]:
         """Yield a number for each prefix, in the order in which prefixes first occur; verbs do not share them."""
@@ -150,6 +177,10 @@ class CountingModel:
 
     def _pieces(self, text: str) -> list[str]:
         return [text[start:end] for start, end in self._cut(text)]
+
+    def _is_token(self, option: str) -> bool:
+        """Tell whether an option is a single token within a sentence; without a tokenizer, whether it is one word."""
+        return self._length(f" {option}") == 1 if self._has_tokens else " " not in option
 
     def _length(self, text: str) -> int:
         return len(self._cut(text))

@@ -1,11 +1,19 @@
 """The pace of work: how fast it has been lately, from which the time left of a run follows, here and on a site."""
 
 from collections.abc import Sequence
+from itertools import pairwise
+from math import log, sqrt
 from typing import NamedTuple
 
-HALF_LIFE = 60.0  # seconds of work after which what was measured counts half
-SHARE = 1 / 8  # in long runs, the half-life is this share of all the time that was worked
+HALF_LIFE = 120.0  # seconds of work after which what was measured counts half
+SHARE = 1 / 2  # in long runs, the half-life is this share of all the time that was worked
 MOST_STRETCHES = 400  # that are remembered; beyond that, neighbours are joined
+# A lasting change of the pace is looked for between blocks of at least so many seconds, and of this share of the time.
+BLOCK_SECONDS, BLOCK_SHARE = 10.0, 1 / 60
+FEWEST_BLOCKS = 3  # on either side of a change
+# A change is one by so many standard errors, as told by the differences between neighbouring blocks.
+CHANGE = 3.5
+LEAST_SPREAD = 0.02  # the spread of logarithms of the pace that no machine stays below
 
 
 class Stretch(NamedTuple):
@@ -18,17 +26,55 @@ class Stretch(NamedTuple):
 def recent_rate(done: Sequence[Stretch]) -> float | None:
     """Return the work per second, given work in its order, with more weight on what was done lately; None without any.
 
-    The weight halves with each half-life of time worked afterwards. Breaks do not count, so a run that was interrupted
-    for a day goes on at the pace that it had.
+    The weight halves with each half-life of time worked afterwards. What was done before a lasting change of the pace
+    does not count. Breaks do not count either, so a run that was interrupted for a day goes on at the pace that it had.
     """
-    half_life = max(HALF_LIFE, SHARE * sum(stretch.seconds for stretch in done))
+    recent = done[_last_change(done) :]
+    half_life = max(HALF_LIFE, SHARE * sum(stretch.seconds for stretch in recent))
     work = seconds = after = 0.0
-    for stretch in reversed(done):
+    for stretch in reversed(recent):
         weight = 0.5 ** ((after + stretch.seconds / 2) / half_life)
         work += weight * stretch.work
         seconds += weight * stretch.seconds
         after += stretch.seconds
     return work / seconds if work and seconds else None
+
+
+def _last_change(done: Sequence[Stretch]) -> int:
+    """Return the first stretch after the clearest lasting change of the pace, 0 if there is none.
+
+    A pace that goes up and down all the time differs between neighbouring blocks, too, and then nothing is a change.
+    """
+    begins, logs = _blocks(done)
+    count = len(logs)
+    if count < 2 * FEWEST_BLOCKS:
+        return 0
+    differences = [later - earlier for earlier, later in pairwise(logs)]
+    spread = max(sqrt(sum(each * each for each in differences) / len(differences) / 2), LEAST_SPREAD)
+    clearest, change, total = CHANGE, 0, 0.0
+    for index in range(1, count - FEWEST_BLOCKS + 1):
+        total += logs[index - 1]
+        before, after = total / index, (sum(logs) - total) / (count - index)
+        errors = abs(after - before) / (spread * sqrt(1 / index + 1 / (count - index)))
+        first = logs[index : index + FEWEST_BLOCKS]  # all of them are nearer to the new pace: one alone is no change
+        lasting = all(abs(each - after) < abs(each - before) for each in first)
+        if index >= FEWEST_BLOCKS and errors > clearest and lasting:
+            clearest, change = errors, begins[index]
+    return change
+
+
+def _blocks(done: Sequence[Stretch]) -> tuple[list[int], list[float]]:
+    """Join stretches to blocks; return the first stretch of each block, and the logarithm of its pace."""
+    shortest = max(BLOCK_SECONDS, BLOCK_SHARE * sum(stretch.seconds for stretch in done))
+    begins, logs = [], []
+    begin, work, seconds = 0, 0.0, 0.0
+    for index, stretch in enumerate(done):
+        work, seconds = work + stretch.work, seconds + stretch.seconds
+        if seconds >= shortest and work > 0:
+            begins.append(begin)
+            logs.append(log(work / seconds))
+            begin, work, seconds = index + 1, 0.0, 0.0
+    return begins, logs
 
 
 class Pace:

@@ -31,10 +31,10 @@ class PartsProgress:
     def end(self, part: Part, too_long: int) -> None:
         """Note that a part is stored, without so many items that are too long for the model."""
         del self._shares[part]
-        self._done += self._work[part].positions
+        self._done += self._work[part].work
         self._too_long += too_long
         self._move()
 
     def _move(self) -> None:
-        current = sum(share * self._work[part].positions for part, share in self._shares.items())
+        current = sum(share * self._work[part].work for part, share in self._shares.items())
         self._bar.update(self._done + current - self._bar.n)

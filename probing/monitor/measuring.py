@@ -85,7 +85,7 @@ class Monitor:
         settings = replace(self.settings, dtype=cast(DType, model.dtype))
         work = self._estimates.of(model)
         results: dict[Part, PartResult] = shared(
-            {part: estimate.positions for part, estimate in work.items()},
+            {part: estimate.work for part, estimate in work.items()},
             lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),
         )
         result = joined(results, self.benchmark, settings)

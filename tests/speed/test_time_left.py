@@ -1,58 +1,21 @@
-"""The time left on simulated runs: parts of different cost, on machines whose speed changes."""
+"""The command that measures the time left: its recordings, its table, and what it requires."""
 
-from random import Random
+import json
+import re
+from typing import Any
 
 import pytest
 
 from probing import runner
-from speed.time_left import CHANGE, LENGTH, MACHINES, Recording, Step, _recorded, always, replayed, stretched
+from speed import time_left
+from speed.time_left import DOCUMENT, JUDGED, PLANS, RESULTS, _recorded, _steps, judged, missed, table
 
 
-def simulated(seed: int, parts: int = 120) -> Recording:
-    """Parts in some steps each; the cost of work differs by a fifth between parts and between steps."""
-    draw, steps = Random(seed), []
-    for _ in range(parts):
-        work, cost = draw.uniform(1, 10), draw.lognormvariate(0, 0.2)
-        steps += [Step(work / 8, work / 8 * cost * draw.lognormvariate(0, 0.2)) for _ in range(8)]
-    return stretched(steps)
-
-
-SEEDS = range(8)
-
-
-@pytest.mark.parametrize("machine", ["alone", "shared in turns"])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_time_left_is_within_a_fifth_from_the_first_tenth_on(seed: int, machine: str) -> None:
-    assert max(map(abs, replayed(simulated(seed), MACHINES[machine]))) < 0.2
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_after_a_change_of_speed_the_time_left_soon_follows(seed: int) -> None:
-    late = replayed(simulated(seed), MACHINES["half as fast after three tenths"])[4:]
-    assert max(map(abs, late)) < 0.2
-
-
-def test_an_average_over_the_whole_run_would_follow_too_late() -> None:
-    """Guards the test above: its machine is hard enough."""
-    recording = stretched([Step(1, 1)] * 1000)
-    work = seconds = 0.0
-    for step in recording:
-        slow = MACHINES["half as fast after three tenths"](seconds)
-        work, seconds = work + step.work, seconds + step.seconds * slow
-        if seconds > 0.4 * LENGTH * (CHANGE + 2 * (1 - CHANGE)):
-            break
-    whole = LENGTH * (CHANGE + 2 * (1 - CHANGE))
-    assert seconds * 1000 / work / whole - 1 < -0.15
-    assert abs(replayed(recording, MACHINES["half as fast after three tenths"])[3]) < 0.15
-
-
-def test_an_estimate_of_the_work_that_is_right_makes_no_error() -> None:
-    assert replayed([Step(1, 1)] * 1000, always(1.0)) == pytest.approx([0.0] * 9, abs=1e-6)
-
-
-def test_work_that_was_taken_for_more_than_it_is_makes_the_time_too_short_at_first() -> None:
-    halves = [Step(1, 0.5)] * 500 + [Step(1, 1.5)] * 500
-    assert replayed(stretched(halves), always(1.0))[0] < -0.4
+@pytest.fixture(scope="module")
+def results() -> dict[str, Any]:
+    """The stored recordings and figures."""
+    stored: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))
+    return stored
 
 
 def test_a_run_is_recorded_in_place_of_its_progress_bar() -> None:
@@ -61,3 +24,40 @@ def test_a_run_is_recorded_in_place_of_its_progress_bar() -> None:
         bar.update(6)
     assert [step.work for step in steps] == [4, 6]
     assert bar.n == bar.total == 10
+
+
+def test_the_stored_figures_are_those_of_the_stored_recordings(results: dict[str, Any]) -> None:
+    """With the pace as it is now; this needs no network."""
+    for name, run in results["runs"].items():
+        assert {figure: run[figure] for figure in ("errors", "seconds_until_followed")} == judged(_steps(run)), name
+
+
+def test_each_stored_recording_is_of_a_run_that_the_command_makes(results: dict[str, Any]) -> None:
+    plans = {plan.name: {"settings": dict(plan.settings), "every": plan.every} for plan in PLANS}
+    assert results["runs"]
+    assert all(
+        {name: run[name] for name in ("settings", "every")} == plans[key] for key, run in results["runs"].items()
+    )
+
+
+def test_no_stored_recording_of_the_causal_model_misses_what_is_required(results: dict[str, Any]) -> None:
+    assert [line for line in missed(results) if ", causal, " in line] == []
+
+
+def test_the_document_shows_the_stored_figures(results: dict[str, Any]) -> None:
+    shown = re.search(r"<!-- table time left -->\n(.*?)\n<!-- end", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    assert shown and shown.group(1) == table(results)
+
+
+def test_an_error_above_a_fifth_is_a_miss_alone_and_shared() -> None:
+    extents = {machine: [-0.25, 0.1] for machine in JUDGED}
+    lines = missed({"runs": {"graph": {"errors": extents}, "pairs": {"errors": {m: [-0.2, 0.2] for m in JUDGED}}}})
+    assert [line.partition(":")[0] for line in lines] == [f"graph, {machine}" for machine in JUDGED]
+    assert lines[0].endswith("the time was off by −25 to +10 %, allowed are 20%")
+
+
+def test_an_unknown_run_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("sys.argv", ["time_left", "no such run"])
+    with pytest.raises(SystemExit):
+        time_left.main()
+    assert "there is no run 'no such run'" in capsys.readouterr().err

@@ -30,7 +30,7 @@ def test_a_text_is_cut_into_pieces_about_as_long_as_tokens() -> None:
 def test_a_causal_model_computes_each_prefix_once() -> None:
     """The options share the text before them; the final period is predicted, but nothing follows from it."""
     beginning = len(pieces("The capital of Norway is"))
-    assert score_load("causal", NORWAY) == VerbLoad(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]))
+    assert score_load("causal", NORWAY) == VerbLoad(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]), 1)
     assert score_load("causal", NORWAY, NORWAY).positions == score_load("causal", NORWAY).positions
 
 
@@ -42,15 +42,15 @@ def test_where_only_the_answer_is_scored_the_text_after_it_costs_nothing() -> No
 
 def test_a_masked_model_reads_the_whole_text_once_for_each_hidden_piece() -> None:
     one = (prompt("[X] is [Y].", "Chad"), ["big"])
-    assert score_load("masked", one) == VerbLoad(1, 4 * 4)
-    assert score_load("masked", one, span="answer") == VerbLoad(1, 4)
+    assert score_load("masked", one) == VerbLoad(1, 4 * 4, 1)
+    assert score_load("masked", one, span="answer") == VerbLoad(1, 4, 1)
     assert score_load("masked", one, one).positions == 4 * 4
 
 
 def test_options_of_one_length_share_the_input_with_the_whole_answer_hidden() -> None:
     load = score_load("masked", NORWAY, pll="whole_answer", span="answer")
     short, long = (pieces(f"The capital of Norway is {option}.") for option in ("Oslo", "New Delhi"))
-    assert load == VerbLoad(3, len(short) + len(long))
+    assert load == VerbLoad(3, len(short) + len(long), 1)
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
@@ -72,20 +72,42 @@ def test_a_causal_model_fills_a_blank_from_the_text_before_it() -> None:
     for model in (causal, masked):
         (blank, _) = model.fill([NORWAY, NORWAY], k=5)
         assert blank.ranks.tolist() == [1, 1, 0]
-    assert causal.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is")))
-    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is .")))
+    assert causal.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is")), 1)
+    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is .")), 1)
 
 
 def test_text_is_counted_with_the_system_message_and_all_tokens_to_be_written() -> None:
     model = CountingModel("causal")
     assert list(model.generate(["Who is it?"], 7, chat=True, system="Be short.")) == [""]
-    assert model.loads["generate"] == VerbLoad(1, len(pieces("Be short.Who is it?")) + 7)
+    assert model.loads["generate"] == VerbLoad(1, len(pieces("Be short.Who is it?")) + 7, 7)
 
 
-def test_equal_texts_are_embedded_once() -> None:
+def test_equal_texts_are_embedded_once_and_texts_of_one_length_in_one_pass() -> None:
     model = CountingModel("causal")
-    assert len(list(model.embed(["Oslo", "Oslo", "New Delhi"]))) == 3
-    assert model.loads["embed"] == VerbLoad(2, (1 + 1) + (1 + 2))
+    assert len(list(model.embed(["Oslo", "Oslo", "New Delhi", "Cairo"]))) == 4
+    assert model.loads["embed"] == VerbLoad(3, (1 + 1) + (1 + 2) + (1 + 1), 2)
+
+
+def test_a_masked_model_fills_blanks_of_texts_of_one_length_in_one_pass() -> None:
+    model = CountingModel("masked")
+    requests: list[Request] = [(prompt("[X] is [Y].", subject), ["big"]) for subject in ("Chad", "Oslo", "New Delhi")]
+    assert len(list(model.fill(requests, k=1))) == 3
+    assert model.loads["fill"].passes == 2
+
+
+def test_the_last_space_before_a_blank_is_not_read() -> None:
+    model = CountingModel("causal", letters)
+    list(model.fill([(prompt("[X] is [Y].", "It"), ["big"])], k=1))
+    assert model.loads["fill"].positions == 2 * len("It is")
+
+
+def test_an_early_decision_needs_more_passes_for_longer_and_for_more_options() -> None:
+    def passes(options: list[str]) -> float:
+        return score_load("causal", (prompt("[X] is [Y].", "Oslo"), options), decide=1).passes
+
+    short = [f"{letter}{letter}" for letter in "abcdefgh"]
+    assert 1 < passes(short) < passes([f"{option} {option} {option}" for option in short])
+    assert passes(short) < passes([f"{first}{second}" for first in "abcdefgh" for second in "klmnopqr"])
 
 
 def letters(text: str) -> list[tuple[int, int]]:
@@ -100,6 +122,11 @@ def test_with_a_tokenizer_its_own_tokens_are_counted(kind: Kind, positions: int)
     model = CountingModel(kind, letters)
     assert list(model.score([(prompt("[Y] is", ""), ["Oslo"])], Scoring()))
     assert model.loads["score"].positions == positions
+
+
+def test_an_option_that_the_tokenizer_splits_is_no_single_token() -> None:
+    (blank,) = CountingModel("masked", letters).fill([NORWAY], k=1)
+    assert blank.ranks.tolist() == [0, 0, 0]
 
 
 def test_verbs_share_no_prefixes() -> None:

@@ -1,5 +1,7 @@
 """The pace of work, with more weight on what was done lately, and what it remembers."""
 
+from random import Random
+
 import pytest
 
 from probing.estimate.pace import MOST_STRETCHES, Pace, Stretch, recent_rate
@@ -22,8 +24,26 @@ def test_what_was_done_lately_counts_more() -> None:
     assert recent_rate([Stretch(1000, 100), Stretch(100, 100)]) < 5
 
 
+def test_after_a_lasting_change_only_the_new_pace_counts() -> None:
+    before, after = [Stretch(20, 10)] * 50, [Stretch(20, 20)] * 3
+    assert recent_rate(before + after[:1]) > 1.9, "one slow stretch says nothing"
+    assert recent_rate(before + after) == pytest.approx(1.0)
+
+
+def test_a_pace_that_goes_up_and_down_is_averaged() -> None:
+    turns = [Stretch(20, 10), Stretch(20, 10), Stretch(10, 10), Stretch(10, 10)] * 20
+    assert recent_rate(turns) == pytest.approx(1.5, rel=0.05)
+
+
+def test_single_stretches_of_another_pace_are_no_change() -> None:
+    draw = Random(0)
+    stretches = [Stretch(10 * draw.lognormvariate(0, 0.2), 10) for _ in range(100)]
+    rates = [recent_rate(stretches[:count]) for count in range(10, 100)]
+    assert all(0.85 < rate < 1.15 for rate in rates if rate)
+
+
 def test_a_long_run_remembers_its_pace_in_little_memory() -> None:
-    pace, stretches = Pace(), [Stretch(1 + number / 1000, 1) for number in range(5000)]
+    pace, stretches = Pace(), [Stretch(1 + number % 7 / 10, 1) for number in range(5000)]
     for stretch in stretches:
         pace.add(*stretch)
     assert len(pace._done) <= MOST_STRETCHES

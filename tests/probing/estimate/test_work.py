@@ -12,7 +12,7 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.estimate import work as estimate
 from probing.estimate.counting_model import VerbLoad
-from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
+from probing.estimate.work import ITEMS, PASS, WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
 from probing.probes.parts import Part, parts
@@ -213,3 +213,20 @@ def test_verbs_weigh_by_their_positions() -> None:
     assert work.share({"embed": 30}) == pytest.approx(0.1)
     assert work.share({"fill": 5, "embed": 30}) == pytest.approx(0.55)
     assert work.share({"fill": 20, "embed": 99}) == 1
+
+
+def test_passes_cost_as_much_as_some_positions() -> None:
+    work = WorkEstimate({"fill": VerbLoad(10, 100, 5), "embed": VerbLoad(30, 100)})
+    assert (work.positions, work.work) == (200, 200 + 5 * PASS)
+    assert work.share({"embed": 30}) == pytest.approx(100 / work.work)
+
+
+def test_a_part_has_as_many_passes_however_many_items_it_has() -> None:
+    loads = []
+    for items in (40, 4 * ITEMS):
+        benchmark, settings = mixed((7, items)), Settings(decide=True)
+        (part,) = parts(benchmark, settings)
+        loads.append(estimate_work(benchmark, settings, part, "causal").loads["score"])
+    few, many = loads
+    assert many.positions > 5 * few.positions
+    assert 1 < few.passes <= many.passes < 2 * few.passes
