@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from django.core.files.base import ContentFile
 from django.db import DatabaseError
 from django.test import Client
 
@@ -104,7 +105,7 @@ def test_a_run_that_another_process_has_changed_is_left_alone(run: Run, today: B
     stale = fresh(run)
     rescore(fresh(run))
     content = artefacts.storage().open(f"{fresh(run).artefact}/items.parquet").read()
-    artefacts._store(f"{stale.artefact}/items.parquet", content)
+    artefacts._store(f"{stale.artefact}/items.parquet", ContentFile(content))
     with pytest.raises(BadInput, match="changed by another process"):
         rescore(stale)
     assert domains(fresh(run)) == {"Landscapes", "Political"}
