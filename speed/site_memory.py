@@ -20,7 +20,7 @@ from typing import Any
 import django
 
 from speed.machine import describe
-from speed.run_memory import ITEMS, OPTIONS, TEMPLATES
+from speed.made_up import BEAR_OPTIONS, BEAR_TEMPLATES
 
 RESULTS = Path(__file__).parent / "results" / "site_memory.json"
 LIMIT = 2**30  # bytes
@@ -45,7 +45,12 @@ def measure(items: int) -> dict[str, int]:
     with TemporaryDirectory() as name:
         in_new_process(Path(name), "prepare", items)
         finish, imported = (in_new_process(Path(name), task) for task in ("finish_runs", "import_runs"))
-    return {"items": items, "statements": items * OPTIONS * TEMPLATES, "finish": finish, "import": imported}
+    return {
+        "items": items,
+        "statements": items * BEAR_OPTIONS * len(BEAR_TEMPLATES),
+        "finish": finish,
+        "import": imported,
+    }
 
 
 def in_new_process(data: Path, task: str, *arguments: Any) -> Any:

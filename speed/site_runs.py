@@ -13,23 +13,23 @@ from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker.jobs import aggregate
 from leaderboard.worker.third_party import import_result
+from probing.part_runner import probe_part
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import parts
-from probing.runner import probe_part
 from probing.uniform_model import UniformModel
+from speed.made_up import BEAR_TEMPLATES, write_bear
 from speed.peers.protocol import high_water_mark
-from speed.run_memory import TEMPLATES, write_benchmark
 
 MODEL = "org/uniform"
 # The settings of a run of one question, and of the run that is measured.
 SMALL: dict[str, Any] = {"templates": (0,), "relations": ("P0",), "limit": 1}
-WHOLE: dict[str, Any] = {"templates": tuple(range(TEMPLATES))}
+WHOLE: dict[str, Any] = {"templates": tuple(range(len(BEAR_TEMPLATES)))}
 
 
 def prepare(data: Path, items: int) -> None:
     """Store a benchmark and the parts of two runs, as the workers do that have measured them."""
     call_command("migrate", verbosity=0)
-    write_benchmark(data / "large", items)
+    write_bear(data / "large", items)
     benchmark, _ = benchmarks.install("bear", data / "large", "large")
     model = Model.objects.create(hub_id=MODEL, commit="0" * 40, kind=UniformModel.card.kind)
     for chosen in (SMALL, WHOLE):

@@ -37,7 +37,8 @@ from speed.replay import (
     seconds_until_followed,
     stretched,
 )
-from speed.report import CHECKOUT, markdown, with_table
+from speed.report import CHECKOUT, with_table
+from speed.tables import markdown
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 

@@ -6,6 +6,7 @@ from threading import Event, Thread
 import pytest
 
 from probing.language_model import Request, Scoring
+from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, windows
 from probing.template import prompt
@@ -65,8 +66,9 @@ class Stream:
             yield prompt("w1 [Y]", ""), self.options
 
 
-def test_no_more_than_two_windows_are_held() -> None:
+def test_no_more_than_two_windows_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """These are the window being scored and the one being tokenized; one more prompt is read to see that it is full."""
+    monkeypatch.setattr(network_state, "HELD_SECONDS", 0)  # answers are taken one at a time
     words = [f"w{i}" for i in range(STATEMENTS_PER_WINDOW // 4)]
     tokenizer = whole_words(words)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer)
