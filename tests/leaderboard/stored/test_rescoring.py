@@ -161,7 +161,7 @@ def test_the_most_common_predictions_are_computed_again(client: Client, tmp_path
     with artefacts.storage().open(f"{run.artefact}/items.parquet") as file:
         rows = pd.read_parquet(file)
     content = rows.assign(culture="Nowhere").to_parquet(index=False)
-    artefacts._store(f"{run.artefact}/items.parquet", content)
+    artefacts._store(f"{run.artefact}/items.parquet", ContentFile(content))
     path = f"/runs/{run.pk}/?table=predictions&format=csv"
     assert b"Nowhere" in client.get(path).content
     Run.objects.filter(pk=run.pk).update(provenance_record={"tags": "of another time"})
