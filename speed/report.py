@@ -20,6 +20,7 @@ from speed.tables import (
     masked_inputs_table,
     memory_table,
     percent,
+    time_left_table,
 )
 
 CHECKOUT = Path(__file__).parents[1]
@@ -179,6 +180,7 @@ TABLES = (
     Table(PERFORMANCE, "commands", "before_scoring", commands_table),
     Table(PERFORMANCE, "gguf", "before_scoring", gguf_table),
     Table(PERFORMANCE, "culture", "culture_counts", culture_table),
+    Table(PERFORMANCE, "time left", "time_left", time_left_table),
 )
 
 if __name__ == "__main__":

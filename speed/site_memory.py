@@ -20,10 +20,11 @@ from typing import Any
 import django
 
 from speed.machine import describe
-from speed.made_up import BEAR_OPTIONS, BEAR_TEMPLATES
+from speed.made_up import BEAR_BIG_ITEMS, BEAR_OPTIONS, BEAR_TEMPLATES
 
 RESULTS = Path(__file__).parent / "results" / "site_memory.json"
 LIMIT = 2**30  # bytes
+ITEMS = tuple(BEAR_BIG_ITEMS // part for part in (16, 4, 1))
 
 
 def main() -> int:

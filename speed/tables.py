@@ -107,3 +107,26 @@ def early_decision_table(results: Mapping[str, Any]) -> str:
         rows.append((relation, *(f"{number:,}" for number in positions), f"{row['computed'] / row['at_least']:.2f}"))
     columns = ("full scoring", "`--decide`", "of it first tokens", "fewest found", "lower bound", "times the bound")
     return markdown(("token positions", *columns), rows)
+
+
+def time_left_table(results: Mapping[str, Any]) -> str:
+    """Return the errors of all runs as a table."""
+    machines = list(next(iter(results["runs"].values()))["errors"])
+    columns = ("run", "positions", "seconds", *machines, "a change is followed after")
+    rows = [
+        (
+            name,
+            f"{run['positions']:,}",
+            f"{run['seconds']:.0f}",
+            *(shown_extent(extent) for extent in run["errors"].values()),
+            f"{run['seconds_until_followed']} s",
+        )
+        for name, run in results["runs"].items()
+    ]
+    return markdown(columns, rows)
+
+
+def shown_extent(errors: Sequence[float]) -> str:
+    percents = [round(100 * error) for error in errors]
+    lowest, highest = (f"{percent:+d}".replace("-", "−") if percent else "0" for percent in percents)
+    return f"{lowest} to {highest} %"

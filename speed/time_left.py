@@ -4,7 +4,7 @@ Short runs are recorded, on one thread and in processor time: how much of the ex
 recording is then replayed with the estimate that a run shows, alone, on a machine that is shared in turns, and on one
 that becomes slower for good (`speed.replay`). The exit code is 1 where an estimate of the whole time was off by more
 than a fifth, alone or shared, from the first tenth on. Without names all runs are recorded; `--replay` records none and
-replays those that are stored. The table of docs/performance.md is written as well.
+replays those that are stored. `python -m speed.report` writes the table of docs/performance.md.
 """
 
 import argparse
@@ -37,13 +37,11 @@ from speed.replay import (
     seconds_until_followed,
     stretched,
 )
-from speed.report import CHECKOUT, with_table
-from speed.tables import markdown
+from speed.tables import shown_extent, time_left_table
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 
 RESULTS = Path(__file__).parent / "results" / "time_left.json"
-DOCUMENT = CHECKOUT / "docs" / "performance.md"
 STEPS = 120  # of each stored recording
 JUDGED = [machine for machine in MACHINES if machine != SLOWER]
 
@@ -137,8 +135,7 @@ def main() -> int:
     results = json.loads(RESULTS.read_text(encoding="utf-8"))
     results["runs"] = {name: run | judged(_steps(run)) for name, run in results["runs"].items()}
     _store(results)
-    DOCUMENT.write_text(with_table(DOCUMENT.read_text(encoding="utf-8"), "time left", table(results)), encoding="utf-8")
-    print(table(results))
+    print(time_left_table(results))
     misses = missed(results)
     for line in misses:
         print(f"Missed: {line}", file=sys.stderr)
@@ -226,36 +223,11 @@ def _extent(values: Sequence[float]) -> list[float]:
 def missed(results: Mapping[str, Any]) -> list[str]:
     """Return a line for each run and machine whose errors are larger than allowed."""
     return [
-        f"{name}, {machine}: the time was off by {_shown(run['errors'][machine])}, allowed are {REQUIRED:.0%}"
+        f"{name}, {machine}: the time was off by {shown_extent(run['errors'][machine])}, allowed are {REQUIRED:.0%}"
         for name, run in results["runs"].items()
         for machine in JUDGED
         if max(map(abs, run["errors"][machine])) > REQUIRED
     ]
-
-
-def table(results: Mapping[str, Any]) -> str:
-    """Return the errors of all runs as a table."""
-    columns = ("run", "positions", "seconds", *JUDGED, "a change is followed after")
-    rows = [
-        (
-            name,
-            f"{run['positions']:,}",
-            f"{run['seconds']:.0f}",
-            *(_shown(extent) for extent in run["errors"].values()),
-            f"{run['seconds_until_followed']} s",
-        )
-        for name, run in results["runs"].items()
-    ]
-    return markdown(columns, rows)
-
-
-def _shown(extent: Sequence[float]) -> str:
-    lowest, highest = (f"{percent:+d}".replace("-", "−") if percent else "0" for percent in _percent(extent))
-    return f"{lowest} to {highest} %"
-
-
-def _percent(values: Sequence[float]) -> list[int]:
-    return [round(100 * value) for value in values]
 
 
 if __name__ == "__main__":
