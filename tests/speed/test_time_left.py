@@ -1,14 +1,13 @@
 """The command that measures the time left: its recordings, its table, and what it requires."""
 
 import json
-import re
 from typing import Any
 
 import pytest
 
 from probing import runner
 from speed import time_left
-from speed.time_left import DOCUMENT, JUDGED, PLANS, RESULTS, _recorded, _steps, judged, missed, table
+from speed.time_left import JUDGED, PLANS, RESULTS, _recorded, _steps, judged, missed
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +41,6 @@ def test_each_stored_recording_is_of_a_run_that_the_command_makes(results: dict[
 
 def test_no_stored_recording_of_the_causal_model_misses_what_is_required(results: dict[str, Any]) -> None:
     assert [line for line in missed(results) if ", causal, " in line] == []
-
-
-def test_the_document_shows_the_stored_figures(results: dict[str, Any]) -> None:
-    shown = re.search(r"<!-- table time left -->\n(.*?)\n<!-- end", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
-    assert shown and shown.group(1) == table(results)
 
 
 def test_an_error_above_a_fifth_is_a_miss_alone_and_shared() -> None:
