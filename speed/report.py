@@ -71,30 +71,54 @@ def report(results: Mapping[str, Any]) -> str:
         f"{machine['square_gflops']} GFLOP/s (of torch by itself {machine['square_gflops_of_torch']})",
         positions_table(results),
         ratios_table(results),
-        *(_limits(WORK[name], limits) for name, limits in results["limits"].items()),
-        *(_growth(row) for row in results.get("growth", ())),
+        *([limits_table(results), growth_table(results)] if results["limits"] else []),
     ]
     for comparison in results["comparisons"].values():
         lines += [f"Not measured: {name}. {reason}" for name, reason in comparison["not_measured"].items()]
     return "\n\n".join(lines)
 
 
-def _limits(work: str, limits: Mapping[str, Any]) -> str:
-    """Write how near to the machine's limits this project works, which the tables leave out."""
-    budget, memory, rates = limits["budget"], limits["memory"], limits["of_shapes_rate"]
-    return (
-        f"{work}: accuracy {limits['accuracy']:.2f}; {rates['full']:.0%} of the rate of its matrix products "
-        f"(`--decide` {rates['decide']:.0%}); batches of {budget['chosen']:,} positions were chosen, of at most "
-        f"{budget['ceiling']:,}; at the largest ones, {memory['statements']:,} statements take "
-        f"{memory['full'] / 2**20:,.0f} MiB beside the model (`--decide` {memory['decide'] / 2**20:,.0f}); the time "
-        f"estimated after a tenth of the statements was wrong by {limits['estimate_error']:+.0%}."
-    )
+def limits_table(results: Mapping[str, Any]) -> str:
+    """Return how near this project is to the fewest positions and to the machine's rate, and its memory."""
+    rows: dict[str, list[str]] = {}
+    for limits in results["limits"].values():
+        for name, cell in _limits(limits).items():
+            rows.setdefault(name, []).append(cell)
+    return markdown(("", *(WORK[name] for name in results["limits"])), [(name, *cells) for name, cells in rows.items()])
 
 
-def _growth(row: Mapping[str, Any]) -> str:
-    return (
-        f"{row['options']:,} options: {row['distinct_prefixes']:,} distinct prefixes, {row['positions']:,} positions "
-        f"computed, {row['ms_per_prefix']:.2f} ms a prefix."
+def _limits(limits: Mapping[str, Any]) -> dict[str, str]:
+    bounds, budget, memory = limits["positions_at_least"], limits["budget"], limits["memory"]
+    rates, mib = limits["of_shapes_rate"], {name: memory[name] / 2**20 for name in ("full", "decide")}
+    return {
+        "positions of all statements, without padding": f"{bounds['real']:,}",
+        "fewest positions that give all scores": f"{bounds['distinct']:,}",
+        "padding in what is computed": percent(limits["padding"], ".1f"),
+        "of the rate of the same matrix products": percent(rates["full"]),
+        "of that rate with `--decide`": percent(rates["decide"]),
+        "positions in a batch, and at most": f"{budget['chosen']:,} of {budget['ceiling']:,}",
+        "MiB beside the model, at the largest batch": f"{mib['full']:,.0f} ({memory['statements']:,} statements)",
+        "the same with `--decide`": f"{mib['decide']:,.0f}",
+        "accuracy": f"{limits['accuracy']:.2f}",
+        "error of the time estimated after a tenth": f"{100 * limits['estimate_error']:+.0f} %".replace("-", "−"),
+    }
+
+
+def growth_table(results: Mapping[str, Any]) -> str:
+    """Return what one question takes by the number of its options."""
+    columns = ("options", "positions in the statements", "distinct prefixes", "computed", "ms for each prefix")
+    return markdown(
+        columns,
+        [
+            (
+                f"{row['options']:,}",
+                f"{row['real_positions']:,}",
+                f"{row['distinct_prefixes']:,}",
+                f"{row['positions']:,}",
+                f"{row['ms_per_prefix']:.2f}",
+            )
+            for row in results["growth"]
+        ],
     )
 
 
@@ -173,6 +197,8 @@ TABLES = (
     Table("README.md", "peers", "peers", summary_table),
     Table(PERFORMANCE, "positions", "peers", positions_table),
     Table(PERFORMANCE, "ratios", "peers", ratios_table),
+    Table(PERFORMANCE, "limits", "peers", limits_table),
+    Table(PERFORMANCE, "growth", "peers", growth_table),
     Table(PERFORMANCE, "masked inputs", "masked_bounds", masked_inputs_table),
     Table(PERFORMANCE, "early decision", "masked_bounds", early_decision_table),
     Table(PERFORMANCE, "few-shot", "few_shot_counts", few_shot_table),

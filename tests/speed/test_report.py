@@ -44,7 +44,8 @@ def results() -> dict[str, Any]:
         "comparisons": {"causal": compared},
         "limits": {
             "causal": {
-                "positions_at_least": {"distinct": 100},
+                "positions_at_least": {"real": 400, "distinct": 100},
+                "padding": 0.012,
                 "accuracy": 0.467,
                 "of_shapes_rate": {"full": 0.78, "decide": 0.6},
                 "budget": {"chosen": 2048, "ceiling": 2730},
@@ -52,7 +53,15 @@ def results() -> dict[str, Any]:
                 "estimate_error": -0.12,
             }
         },
-        "growth": [{"options": 1000, "distinct_prefixes": 2727, "positions": 2834, "ms_per_prefix": 2.22}],
+        "growth": [
+            {
+                "options": 1000,
+                "real_positions": 13216,
+                "distinct_prefixes": 2727,
+                "positions": 2834,
+                "ms_per_prefix": 2.22,
+            }
+        ],
     }
 
 
@@ -76,10 +85,16 @@ def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_
 
 def test_the_report_says_how_near_the_limits_are(results: dict[str, Any]) -> None:
     written = report(results)
-    assert "78% of the rate of its matrix products (`--decide` 60%); batches of 2,048 positions" in written
-    assert "8,192 statements take 512 MiB beside the model (`--decide` 1,024)" in written
-    assert "was wrong by -12%." in written
-    assert "1,000 options: 2,727 distinct prefixes, 2,834 positions computed, 2.22 ms a prefix." in written
+    assert "| of the rate of the same matrix products | 78 % |" in written
+    assert "| positions in a batch, and at most | 2,048 of 2,730 |" in written
+    assert "| MiB beside the model, at the largest batch | 512 (8,192 statements) |" in written
+    assert "| the same with `--decide` | 1,024 |" in written
+    assert "| error of the time estimated after a tenth | −12 % |" in written
+    assert "| 1,000 | 13,216 | 2,727 | 2,834 | 2.22 |" in written
+
+
+def test_a_short_report_has_no_limits(results: dict[str, Any]) -> None:
+    assert "matrix products |" not in report(results | {"limits": {}})
 
 
 def test_a_table_replaces_the_one_of_its_name_alone() -> None:
