@@ -81,9 +81,10 @@ def joined_in_folder(
     """
     covered, probe = parts(benchmark, settings), probe_of(settings)
     records = stored.records(covered)
-    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
-    rows, schema = _condensed(stored, covered, record, narrowed(benchmark, settings), settings)
-    refuse_nothing_left(rows, record)
+    skipped = {"items_skipped": all_skipped(records)}
+    rows, schema = _condensed(stored, covered, skipped, narrowed(benchmark, settings), settings)
+    refuse_nothing_left(rows, skipped)
+    record = merged(records) | skipped | digests(benchmark, settings)  # parts whose rows are missing have no record
     result = Result(
         folder / ITEMS,
         all_scores(rows, benchmark, settings, option_only=is_option_only(record)),

@@ -20,7 +20,7 @@ from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.models.part import RunPartQuerySet
 from leaderboard.stored import artefacts, benchmarks, retry
 from leaderboard.stored.ranks import refresh_ranks, restore_figures
-from leaderboard.worker import jobs, lease
+from leaderboard.worker import finishing, jobs, lease
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
 from probing.results.joining import PartResult
@@ -289,7 +289,7 @@ def test_a_database_that_is_locked_for_a_while_costs_nothing(
 def test_a_run_is_finished_although_its_transaction_failed_once(
     queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    real, calls = jobs.finish, []
+    real, calls = finishing.finish, []
 
     def lost(*args: Any) -> bool:
         calls.append(args)
@@ -299,7 +299,7 @@ def test_a_run_is_finished_although_its_transaction_failed_once(
             raise OperationalError("server closed the connection unexpectedly")
         return real(*args)
 
-    monkeypatch.setattr(jobs, "finish", lost)
+    monkeypatch.setattr(finishing, "finish", lost)
     probe_run(queued.pk)
     run = fresh(queued)
     assert run.state == Run.State.FINISHED
