@@ -42,7 +42,7 @@ class BenchmarkPlan:
     rounds: int
 
 
-WHOLE_PLAN = BenchmarkPlan({"causal": 12, "masked": 4}, COMPLETED_ITEMS, 3)
+WHOLE_PLAN = BenchmarkPlan({"causal": 8, "masked": 3}, COMPLETED_ITEMS, 3)
 QUICK_PLAN = BenchmarkPlan({"causal": 1, "masked": 1}, 1, 1)
 
 

@@ -107,7 +107,7 @@ def share_of_best_rate(
     gflop = observe_operations(Ours("full", model), work)[1]
     seconds = next(median(row["seconds"]["clock"]) for row in comparison["systems"] if row["system"] == "full")
     share: float = gflop / seconds / square_rate(device=device, dtype=dtype)
-    return round(share, 3)
+    return float(f"{share:.3g}")
 
 
 def device_name(device: str) -> str:

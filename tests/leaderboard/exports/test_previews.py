@@ -113,5 +113,5 @@ def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Ben
 def test_a_page_without_a_reference_has_the_words_of_the_site(client: Client) -> None:
     page = head(client, "/queue/")
     assert page.meta["og:title"] == "Clozeboard"
-    assert page.meta["og:description"] == page.meta["description"]
+    assert page.meta["og:description"].startswith("What language models know")
     assert "og:image" not in page.meta

@@ -27,8 +27,8 @@ def test_the_scores_of_a_probe_hold_those_of_details_and_the_rest(rows: pd.DataF
 
 def test_every_table_has_rows_and_long_ones_are_marked(rows: pd.DataFrame) -> None:
     tables = detail_tables(rows, MultipleChoice().scores(rows))
-    assert [entry.title for entry in tables if not entry.whole] == ["template sensitivity", "answer bias", "confidence"]
-    assert [entry.title for entry in tables if entry.whole] == [
+    assert [entry.title for entry in tables if not entry.long] == ["template sensitivity", "answer bias", "confidence"]
+    assert [entry.title for entry in tables if entry.long] == [
         "accuracy by relation and template",
         "answer bias by relation",
         "options",
