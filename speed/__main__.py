@@ -8,7 +8,7 @@ where a required ratio is missed or scores differ. `--quick` is a short run that
 import argparse
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +43,7 @@ class BenchmarkPlan:
 
 
 WHOLE_PLAN = BenchmarkPlan({"causal": 8, "masked": 3}, COMPLETED_ITEMS, 3)
+KINDS: tuple[NetworkKind, ...] = ("causal", "masked")
 QUICK_PLAN = BenchmarkPlan({"causal": 1, "masked": 1}, 1, 1)
 
 
@@ -51,9 +52,16 @@ def main() -> int:
     parser.add_argument(
         "--quick", action="store_true", help="make a short run that writes no results and requires no ratio"
     )
-    quick = parser.parse_args().quick
+    parser.add_argument(
+        "kinds", nargs="*", metavar="KIND", help="causal or masked; both by default. The other's results are kept"
+    )
+    options = parser.parse_args()
+    quick, kinds = options.quick, options.kinds or KINDS
+    if unknown := set(kinds) - set(KINDS):
+        parser.error(f"there is no kind {sorted(unknown)[0]!r}")
+    stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() and not quick else {}
     try:
-        results = _measure(QUICK_PLAN if quick else WHOLE_PLAN, with_limits=not quick)
+        results = _measure(kinds, QUICK_PLAN if quick else WHOLE_PLAN, stored, with_limits=not quick)
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -67,7 +75,10 @@ def main() -> int:
     return 1 if misses else 0
 
 
-def _measure(plan: BenchmarkPlan, *, with_limits: bool) -> dict[str, Any]:
+def _measure(
+    kinds: Sequence[NetworkKind], plan: BenchmarkPlan, stored: Mapping[str, Any], *, with_limits: bool
+) -> dict[str, Any]:
+    """Return the results of these kinds of networks, with those that are stored of the other kind."""
     results: dict[str, Any] = {
         "machine": describe()
         | {
@@ -75,11 +86,9 @@ def _measure(plan: BenchmarkPlan, *, with_limits: bool) -> dict[str, Any]:
             "square_gflops_of_torch": round(square_rate(torch.nn.functional.linear), 1),
         },
         "versions": {name: version(name) for name in PACKAGES},
-        "work": {},
-        "comparisons": {},
-        "limits": {},
+        **{name: stored.get(name, {}) for name in ("work", "comparisons", "limits", "growth")},
     }
-    for kind in ("causal", "masked"):
+    for kind in kinds:
         loaded, work = load_network(kind), workload(plan.items[kind])
         results["work"][kind] = _description(loaded, work, plan.items[kind])
         results["comparisons"] |= _comparisons(loaded, work, plan)
