@@ -24,7 +24,7 @@ def limits(
     `comparison`: what was measured of the same work, for the times.
     """
     model = loaded.ours()
-    fast = model.use_fast_path  # runs the self-check, before anything is counted
+    model.check()  # and the trial of products, before anything is counted
     full, decide = Ours("full", model), Ours("decide", model, decide=1)
     observation, full_gflop = observe_operations(full, work)
     rate = shapes_rate(loaded.network, model.batch_tokens)
@@ -33,7 +33,7 @@ def limits(
     part = first_statements(memory_statements)
     return {
         "positions_at_least": lower_bounds(loaded, work)._asdict(),
-        "fast": fast,
+        "fast": model.use_fast_path,
         "accuracy": round(accuracy(observation.scores, work), 3),
         "padding": round(observation.padding / observation.positions, 3),
         "budget": {"chosen": model.batch_tokens, "ceiling": model.budget.ceiling, "notes": model.usage.notes},
