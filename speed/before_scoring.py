@@ -13,8 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -22,6 +20,7 @@ from tempfile import TemporaryDirectory
 import probing
 from speed.machine import describe
 from speed.networks import smollm2_file
+from speed.new_process import in_new_process
 
 RESULTS = Path(__file__).parent / "results" / "before_scoring.json"
 COMMANDS: Mapping[str, Sequence[str]] = {
@@ -38,7 +37,7 @@ def main() -> int:
     argparse.ArgumentParser(prog="python -m speed.before_scoring", description=__doc__).parse_args()
     commands = measure_commands()
     with TemporaryDirectory() as cache:
-        loads = {name: in_new_process(cache) for name in LOADS}
+        loads = {name: in_new_process(load_phases, cache) for name in LOADS}
     first, second = (loads[name]["together"] for name in LOADS)
     results = {
         "machine": describe(),
@@ -64,11 +63,6 @@ def processor_seconds(arguments: Sequence[str]) -> float:
     subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def in_new_process(cache: str) -> dict[str, float]:
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(load_phases, cache).result()
 
 
 def load_phases(cache: str) -> dict[str, float]:

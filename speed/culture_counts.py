@@ -88,7 +88,8 @@ def main() -> int:
 def count(benchmark: Benchmark, encoder: Encoder) -> dict[str, Any]:
     """Return the positions over all parts by both rules, by the first alone, and as they are estimated."""
     settings = chosen_settings(benchmark, {})
-    both, first = (asked(benchmark, one, encoder) for one in (settings, chosen_settings(benchmark, {"decide": True})))
+    both = counted_parts(benchmark, settings, encoder)
+    first = counted_parts(benchmark, chosen_settings(benchmark, {"decide": True}), encoder)
     estimates = Estimates(benchmark, settings).of(CountingPrefixes(encoder)).values()
     by_pieces = [estimate_work(benchmark, settings, part, "causal") for part in parts(benchmark, settings)]
     return {
@@ -102,7 +103,7 @@ def count(benchmark: Benchmark, encoder: Encoder) -> dict[str, Any]:
     }
 
 
-def asked(benchmark: Benchmark, settings: Settings, encoder: Encoder) -> list[CountingPrefixes]:
+def counted_parts(benchmark: Benchmark, settings: Settings, encoder: Encoder) -> list[CountingPrefixes]:
     """Return a model for each part that was asked all items of the part."""
     models = []
     for part in parts(benchmark, settings):

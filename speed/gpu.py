@@ -20,6 +20,7 @@ from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from probing.catalog import open_benchmark
 from probing.scoring.load import load
+from probing.scoring.loading_options import DTYPES
 from speed.comparison import compare, missed
 from speed.machine import describe, square_rate
 from speed.measure import observe_operations
@@ -64,7 +65,7 @@ def _rows(work: Workload, device: str) -> Iterator[dict[str, Any]]:
     loaded = load_network("causal")
     for network in (loaded, larger(loaded)):
         with written(network) as weights:
-            for dtype in (torch.float32, torch.bfloat16):
+            for dtype in ("float32", "bfloat16"):
                 yield measure(network.name, weights, work, device, dtype)
 
 
@@ -84,29 +85,26 @@ def written(loaded: LoadedNetwork) -> Iterator[Path]:
         yield folder
 
 
-def measure(name: str, weights: Path, work: Workload, device: str, dtype: torch.dtype) -> dict[str, Any]:
+def measure(name: str, weights: Path, work: Workload, device: str, dtype: str) -> dict[str, Any]:
     """Compare all systems with one network in one number format, and say how near to the device's limit they work."""
-    short_name = str(dtype).removeprefix("torch.")
-    job = Job("causal", str(weights), "", torch.get_num_threads(), statements(work), device, short_name)
+    job = Job("causal", str(weights), "", torch.get_num_threads(), statements(work), device, dtype)
     with TemporaryDirectory() as folder:
         comparison = compare("gpu", job, Path(folder), ROUNDS)
     for system in comparison["systems"]:
         system["positions_per_second"] = round(system["positions"] / median(system["seconds"]["clock"]))
     return comparison | {
         "network": name,
-        "dtype": short_name,
+        "dtype": dtype,
         "of_best_rate": share_of_best_rate(comparison, weights, work, device, dtype),
     }
 
 
-def share_of_best_rate(
-    comparison: dict[str, Any], weights: Path, work: Workload, device: str, dtype: torch.dtype
-) -> float:
+def share_of_best_rate(comparison: dict[str, Any], weights: Path, work: Workload, device: str, dtype: str) -> float:
     """Return the rate of full scoring's matrix products as a share of the best rate of square ones."""
-    model = load(str(weights), device=device, dtype=str(dtype).removeprefix("torch."))
+    model = load(str(weights), device=device, dtype=dtype)
     gflop = observe_operations(Ours("full", model), work)[1]
     seconds = next(median(row["seconds"]["clock"]) for row in comparison["systems"] if row["system"] == "full")
-    share: float = gflop / seconds / square_rate(device=device, dtype=dtype)
+    share: float = gflop / seconds / square_rate(device=device, dtype=DTYPES[dtype])
     return float(f"{share:.3g}")
 
 

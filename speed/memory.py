@@ -1,10 +1,8 @@
 """Peak memory above the loaded model at the largest batch that calibration can choose, in a new process."""
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
-
 from probing.scoring.batching import ceiling
 from speed.networks import NetworkKind, load_network
+from speed.new_process import in_new_process
 from speed.peers.protocol import high_water_mark
 from speed.systems import Ours
 from speed.work import Workload
@@ -15,8 +13,7 @@ def peak_memory(kind: NetworkKind, system: str, workload: Workload) -> int:
 
     `system`: full or decide.
     """
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(_peak_of_this_process, kind, system, workload).result()
+    return in_new_process(_peak_of_this_process, kind, system, workload)
 
 
 def _peak_of_this_process(kind: NetworkKind, name: str, workload: Workload) -> int:

@@ -55,7 +55,8 @@ def replayed(recording: Recording, slowness: Slowness) -> list[Estimate]:
         seconds = _on_machine(step.seconds, elapsed, slowness)
         elapsed, left = elapsed + seconds, left - step.work
         pace.add(step.work, seconds)
-        wholes.append((elapsed, elapsed + left / pace.rate if pace.rate else float("inf")))
+        rate = pace.rate
+        wholes.append((elapsed, elapsed + left / rate if rate else float("inf")))
     return [Estimate(now, whole / elapsed - 1) for now, whole in wholes]
 
 

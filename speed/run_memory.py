@@ -10,8 +10,6 @@ import gc
 import json
 import sys
 from collections.abc import Callable, Mapping
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -20,6 +18,7 @@ import probing
 from probing.uniform_model import UniformModel
 from speed.machine import describe
 from speed.made_up import BEAR_BIG_ITEMS, DLAMA_ITEMS, FIRST_RELATION, write_bear, write_dlama
+from speed.new_process import in_new_process
 from speed.peers.protocol import high_water_mark
 from speed.tables import memory_table
 
@@ -46,18 +45,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed.run_memory", description=__doc__)
     parser.add_argument("--parts", type=int, nargs="+", default=PARTS, metavar="N", help="run an Nth of the items")
     parts = parser.parse_args().parts
-    runs = {name: [in_new_process(name, part) for part in parts] for name in WORK}
+    runs = {name: [in_new_process(measure, name, part) for part in parts] for name in WORK}
     results = {"machine": describe(), "limit": LIMIT, "runs": runs}
     if tuple(parts) == PARTS:
         RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     print(memory_table(results))
     return int(max(run["bytes"] for of_work in runs.values() for run in of_work) > LIMIT)
-
-
-def in_new_process(work: str, part: int) -> dict[str, int]:
-    """Measure one run in a process of its own, as memory that is freed is not always given back."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, work, part).result()
 
 
 def measure(work: str, part: int) -> dict[str, int]:

@@ -10,9 +10,7 @@ import argparse
 import json
 import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +19,7 @@ import django
 
 from speed.machine import describe
 from speed.made_up import BEAR_BIG_ITEMS, BEAR_OPTIONS, BEAR_TEMPLATES
+from speed.new_process import in_new_process
 
 RESULTS = Path(__file__).parent / "results" / "site_memory.json"
 LIMIT = 2**30  # bytes
@@ -44,8 +43,8 @@ def main() -> int:
 def measure(items: int) -> dict[str, int]:
     """Return the bytes that finishing and importing a run of so many items take."""
     with TemporaryDirectory() as name:
-        in_new_process(Path(name), "prepare", items)
-        finish, imported = (in_new_process(Path(name), task) for task in ("finish_runs", "import_runs"))
+        in_new_process(call, Path(name), "prepare", items)
+        finish, imported = (in_new_process(call, Path(name), task) for task in ("finish_runs", "import_runs"))
     return {
         "items": items,
         "statements": items * BEAR_OPTIONS * len(BEAR_TEMPLATES),
@@ -54,13 +53,8 @@ def measure(items: int) -> dict[str, int]:
     }
 
 
-def in_new_process(data: Path, task: str, *arguments: Any) -> Any:
-    """Call a function of `speed.site_runs` in a new process of the site."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(call, data, task, *arguments).result()
-
-
 def call(data: Path, task: str, *arguments: Any) -> Any:
+    """Call a function of `speed.site_runs` in this process, which becomes one of the site."""
     os.environ |= {"CLOZEBOARD_DATA": str(data / "site"), "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
     django.setup()
     return getattr(import_module("speed.site_runs"), task)(data, *arguments)

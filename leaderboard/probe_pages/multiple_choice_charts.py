@@ -40,11 +40,11 @@ class GroupRow:
         return median(score.value for score in self.scores)
 
 
-def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: StripScores) -> list[Section]:
+def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: StripScores) -> list[Section]:
     """Return the sections of a benchmark; those without any figure are left out."""
     names = {relation.label: relation_name(relation) for relation in relations}
-    domains = sorted(_rows(benchmark, drawn, DOMAIN, names), key=lambda row: -row.median)
-    hardest = sorted(_rows(benchmark, drawn, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
+    domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
+    hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
     return [
         *_strips_section("domains", "By domain", "Accuracy by domain", domains, SELECTION),
         *_strips_section(
@@ -54,7 +54,7 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], drawn: S
     ]
 
 
-def _rows(benchmark: Benchmark, drawn: StripScores, dimension: str, names: Names) -> list[GroupRow]:
+def _rows(benchmark: Benchmark, strips: StripScores, dimension: str, names: Names) -> list[GroupRow]:
     """Return the groups of a dimension."""
     return [
         GroupRow(
@@ -62,9 +62,9 @@ def _rows(benchmark: Benchmark, drawn: StripScores, dimension: str, names: Names
             group_title(dimension, part.group, names),
             group_url(benchmark, dimension, part.group) if part.group in names else "",
             scores,
-            drawn.chance.get(part),
+            strips.chance.get(part),
         )
-        for part, scores in drawn.models.items()
+        for part, scores in strips.models.items()
         if part.dimension == dimension
     ]
 

@@ -125,7 +125,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *drawn: []
+    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
     switches: Sequence[Switch] = ()
 

@@ -46,18 +46,18 @@ def _last_change(done: Sequence[Stretch]) -> int:
     A pace that goes up and down all the time differs between neighbouring blocks, too, and then nothing is a change.
     """
     begins, logs = _blocks(done)
-    count = len(logs)
+    count, sum_of_all = len(logs), sum(logs)
     if count < 2 * FEWEST_BLOCKS:
         return 0
     differences = [later - earlier for earlier, later in pairwise(logs)]
-    spread = max(sqrt(sum(each * each for each in differences) / len(differences) / 2), LEAST_SPREAD)
-    clearest, change, total = CHANGE, 0, 0.0
+    spread = max(sqrt(sum(difference**2 for difference in differences) / len(differences) / 2), LEAST_SPREAD)
+    clearest, change, sum_before = CHANGE, 0, 0.0
     for index in range(1, count - FEWEST_BLOCKS + 1):
-        total += logs[index - 1]
-        before, after = total / index, (sum(logs) - total) / (count - index)
+        sum_before += logs[index - 1]
+        before, after = sum_before / index, (sum_of_all - sum_before) / (count - index)
         errors = abs(after - before) / (spread * sqrt(1 / index + 1 / (count - index)))
-        first = logs[index : index + FEWEST_BLOCKS]  # all of them are nearer to the new pace: one alone is no change
-        lasting = all(abs(each - after) < abs(each - before) for each in first)
+        next_logs = logs[index : index + FEWEST_BLOCKS]  # all are nearer to the new pace: one alone is no change
+        lasting = all(abs(value - after) < abs(value - before) for value in next_logs)
         if index >= FEWEST_BLOCKS and errors > clearest and lasting:
             clearest, change = errors, begins[index]
     return change

@@ -148,8 +148,7 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one record from those of the parts, which several processes may have made.
 
     Costs and the times of loading add up, notes are joined, as are the names of devices, and memory is the largest; the
-    rest is the newest part's.
-    `workers` counts the items of each worker elsewhere, if there were any.
+    rest is the newest part's. `workers` counts the items of each worker elsewhere, if there were any.
     """
     by_age = sorted(records, key=lambda record: record["end"])
     whole = dict(by_age[-1])

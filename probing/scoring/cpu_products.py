@@ -1,8 +1,8 @@
 """Products of linear layers in float32 on a CPU, computed by oneDNN where that is faster than what torch would call.
 
 For them torch calls MKL, which uses the widest instructions of processors by Intel only. oneDNN, which torch contains
-as well, uses those of every processor: with AVX-512 on one by AMD it is 2.3 times faster. Both compute in float32, and
-their results differ by rounding.
+as well, uses those of every processor: with AVX-512 on one by AMD, a single thread is up to 2.3 times faster. Both
+compute in float32, and their results differ by rounding.
 """
 
 import time

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from speed import gpu
@@ -23,7 +22,7 @@ def test_systems_are_compared_in_the_number_format_that_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gpu, "ROUNDS", 1)
-    row = gpu.measure("tiny", build_gpt2(tmp_path / "model"), WORK, "cpu", torch.bfloat16)
+    row = gpu.measure("tiny", build_gpt2(tmp_path / "model"), WORK, "cpu", "bfloat16")
     assert (row["network"], row["dtype"], row["statements"]) == ("tiny", "bfloat16", 9)
     systems = {system["system"]: system for system in row["systems"]}
     assert list(systems) == ["full", "decide", "lm-evaluation-harness"], row["not_measured"]

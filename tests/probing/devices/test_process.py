@@ -39,7 +39,7 @@ def on_one(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> list[DeviceProcess]:
+def part_processes(monkeypatch: pytest.MonkeyPatch) -> list[DeviceProcess]:
     """Let two processes begin together, however long the second one takes to load; list which one was given a part."""
     processes: list[DeviceProcess] = []
     loaded: list[DeviceProcess] = []
@@ -66,23 +66,23 @@ def children_of(pid: int) -> list[psutil.Process]:
 
 
 def test_two_processes_give_the_files_of_one_and_end(
-    model: Path, on_one: Path, tmp_path: Path, given: list[DeviceProcess]
+    model: Path, on_one: Path, tmp_path: Path, part_processes: list[DeviceProcess]
 ) -> None:
     record = probing.run(model, "starter", device="cpu,cpu", out=tmp_path / "out", **QUIET).record
-    assert len(given) == 4 and len(set(given)) == 2, "both have measured"
+    assert len(part_processes) == 4 and len(set(part_processes)) == 2, "both have measured"
     refuse_differences(on_one, tmp_path / "out")
     assert record["device"] == "cpu"
     assert not children_of(os.getpid())
 
 
 def test_a_killed_process_ends_the_run_which_one_device_can_finish(
-    model: Path, on_one: Path, tmp_path: Path, given: list[DeviceProcess], monkeypatch: pytest.MonkeyPatch
+    model: Path, on_one: Path, tmp_path: Path, part_processes: list[DeviceProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     send = DeviceProcess.send
 
     def send_and_kill(process: DeviceProcess, order: Any) -> None:
         send(process, order)
-        if len(given) == 3:
+        if len(part_processes) == 3:
             process._process.kill()
 
     monkeypatch.setattr(DeviceProcess, "send", send_and_kill)
