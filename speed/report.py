@@ -6,6 +6,7 @@ The command writes each table between the comments that name it, or nothing wher
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -123,23 +124,29 @@ def growth_table(results: Mapping[str, Any]) -> str:
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
-    """Return how many times faster than each peer this project is on the statements of a causal model."""
-    rows = results["comparisons"]["causal"]["ratios"]
-    medians = {(row["peer"], row["own"]): row["median"]["processor"] for row in rows}
-    versions = {row["system"]: row["version"] for row in results["comparisons"]["causal"]["systems"]}
-    peers = dict.fromkeys(row["peer"] for row in rows)
-    work = results["work"]["causal"]
+    """Return how many times faster than each peer this project is, for each kind of network that was measured."""
+    rows = [
+        (f"{peer} ({kind})", f"{ratios['full']:.1f}", f"{ratios['decide']:.1f}")
+        for kind in results["work"]
+        for peer, ratios in _medians(results["comparisons"][kind]).items()
+    ]
+    works = " and ".join(
+        f"{work['statements']:,} with {work['model']['name']} ({kind})" for kind, work in results["work"].items()
+    )
     introduction = (
-        f"On {work['statements']:,} statements of BEAR with {work['model']['name']} in float32, on a CPU with "
-        f"{results['machine']['torch_threads']} threads, it needs this many times less processor time than:\n\n"
+        f"On statements of BEAR in float32, {works}, on a CPU with {results['machine']['torch_threads']} threads, it "
+        "needs this many times less processor time than:\n\n"
     )
-    return introduction + markdown(
-        ("", "every option scored", "the best option alone (`--decide`)"),
-        [
-            (f"{peer} {versions[peer]}", f"{medians[peer, 'full']:.1f}", f"{medians[peer, 'decide']:.1f}")
-            for peer in peers
-        ],
-    )
+    return introduction + markdown(("", "every option scored", "the best option alone (`--decide`)"), rows)
+
+
+def _medians(comparison: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the median ratios of this project's ways to work to each peer, named with its version."""
+    versions = {row["system"]: row["version"] for row in comparison["systems"]}
+    medians: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for row in comparison["ratios"]:
+        medians[f"{row['peer']} {versions[row['peer']]}"][row["own"]] = row["median"]["processor"]
+    return medians
 
 
 def positions_table(results: Mapping[str, Any]) -> str:

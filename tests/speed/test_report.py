@@ -71,8 +71,8 @@ def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -
 
 
 def test_the_summary_has_a_line_for_each_peer(results: dict[str, Any]) -> None:
-    assert summary_table(results).endswith("| peer 2.0 | 5.0 | 5.0 |")
-    assert "1,820 statements" in summary_table(results)
+    assert summary_table(results).endswith("| peer 2.0 (causal) | 5.0 | 5.0 |")
+    assert "1,820 with SmolLM2-135M (causal)" in summary_table(results)
 
 
 def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_absent(
