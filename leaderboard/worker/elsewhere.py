@@ -20,7 +20,8 @@ from leaderboard.intake import queue
 from leaderboard.intake.number_format import ITEM_SIZE
 from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts
-from leaderboard.worker.arrivals import RowsRefused, checked
+from leaderboard.worker.arrivals import checked
+from leaderboard.worker.arrived_records import RowsRefused
 from leaderboard.worker.jobs import ATTEMPTS, LostWorker, reach, refuse_lost
 from leaderboard.worker.lease import Ended
 from probing.errors import ProbingError

@@ -32,7 +32,6 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import pushes, verification
-from leaderboard.worker.arrivals import covered
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from probing.errors import ProbingError, SlowDownload
@@ -163,7 +162,7 @@ def _measure_again(run: Run, leased: LeasedPart) -> None:
 
         def measure(part: RunPart) -> pd.DataFrame:
             reach(run, Run.State.SCORING)  # no further one if the run was cancelled, or finished by another worker
-            return process().measure(covered(part), positions=part.work).rows
+            return process().measure(part.covered, positions=part.work).rows
 
         verification.verify(run, measure)
 
@@ -180,7 +179,7 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
             refuse_lost(part)
             reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
             with run_context(part=str(part)):
-                store(part, process.measure(covered(part), leased.progress, positions=part.work))
+                store(part, process.measure(part.covered, leased.progress, positions=part.work))
             leased.take(None if patiently(schedule.should_leave, run) else claim(run))
 
 

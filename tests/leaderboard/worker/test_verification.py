@@ -32,7 +32,7 @@ def measured(part: RunPart) -> pd.DataFrame:
     """What a trusted worker gets for a part."""
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
-    return probe_part(FakeModel(), content, settings, Part(part.relation, part.template, part.items)).rows
+    return probe_part(FakeModel(), content, settings, part.covered).rows
 
 
 @pytest.fixture
