@@ -12,12 +12,12 @@ from typing import IO, Any, cast
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from leaderboard.models import RunPart
 from leaderboard.stored import benchmarks
 from leaderboard.worker.arrived_records import RowsRefused, checked_record
 from probing.analysis.answer_spaces import PER_OPTION
+from probing.arrays import Floats
 from probing.benchmark import ROW_KEY, Relation
 from probing.kinds import Kind
 from probing.language_model import OptionScores, Request, Scoring, fitting
@@ -216,7 +216,7 @@ def _finite(cell: Any, *, missing: bool) -> bool:
 def _check_choices(frame: pd.DataFrame, relation: Relation) -> None:
     """Raise `RowsRefused` unless each prediction, its label, its correctness and its rank follow from the scores."""
     for item, row in zip(relation.items, frame.to_dict("records"), strict=True):
-        scores: NDArray[np.float64] = np.asarray(row["scores"], dtype=float)
+        scores: Floats = np.asarray(row["scores"], dtype=float)
         single = np.asarray(row["scores"]).dtype == np.float32
         slack = ROUNDING * max(1.0, float(np.abs(scores).max())) if single else 0.0
         options, prediction = relation.options_of(item), row["prediction"]
@@ -231,7 +231,7 @@ def _check_choices(frame: pd.DataFrame, relation: Relation) -> None:
             raise RowsRefused.because(f"the prediction of item {item.index} does not follow from its scores")
 
 
-def _rank_agrees(rank: Any, scores: NDArray[np.float64], answers: tuple[int, ...], slack: float) -> bool:
+def _rank_agrees(rank: Any, scores: Floats, answers: tuple[int, ...], slack: float) -> bool:
     """Tell whether the rank of the best right option is missing or follows from the scores, up to rounding."""
     if pd.isna(rank):
         return True
