@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from leaderboard.display import labels
+from leaderboard.display.links import link
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import link
 from leaderboard.lists.item_changes import ChangeShare, item_changes, overall_shares
 from leaderboard.lists.model_profile import chance_levels
 from leaderboard.lists.scores import Group

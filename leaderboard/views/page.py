@@ -9,8 +9,9 @@ from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response, wants_csv
+from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PageLink, Table, link, views
+from leaderboard.display.tables import Table, views
 from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
