@@ -22,8 +22,8 @@ from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts
 from leaderboard.worker.arrivals import checked
 from leaderboard.worker.arrived_records import RowsRefused
-from leaderboard.worker.jobs import ATTEMPTS, LostWorker, reach, refuse_lost
 from leaderboard.worker.lease import Ended
+from leaderboard.worker.run_states import ATTEMPTS, LostWorker, reach, refuse_lost
 from probing.errors import ProbingError
 from probing.language_model import DType
 from probing.results.joining import PartResult
