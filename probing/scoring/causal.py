@@ -18,11 +18,12 @@ from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import most_cached_nodes, out_of_memory_explained
-from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.kv_cache import KVCache
 from probing.scoring.packing import PackedBatch, PackedRow, often_repeated, pack, within_capacity
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
+from probing.scoring.tensors import computed_values, log_sum_exp
 from probing.scoring.tokens import Encoded, Window
 from probing.scoring.verbs import AnsweringModel
 
