@@ -18,7 +18,7 @@ from probing.files.listing import TOKENIZER_FILES
 from probing.kinds import Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
-from probing.scoring.batching import Budget, ceiling, is_out_of_memory
+from probing.scoring.batching import Budget, ceiling, is_out_of_memory, most_cached_nodes
 from probing.scoring.chat import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
@@ -131,6 +131,11 @@ class HFModel(ABC):
     @property
     def batch_tokens(self) -> int:
         return self.budget.tokens
+
+    @cached_property
+    def cache_capacity(self) -> int:
+        """Return how many positions a KV cache may hold; a single pass may hold as many."""
+        return most_cached_nodes(self.network)
 
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)
