@@ -22,9 +22,9 @@ from probing.scoring.kv_cache import KVCache
 from probing.scoring.packing import PackedBatch, PackedRow
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
-from probing.scoring.tensors import computed_values
+from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Window
-from probing.scoring.tree_passes import TreePasses, TreeRounds, token_log_probs
+from probing.scoring.tree_passes import TreePasses, TreeRounds
 from probing.scoring.verbs import AnsweringModel
 
 # For an early decision, prefixes that this many statements share are computed in the first pass.

@@ -24,7 +24,7 @@ from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_token
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.network_state import in_scoring_state
 from probing.scoring.spans import DecoderInput, SpanEncoder, span_encoder
-from probing.scoring.tensors import computed_values, log_sum_exp
+from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Encoder, Window
 from probing.scoring.verbs import AnsweringModel
 from probing.template import Prompt
@@ -116,9 +116,7 @@ class EncoderDecoderModel(AnsweringModel):
         targets = np.array([statement.ids[place] for _, statement in pairs for place in statement.scored])
         places, inverse = np.unique(needed, return_inverse=True)
         logits = self._decoder_logits(inputs, states, places)
-        place = self.to_device(inverse)
-        log_probs = logits[place, self.to_device(targets)].float() - log_sum_exp(logits)[place]
-        return log_probs.clamp(max=0.0)
+        return token_log_probs(logits, self.to_device(inverse), self.to_device(targets))
 
     def at_blanks(
         self, inputs: Sequence[BlankInput], statements: float

@@ -28,6 +28,11 @@ def computed_values(log_probs: torch.Tensor) -> Floats:
     return values
 
 
+def token_log_probs(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
+    """Return the log-probability of each token by its row of the logits, in float32."""
+    return (logits[rows, tokens].float() - log_sum_exp(logits)[rows]).clamp(max=0.0)
+
+
 def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
     """Return the log-sum-exp over the vocabulary in float32, from shape (positions, vocabulary) to (positions,)."""
     return torch.cat([chunk.float().logsumexp(-1) for chunk in softmax_chunks(logits)])

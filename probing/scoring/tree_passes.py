@@ -16,7 +16,7 @@ from probing.scoring.hf_model import HFModel
 from probing.scoring.kv_cache import KVCache
 from probing.scoring.packing import PackedBatch, PackedRow, often_repeated, pack, within_capacity
 from probing.scoring.prefix_tree import PrefixTree
-from probing.scoring.tensors import computed_values, log_sum_exp
+from probing.scoring.tensors import computed_values, token_log_probs
 
 ResultT = TypeVar("ResultT")
 # Does a verb's work on some rows of packed nodes, whose ancestors may be in a cache.
@@ -174,8 +174,3 @@ class TreeRounds:
     def _compute(self, nodes: Ints, statements: float = 0.0) -> None:
         self._passes.compute(self._tree, nodes, self._values, statements=statements, cache=self._cache)
         self._computed[nodes] = True
-
-
-def token_log_probs(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """Return the log-probability of each token by its row of the logits, in float32."""
-    return (logits[rows, tokens].float() - log_sum_exp(logits)[rows]).clamp(max=0.0)
