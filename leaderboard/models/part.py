@@ -79,7 +79,7 @@ class RunPart(models.Model):
 
     @property
     def covered(self) -> Part:
-        """What the part covers, as the library names it."""
+        """The relation, the template and the number of items that the part covers, as the library has them."""
         return Part(self.relation, self.template, self.items)
 
 

@@ -56,7 +56,7 @@ class Claim:
 
     @property
     def question(self) -> str:
-        """What takes the place of the digest of settings: results of several sources stand side by side."""
+        """The text in place of the digest of settings: results of several sources stand side by side."""
         return hashlib.sha256(json.dumps(["third-party", self.source, self.settings.digest]).encode()).hexdigest()
 
     @property
