@@ -5,62 +5,16 @@ import os
 import secrets
 from contextlib import suppress
 from importlib.util import find_spec
-from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from typing import Any
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
+from leaderboard.environment import env_bool, env_choice, env_int, env_list, env_networks, env_path, env_share
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 MEMORY_OVERHEAD = 1.25  # memory of a run by that of the weights: a quarter more is for the program and its batches
-
-
-def env_bool(name: str, default: bool) -> bool:
-    value = os.environ.get(name, "").strip().lower()
-    if value in ("", "0", "1", "false", "true", "no", "yes"):
-        return default if not value else value in ("1", "true", "yes")
-    raise ImproperlyConfigured(f"{name}={value!r} is neither true nor false. Set it to 1 or 0.")
-
-
-def env_int(name: str, default: int) -> int:
-    value = os.environ.get(name, "").strip() or str(default)
-    if not value.isdecimal():
-        raise ImproperlyConfigured(f"{name}={value!r} is not a whole number. Set it like {name}={default}.")
-    return int(value)
-
-
-def env_share(name: str, default: float) -> float:
-    try:
-        value = float(os.environ.get(name, "").strip() or default)
-    except ValueError:
-        value = -1
-    if 0 <= value <= 1:
-        return value
-    raise ImproperlyConfigured(f"{name} is not a share. Set it to a number from 0 to 1.")
-
-
-def env_list(name: str, default: str) -> list[str]:
-    return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
-
-
-def env_networks(name: str, default: str) -> list[IPv4Network | IPv6Network]:
-    try:
-        return [ip_network(text) for text in env_list(name, default)]
-    except ValueError as error:
-        raise ImproperlyConfigured(f"{name}: {error}. Set it like {name}={default}.") from error
-
-
-def env_choice(name: str, choices: tuple[str, ...]) -> str:
-    """Return the chosen word; the first choice is the default."""
-    value = os.environ.get(name, "").strip() or choices[0]
-    if value not in choices:
-        raise ImproperlyConfigured(f"{name}={value!r} is unknown. Choose from: {', '.join(choices)}.")
-    return value
-
-
-def env_path(name: str, default: Path) -> Path:
-    return Path(os.environ.get(name) or default).expanduser().resolve()
 
 
 def secret_key(folder: Path) -> str:

@@ -41,7 +41,8 @@ LAYERS = [
     {"probing.__main__"},
 ]
 SITE_LAYERS = [
-    {"leaderboard", "leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.settings"},
+    {"leaderboard", "leaderboard.environment"},
+    {"leaderboard.changed_settings", "leaderboard.data_version", "leaderboard.settings"},
     {"leaderboard.apps", "leaderboard.serving"},
     {"leaderboard.models", "leaderboard.turns"},
     {"leaderboard.schedule"},

@@ -14,7 +14,7 @@ from django.http import HttpRequest
 from typing_extensions import TypedDict
 
 from leaderboard.api.parameters import PagedQuery
-from leaderboard.display.tables import page_number
+from leaderboard.display.links import page_number
 from probing.errors import BadInput
 
 ENTRIES_PER_PAGE = 200

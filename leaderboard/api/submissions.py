@@ -14,8 +14,8 @@ from leaderboard.api.routes import SUBMISSIONS, Access, get, post
 from leaderboard.intake import requests
 from leaderboard.intake.quotas import PENDING, submitter_of
 from leaderboard.models import Submission, WorkerToken
+from leaderboard.serving.client import client_address
 from leaderboard.stored import benchmarks
-from leaderboard.views.page import submitter
 from leaderboard.views.submission import submission_of
 
 OPTIONAL_TOKEN = Access(WorkerToken.Purpose.SUBMIT, required=False)
@@ -90,8 +90,8 @@ def submit_json(request: HttpRequest, token: WorkerToken | None, body: Submissio
     """
     chosen = [benchmarks.current(name) for name in body.names]
     revisions = [name.strip() for name in body.revisions]
-    whose = submitter_of(token) if token else submitter(request)
-    submitted = requests.receive_all(body.model, chosen, body.options, revisions=revisions, submitter=whose)
+    submitter = submitter_of(token) if token else client_address(request)
+    submitted = requests.receive_all(body.model, chosen, body.options, revisions=revisions, submitter=submitter)
     answers = [about_submission(request, submission) for submission in submitted]
     is_list = {"benchmarks", "revisions"} & body.model_fields_set
     return {"submissions": answers} if is_list else answers[0]

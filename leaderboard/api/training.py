@@ -14,7 +14,7 @@ from leaderboard.api.tables import as_json
 from leaderboard.display.sections import Section
 from leaderboard.lists.item_changes import AnswersMissing
 from leaderboard.probe_pages.trajectory import NoSeries, Training, changes_between, read_training, trajectory_sections
-from leaderboard.probe_pages.trajectory_tables import ChangedItem
+from leaderboard.probe_pages.trajectory_items import ChangedItem
 from leaderboard.probe_pages.trajectory_words import headline
 from probing.analysis.trajectories import CHANGES
 

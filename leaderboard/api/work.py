@@ -15,11 +15,10 @@ from leaderboard.api.parameters import Body
 from leaderboard.api.routes import WORK, Access, get, post
 from leaderboard.models import LEASE, Benchmark, RunPart, WorkerToken
 from leaderboard.worker import elsewhere
-from leaderboard.worker.arrivals import RECORD_LIMIT
+from leaderboard.worker.arrived_records import RECORD_LIMIT
 from probing.errors import BadInput, ProbingError
 from probing.measuring.process import ERROR_CODE
 from probing.measuring.rows import ROWS_LIMIT
-from probing.probes.parts import Part
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout, package_version
 from probing.settings import Settings
 
@@ -182,7 +181,7 @@ def handout(part: RunPart, token: WorkerToken) -> Handout:
         benchmark=BenchmarkOffer(
             benchmark.slug, benchmark.format, benchmark.digest, f"benchmarks/{benchmark.digest}.tar.gz"
         ),
-        part=Part(part.relation, part.template, part.items),
+        part=part.covered,
         positions=part.work,
         lease_seconds=LEASE.total_seconds(),
         adapter_commit=run.model.adapter_commit,

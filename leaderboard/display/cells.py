@@ -4,21 +4,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from leaderboard.display.figures import figure, half_width, interval_note, remembered, with_minus
 from leaderboard.models import Run, Score
 
 Raw = str | int | float | bool | None
 NO_VALUE = "–"
 NOT_MEASURED = "not measured"
 PROVENANCES = dict(Run.Provenance.choices)
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NOT_REPORTED = "not reported"
-# Cells that are made of a few plain values are remembered by these: most rows of a page are those of the page before.
-remembered = lru_cache(maxsize=2**13, typed=True)
 LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
@@ -111,7 +108,7 @@ def number(value: float | int | None, digits: int = 3) -> Cell:
         return _no_value("number")
     value = value or abs(value)  # −0.0 and 0.0 are one and the same for the memory
     rounded = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
-    return Cell(value, _with_minus(rounded), kind="number")
+    return Cell(value, with_minus(rounded), kind="number")
 
 
 @remembered
@@ -145,26 +142,6 @@ def score(
 def not_reported() -> Cell:
     """Show that a publication does not have a figure."""
     return Cell(None, NOT_REPORTED, kind="missing")
-
-
-def figure(value: float) -> str:
-    """Write a number with three decimals, or as a digit and a power of ten where these would make it zero."""
-    if abs(value) >= 0.0005 or not value:
-        return _with_minus(f"{value:.3f}")
-    digit, power = f"{value:.0e}".split("e")
-    return _with_minus(f"{digit} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
-
-
-@remembered
-def half_width(low: float | None, high: float | None) -> str:
-    """Return half the width of an interval as it stands behind a value, nothing without an interval."""
-    return "" if low is None or high is None else f"± {(high - low) / 2:.3f}"
-
-
-@remembered
-def interval_note(low: float | None, high: float | None) -> str:
-    """Name the ends of an interval, for a tooltip."""
-    return "" if low is None or high is None else f"95 % interval {_minus(low)} to {_minus(high)}"
 
 
 def of_score(row: Score | None, chance: float | None = None) -> Cell:
@@ -228,7 +205,7 @@ def signed(value: float | None, kind: str = "number", low: float | None = None, 
     """Show a difference with its sign, as value ± half-width where it has an interval."""
     if value is None:
         return _no_value(kind)
-    text = _with_minus(f"{value:+.3f}")
+    text = with_minus(f"{value:+.3f}")
     return Cell(value, text, note=interval_note(low, high), kind=kind, half=half_width(low, high))
 
 
@@ -273,7 +250,7 @@ def stored(value: Any, lang: str = "") -> Cell:
 
 def bound(value: float | None) -> Cell:
     """Show an end of an interval, in fainter type than the score."""
-    return _no_value("bound") if value is None else Cell(value, _with_minus(f"{value:.3f}"), kind="bound")
+    return _no_value("bound") if value is None else Cell(value, with_minus(f"{value:.3f}"), kind="bound")
 
 
 @remembered
@@ -306,15 +283,6 @@ def moment(value: datetime | None) -> Cell:
 
 def _no_value(kind: str = "text") -> Cell:
     return Cell(None, NO_VALUE, kind=kind)
-
-
-def _minus(value: float) -> str:
-    return _with_minus(f"{value:.3f}")
-
-
-def _with_minus(text: str) -> str:
-    """Replace a leading hyphen by a minus sign."""
-    return f"\N{MINUS SIGN}{text[1:]}" if text.startswith("-") else text
 
 
 def _percentage(share: float | None) -> float | None:

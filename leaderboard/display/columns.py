@@ -6,6 +6,7 @@ from typing import Any
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Point, SizedScore
+from leaderboard.display.figures import figure_with_half_width
 from leaderboard.display.tables import Column
 from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
@@ -119,5 +120,5 @@ def best_and_largest(scores: Sequence[SizedScore]) -> str:
 
 
 def _sized(score: SizedScore) -> str:
-    figure = " ".join(filter(None, [f"{score.value:.3f}", cells.half_width(score.low, score.high)]))
+    figure = figure_with_half_width(score.value, score.low, score.high)
     return f"{score.label} ({cells.parameters(score.parameters).text}), {figure}"

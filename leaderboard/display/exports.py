@@ -11,7 +11,8 @@ from django.utils.text import slugify
 
 from leaderboard.display import csv_metadata
 from leaderboard.display.cells import Raw, written
-from leaderboard.display.tables import Table, link, select
+from leaderboard.display.links import link
+from leaderboard.display.tables import Table, select
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
 

@@ -8,7 +8,8 @@ from django.http import QueryDict
 
 from leaderboard.display import labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.tables import PageLink, Table, link
+from leaderboard.display.links import PageLink, link
+from leaderboard.display.tables import Table
 
 
 @dataclass(frozen=True)

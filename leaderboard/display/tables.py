@@ -10,15 +10,14 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from django.core.paginator import Paginator
 from django.http import QueryDict
 
 from leaderboard.display import labels
 from leaderboard.display.cells import Cell
+from leaderboard.display.links import PageLink, link, page_links, page_number
 
 RowT = TypeVar("RowT")
 PAGE_SIZE = 50
-NEIGHBOURS = 2  # page links on each side of the current page
 FITTING = 3  # columns that fit side by side on a narrow screen
 
 
@@ -143,14 +142,6 @@ class TableLine(NamedTuple):
     cells: list[tuple[Column[Any], Cell]]
 
 
-class PageLink(NamedTuple):
-    """A link of a list of which one may be `current`; an ellipsis in the list has no address."""
-
-    title: str
-    href: str
-    current: bool = False
-
-
 @dataclass(frozen=True)
 class TableView:
     """One page of a table with the links that change the view.
@@ -243,41 +234,6 @@ def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
     return [*pinned, *others[start : start + table.page_size]]
 
 
-def page_number(text: str, rows: int, size: int) -> int:
-    """Return the number of the page that a query string asks for.
-
-    Text that is not a number and numbers below 1 ask for the first page, numbers above the last page for the last.
-    """
-    paginator = Paginator(range(rows), size)
-    try:
-        return min(max(int(text), 1), paginator.num_pages)
-    except ValueError:
-        return 1
-
-
-def page_links(query: QueryDict, parameter: str, rows: int, size: int) -> list[PageLink]:
-    """Return links to the first, the last and the pages around the current one, with an ellipsis for pages left out.
-
-    A single page needs no links.
-    """
-    paginator = Paginator(range(rows), size)
-    if paginator.num_pages == 1:
-        return []
-    current = page_number(query.get(parameter, ""), rows, size)
-    pages = paginator.get_elided_page_range(current, on_each_side=NEIGHBOURS, on_ends=1)
-    return [_page_link(query, parameter, page, current) for page in pages]
-
-
-def link(query: QueryDict, **changes: str | None) -> str:
-    """Return the address of the same page with some parameters of its query string set, or removed where None."""
-    changed = query.copy()
-    for name, value in changes.items():
-        changed.pop(name, None)
-        if value is not None:
-            changed[name] = value
-    return f"?{changed.urlencode()}"
-
-
 def _header(table: Table[Any], query: QueryDict, column: Column[Any]) -> Header:
     """Make a heading whose link first sorts numbers from the highest, words from A to Z."""
     if not table.sortable:
@@ -297,9 +253,3 @@ def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:
         return []
     rows = sum(not table.is_pinned(row) for row in table.rows)
     return page_links(query, table.parameter("page"), rows, table.page_size)
-
-
-def _page_link(query: QueryDict, parameter: str, page: str | int, current: int) -> PageLink:
-    if not isinstance(page, int):  # the ellipsis
-        return PageLink(str(page), "")
-    return PageLink(str(page), link(query, **{parameter: str(page)}), page == current)

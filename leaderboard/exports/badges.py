@@ -2,7 +2,7 @@
 
 from django.template.loader import render_to_string
 
-from leaderboard.display import cells
+from leaderboard.display.figures import figure_with_half_width
 from leaderboard.display.visible import visible
 from leaderboard.models import Run, Score
 
@@ -13,7 +13,7 @@ LONGEST = 40  # letters of a benchmark's title
 
 def badge(run: Run, score: Score) -> str:
     """Return the badge as SVG: the title of the benchmark, and the figure with half its interval."""
-    value = " ".join(filter(None, [cells.figure(score.value or 0.0), cells.half_width(score.low, score.high)]))
+    value = figure_with_half_width(score.value or 0.0, score.low, score.high)
     title = visible(run.benchmark.title)[:LONGEST]
     left, right = (round(len(text) * LETTER) + PADDING for text in (title, value))
     places = {"left": left, "right": right, "width": left + right, "title_at": left / 2, "value_at": left + right / 2}

@@ -8,6 +8,7 @@ from django.utils.text import Truncator
 from PIL import Image, ImageDraw, ImageFont
 
 from leaderboard.display import cells
+from leaderboard.display.figures import figure_with_half_width
 from leaderboard.display.visible import visible
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Run, Score
@@ -31,12 +32,11 @@ class Words(NamedTuple):
 
 def run_picture(run: Run, score: Score, metric: str) -> bytes:
     """Return the figure of a run with its interval as PNG; `metric`: the title of the score's metric."""
-    half = cells.half_width(score.low, score.high)
     questions = f" over {cells.items(score.n).text} questions" if score.n else ""
     lines = [
         Words(run.model.title, MARGIN, 60),
         Words(f"on {run.benchmark.title}", 160, 40, SOFT),
-        Words(" ".join(filter(None, [cells.figure(score.value or 0.0), half])), 250, 110, ACCENT),
+        Words(figure_with_half_width(score.value or 0.0, score.low, score.high), 250, 110, ACCENT),
         Words(f"{metric}{questions}", 388, 32, SOFT),
     ]
     picture = _picture(lines, f"{SITE} · run {run.pk} · {run.get_provenance_display().lower()}")

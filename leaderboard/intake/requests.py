@@ -183,7 +183,7 @@ def can_retry(submission: Submission) -> bool:
 
 def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
     """Return those that ask for a run whose commit the hub named a moment ago, with that run as their outcome."""
-    known = Submission.objects.filter(
+    accepted = Submission.objects.filter(
         model_id=submissions[0].model_id,
         revision__in={submission.revision for submission in submissions},
         benchmark__in={submission.benchmark for submission in submissions},
@@ -191,7 +191,7 @@ def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
         checked__gt=timezone.now() - FRESH,
         run__isnull=False,
     ).exclude(run__state__in=UNSUCCESSFUL)
-    latest = list(known.select_related("run").order_by("-pk")[: LOOKED_AT * len(submissions)])
+    latest = list(accepted.select_related("run").order_by("-pk")[: LOOKED_AT * len(submissions)])
     repeated = []
     for submission in submissions:
         same = (other for other in latest if _is_the_same(submission, other))

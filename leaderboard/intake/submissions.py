@@ -98,7 +98,7 @@ def expected_work(examination: Examination) -> dict[Part, float]:
         parts__isnull=False,
     ).first()
     if earlier:
-        return {Part(part.relation, part.template, part.items): part.work for part in earlier.parts.order_by("pk")}
+        return {part.covered: part.work for part in earlier.parts.order_by("pk")}
     return _estimated(benchmark, settings, examination.kind or "causal")
 
 

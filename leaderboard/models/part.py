@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.run import LEASE, Run
+from probing.probes.parts import Part
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):
@@ -75,6 +76,11 @@ class RunPart(models.Model):
 
     def __str__(self) -> str:
         return f"{self.relation}, template {self.template}"
+
+    @property
+    def covered(self) -> Part:
+        """The relation, the template and the number of items that the part covers, as the library has them."""
+        return Part(self.relation, self.template, self.items)
 
 
 class WorkerToken(models.Model):

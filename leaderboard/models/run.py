@@ -219,7 +219,7 @@ class Run(models.Model):
 
     @property
     def earlier_in_words(self) -> str:
-        """How many earlier steps of the training it stands for, if the query that read the run counted any."""
+        """The earlier steps of the training that it stands for, in words; nothing where the query counted none."""
         number = getattr(self, "earlier_steps", 0)
         return f"and {number:,} earlier step{'' if number == 1 else 's'}" if number else ""
 

@@ -10,7 +10,8 @@ from django.http import QueryDict
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import interval_columns, source_column
-from leaderboard.display.tables import PAGE_SIZE, Column, Table, link
+from leaderboard.display.links import link
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.compared_runs import short_names
 from leaderboard.lists.scores import place
 from leaderboard.models import Run

@@ -8,7 +8,8 @@ from django.http import QueryDict
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
-from leaderboard.display.tables import Column, Table, link
+from leaderboard.display.links import link
+from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import Comparison, Pattern, read_answers
 from leaderboard.probe_pages.comparison_tables import ComparedRun, group_cell
 from leaderboard.probe_pages.item_columns import item_url

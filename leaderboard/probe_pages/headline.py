@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from leaderboard.changed_settings import dtype_by_size, settings_group
-from leaderboard.display import cells
+from leaderboard.display.figures import half_width
 from leaderboard.models import Run, RunRank, Score
 from leaderboard.probe_pages.pages import ProbePages
 
@@ -36,7 +36,7 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
     return Headline(
         title=pages.metric_label(metric),
         score=main,
-        half=cells.half_width(main.low, main.high),
+        half=half_width(main.low, main.high),
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
         chance=_chance(run, pages, overall, metric),

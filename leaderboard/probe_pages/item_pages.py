@@ -11,7 +11,7 @@ from leaderboard.probe_pages.item_columns import ItemColumns
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import Row
 from probing.benchmark import Item, Relation
-from probing.probes.multiple_choice import OTHER_BLANK
+from probing.probes.choices import OTHER_BLANK
 from probing.template import Prompt, prompt
 
 # Columns that every item's page shows above its table of facts.

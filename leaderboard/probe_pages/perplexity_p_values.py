@@ -9,6 +9,7 @@ import numpy as np
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart
 from leaderboard.display.columns import MEASURED, PUBLISHED, citation, source_column
+from leaderboard.display.figures import figure
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import finished_runs
@@ -87,7 +88,7 @@ def _repetitions_table(rows: Sequence[GroupScores]) -> Table[GroupScores]:
 
 def _small(value: float | None) -> cells.Cell:
     """Return a p-value, as a digit and a power of ten where it is very small."""
-    return cells.Cell(value, "–" if value is None else cells.figure(value), kind="number")
+    return cells.Cell(value, "–" if value is None else figure(value), kind="number")
 
 
 def summaries(benchmark: Benchmark) -> list[RunSummary]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.stored.item_rows import Row
 from probing.benchmark import Item, Relation
-from probing.probes.multiple_choice import OTHER_BLANK
+from probing.probes.choices import OTHER_BLANK
 from probing.template import SUBJECT_SLOT, prompt
 
 NO_STATEMENTS = (

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell, Dot
+from leaderboard.display.figures import figure
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores
@@ -117,7 +118,7 @@ def strip(row: RelationRow) -> Cell:
     low, high = row.scores[0], row.scores[-1]
     note = f"From {row.values[0]:.3f} ({low.run.model.hub_id}) to {row.values[-1]:.3f} ({high.run.model.hub_id})"
     average = mean(row.values)
-    return Cell(average, cells.figure(average), note=note if len(dots) > 1 else "", kind="score", dots=dots)
+    return Cell(average, figure(average), note=note if len(dots) > 1 else "", kind="score", dots=dots)
 
 
 def _name(row: RelationRow) -> Cell:

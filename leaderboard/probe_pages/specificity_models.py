@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
 from leaderboard.display.columns import model_column
+from leaderboard.display.figures import figure
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
@@ -55,8 +56,8 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
     points = [_change_point(change) for change in rows if change.accuracy is not None]
     better = sum(change.specificity > 0 for change in rows)
     summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
-    figure = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
-    return Section("changes", title, table, Chart("changes", title, summary, figure))
+    chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
+    return Section("changes", title, table, Chart("changes", title, summary, chart))
 
 
 def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
@@ -93,9 +94,9 @@ def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section |
     labels = {run.pk: ", ".join([run.name, *(if_published(run) if mixed else [])]) for run in comparable}
     names = list(distinct_labels(labels).values())
     title = "How similar models are"
-    summary = f"{len(names)} models, mean pairwise correlation {cells.figure(mean)}."
-    figure = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
-    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, figure))
+    summary = f"{len(names)} models, mean pairwise correlation {figure(mean)}."
+    chart = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
+    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, chart))
 
 
 def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:

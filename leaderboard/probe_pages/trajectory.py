@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from django.http import QueryDict
 
 from leaderboard.display import labels
+from leaderboard.display.links import link
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import link
 from leaderboard.lists.item_changes import ChangeShare, item_changes, overall_shares
 from leaderboard.lists.model_profile import chance_levels
 from leaderboard.lists.scores import Group
@@ -17,6 +17,7 @@ from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.breakdowns import group_names
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.probe_pages.questions_in_words import read_relations
+from leaderboard.probe_pages.trajectory_items import ChangedItem, items_table, shares_table
 from leaderboard.probe_pages.trajectory_sections import (
     Curve,
     Look,
@@ -25,13 +26,7 @@ from leaderboard.probe_pages.trajectory_sections import (
     differences_section,
     score_section,
 )
-from leaderboard.probe_pages.trajectory_tables import (
-    ChangedItem,
-    group_rows,
-    groups_table,
-    items_table,
-    shares_table,
-)
+from leaderboard.probe_pages.trajectory_tables import group_rows, groups_table
 from leaderboard.probe_pages.trajectory_words import changes_in_words
 from probing.analysis.trajectories import Changes
 from probing.errors import BadInput, ProbingError

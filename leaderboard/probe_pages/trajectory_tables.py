@@ -1,4 +1,4 @@
-"""The tables of a trajectory: its points, its groups, its differences from another one, and items that changed."""
+"""The tables of a trajectory: its points, its groups, and its differences from another one."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -11,22 +11,16 @@ from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.tables import Column, Table
-from leaderboard.lists.item_changes import ChangeShare, Difference, paired_differences
-from leaderboard.lists.questions import question_id, question_url
+from leaderboard.lists.item_changes import Difference, paired_differences
 from leaderboard.lists.trajectories import StepScore
-from leaderboard.models import Benchmark
 from leaderboard.probe_pages.breakdowns import titled_cell
-from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.probe_pages.trajectory_words import interval_of_difference
-from probing.benchmark import Item, Relation
 
 SLACK = 1e-6  # by which two figures may differ that count the same answers
 PAGE_SIZE = 25  # rows, as the page has several tables
 ABOUT_TRAINING = "during-training"  # the heading of docs/methods.md that explains these tables
 PERCENT = "% of first"
 PERCENT_HELP = "The score in percent of that at the first step."
-CHANGE_TITLES = {"learned": "Learned", "forgotten": "Forgotten", "kept": "Kept", "unknown": "Unknown in both"}
 
 
 class PointRow(NamedTuple):
@@ -64,21 +58,6 @@ class StepDifference(NamedTuple):
         if difference is None or abs(difference.value - self.value) > SLACK:
             return None
         return difference.low, difference.high
-
-
-class ChangedItem(NamedTuple):
-    """An item of two runs: what became of it, and the shares of its wordings that are right in each.
-
-    `number` is its index in the relation. `question` is its relation and item in the benchmark, None where the
-    benchmark's files are not here.
-    """
-
-    relation: str
-    number: int
-    before: float
-    after: float
-    change: str
-    question: tuple[Relation, Item] | None
 
 
 def points_table(rows: Sequence[PointRow], metric: str) -> Table[PointRow]:
@@ -249,59 +228,4 @@ def differences_table(rows: Sequence[StepDifference], names: tuple[str, str]) ->
         page_size=PAGE_SIZE,
         prepare=prepare,
         empty="They have no step in common.",
-    )
-
-
-def shares_table(rows: Sequence[ChangeShare], href: Callable[[str], str]) -> Table[ChangeShare]:
-    """Return how many items were learned, forgotten, kept and unknown; `href` leads to the list of them."""
-
-    def title(row: ChangeShare) -> Cell:
-        return replace(cells.text(row.change, href(row.change)), text=CHANGE_TITLES[row.change])
-
-    return Table(
-        name="changes",
-        caption="What became of the questions",
-        columns=[
-            Column("change", "Questions", title, align="head"),
-            Column("items", "Number", lambda row: cells.number(row.items), align="number"),
-            Column("share", "Share", lambda row: cells.score(row.share, row.low, row.high), align="score"),
-            *interval_columns(lambda row: row)[:2],
-            Column("n", "", lambda row: cells.number(row.n), shown=False),
-        ],
-        rows=rows,
-        sortable=False,
-    )
-
-
-def items_table(rows: Sequence[ChangedItem], benchmark: Benchmark, pages: ProbePages) -> Table[ChangedItem]:
-    """Return the items with what became of them; each question links to its page where it has one."""
-
-    def question(row: ChangedItem) -> Cell:
-        if row.question is None:
-            return cells.text(f"{row.relation} {row.number}")
-        relation, item = row.question
-        text = str(pages.question_form.sentence(relation, item, 0))
-        href = question_url(benchmark, relation, item) if benchmark.current else ""
-        return cells.text(text, href, lang=language_of(relation))
-
-    def item_id(row: ChangedItem) -> Cell:
-        return cells.text(question_id(*row.question) if row.question else f"{row.relation}-{row.number}")
-
-    def relation_cell(row: ChangedItem) -> Cell:
-        return titled_cell(row.relation, relation_name(row.question[0]) if row.question else row.relation)
-
-    return Table(
-        name="items",
-        caption="Questions that changed",
-        columns=[
-            Column("id", "", item_id, shown=False),
-            Column("question", "Question", question, align="head"),
-            Column("relation", "Relation", relation_cell, folded=True),
-            Column("change", "Change", lambda row: replace(cells.text(row.change), text=CHANGE_TITLES[row.change])),
-            Column("before", "Right before", lambda row: cells.number(row.before, 2), align="number", folded=True),
-            Column("after", "Right after", lambda row: cells.number(row.after, 2), align="number", folded=True),
-        ],
-        rows=rows,
-        page_size=PAGE_SIZE,
-        empty="No question has changed in this way.",
     )

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from leaderboard.display import cells, labels
+from leaderboard.display import labels
+from leaderboard.display.figures import figure
 from leaderboard.lists.item_changes import ChangeShare
 from leaderboard.lists.trajectories import StepScore
 from leaderboard.models import Run
@@ -27,7 +28,7 @@ def headline(metric: str, points: Sequence[StepScore]) -> str:
 
 def at(point: StepScore) -> str:
     """Return a score with its step, such as "0.440 at step 143,000"."""
-    return f"{cells.figure(point.value)} at {point.run.model.step_in_words}"
+    return f"{figure(point.value)} at {point.run.model.step_in_words}"
 
 
 def interval_of_difference(first: StepScore, second: StepScore) -> tuple[float, float] | None:

@@ -11,8 +11,9 @@ from django.utils import timezone
 from leaderboard.display import labels
 from leaderboard.display.columns import citation
 from leaderboard.display.exports import table_response, wants_csv
+from leaderboard.display.links import PageLink
 from leaderboard.display.sections import Anchor, Section, anchors
-from leaderboard.display.tables import PageLink, Table
+from leaderboard.display.tables import Table
 from leaderboard.exports.figure_references import benchmark_reference
 from leaderboard.exports.linked_data import as_script, dataset
 from leaderboard.lists import runs

@@ -7,7 +7,8 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from leaderboard.display.tables import Table, link
+from leaderboard.display.links import link
+from leaderboard.display.tables import Table
 from leaderboard.exports.latex_tables import latex_table
 from leaderboard.exports.references import SITE, Reference
 

@@ -9,8 +9,9 @@ from django.shortcuts import render
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
+from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
-from leaderboard.display.tables import PageLink, Table, link
+from leaderboard.display.tables import Table
 from leaderboard.exports.references import Reference
 from leaderboard.lists.compared_runs import (
     Comparison,

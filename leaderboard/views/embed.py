@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, QueryDict
 from django.urls import Resolver404, resolve, reverse
 from django.views.decorators.http import require_safe
 
-from leaderboard.display.tables import link
+from leaderboard.display.links import link
 from leaderboard.operations.freezing import PAGES
 
 

@@ -11,8 +11,9 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.display.charts import Chart
+from leaderboard.display.links import link, page_number
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import Table, TableView, link, page_number, view
+from leaderboard.display.tables import Table, TableView, view
 from leaderboard.exports.references import Reference
 from leaderboard.serving.middleware import policy_header
 

@@ -15,7 +15,8 @@ from django.views.decorators.http import require_safe
 from leaderboard.display import cells
 from leaderboard.display.csv_metadata import FORMAT
 from leaderboard.display.exports import csv_response, json_lines, metadata_response, wants_csv
-from leaderboard.display.tables import PAGE_SIZE, Column, Table, link, page_links, page_number, view
+from leaderboard.display.links import link, page_links, page_number
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_columns import LABELS, ColumnValues, exported_value, right_or_wrong

@@ -8,7 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.display.columns import source
-from leaderboard.display.tables import PageLink, Table, link, select
+from leaderboard.display.links import PageLink, link
+from leaderboard.display.tables import Table, select
 from leaderboard.lists.overview import citations, model_rows, overview, running, versions, with_open_runs
 from leaderboard.lists.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.lists.overview_rows import BenchmarkColumn, ModelRow, Overview

@@ -9,14 +9,14 @@ from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
 from leaderboard.display.exports import table_response, wants_csv
+from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Section
-from leaderboard.display.tables import PageLink, Table, link, views
+from leaderboard.display.tables import Table, views
 from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
 from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.serving.client import client_address
 from leaderboard.views.citing import latex_response, named_table, reference_response
 from leaderboard.views.embedding import embedded, frames, is_embedded
 
@@ -94,8 +94,3 @@ def switch_links(
 ) -> list[list[PageLink]]:
     """Return the links of each choice that sections follow: of places, then those of the probe's switches."""
     return [*switches(query, offered, place), *(switch.links(query) for switch in pages.switches)]
-
-
-def submitter(request: HttpRequest) -> str:
-    """Return the address that the request came from, by which the daily limit is counted."""
-    return client_address(request)

@@ -11,7 +11,8 @@ from django.urls import reverse
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.exports import table_response, wants_csv
-from leaderboard.display.tables import Table, TableView, link, page_links, page_number, views
+from leaderboard.display.links import link, page_links, page_number
+from leaderboard.display.tables import Table, TableView, views
 from leaderboard.lists.question_outcomes import QuestionOutcomes, question_outcomes, read_runs
 from leaderboard.lists.questions import BenchmarkQuestion, question_named, question_url
 from leaderboard.models import Benchmark

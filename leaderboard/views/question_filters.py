@@ -47,6 +47,6 @@ class QuestionsForm(forms.Form):
 
     @property
     def choice(self) -> Choice:
-        """What the reader chose; values that are not valid are left out."""
+        """The choice of the reader; values that are not valid are left out."""
         chosen = {name: value for name, value in self.cleaned_data.items() if value}
         return Choice(**{"order": HARDEST, **chosen})

@@ -10,7 +10,8 @@ from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.csv_metadata import FORMAT, datatype
 from leaderboard.display.exports import csv_response, metadata_response, wants_csv
-from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
+from leaderboard.display.links import page_links, page_number
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.questions import (
     RatedQuestion,
     difficulties,

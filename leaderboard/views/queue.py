@@ -10,7 +10,8 @@ from django.utils import timezone
 from leaderboard.display import cells
 from leaderboard.display.columns import model_column, settings_column
 from leaderboard.display.exports import CSV_FORMATS, wants_csv
-from leaderboard.display.tables import PAGE_SIZE, Column, Table, page_links, page_number, view
+from leaderboard.display.links import page_links, page_number
+from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
 from leaderboard.lists.progress import Queue, QueuedRun, queue
 from leaderboard.models import Run

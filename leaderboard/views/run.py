@@ -10,8 +10,9 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from leaderboard.display import cells, labels
+from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
-from leaderboard.display.tables import PAGE_SIZE, Column, PageLink, Table, link
+from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.figure_references import score_reference
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page

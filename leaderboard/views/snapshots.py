@@ -17,9 +17,10 @@ from leaderboard.models import Snapshot
 from leaderboard.models.run import run_url
 from leaderboard.operations.dump import dumps, folder
 from leaderboard.operations.freezing import freeze
+from leaderboard.serving.client import client_address
 from leaderboard.serving.rate_limits import allow, retry_after
 from leaderboard.stored.snapshots import FrozenTable, read_document, read_tables
-from leaderboard.views.page import show, submitter
+from leaderboard.views.page import show
 from leaderboard.views.ranges import file_response
 from probing.errors import BadInput
 
@@ -94,7 +95,7 @@ def freeze_view(request: HttpRequest) -> HttpResponseBase:
 
 def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
     """Return the answer to a reader who has frozen too much, and None to all others."""
-    for name, key, limit in (("freeze", submitter(request), LIMIT_OF_ADDRESS), ("freeze", "everybody", LIMIT)):
+    for name, key, limit in (("freeze", client_address(request), LIMIT_OF_ADDRESS), ("freeze", "everybody", LIMIT)):
         if not allow(name, key, limit):
             seconds = retry_after(name, key, limit)
             error = BadInput(f"There were too many snapshots: {limit} are allowed.", "Try again later.")

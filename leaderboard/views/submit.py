@@ -17,8 +17,8 @@ from leaderboard.lists.progress import expected_time, lane_now
 from leaderboard.lists.queued_runs import Span
 from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
+from leaderboard.serving.client import client_address
 from leaderboard.serving.errors import with_retry_after
-from leaderboard.views.page import submitter
 from leaderboard.views.submit_form import SubmitForm
 from probing.errors import ProbingError
 
@@ -58,7 +58,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
                 form.benchmarks(),
                 form.chosen(),
                 revisions=form.revisions_named(),
-                submitter=submitter(request),
+                submitter=client_address(request),
             )
             return redirect("submission", submitted[0].token)
         preview = _preview(form) if valid else None

@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.utils.text import slugify
 
 from leaderboard.display import labels
+from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Anchor, Section, anchors
-from leaderboard.display.tables import PageLink, link
 from leaderboard.lists.trajectories import models_with_series
 from leaderboard.probe_pages.trajectory import (
     ChangesBetween,

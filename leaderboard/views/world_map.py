@@ -11,8 +11,9 @@ from django.urls import reverse
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
+from leaderboard.display.links import link
 from leaderboard.display.maps import WorldMap, world, world_map
-from leaderboard.display.tables import Column, Table, link
+from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import short_names
 from leaderboard.lists.country_shares import (
     LEAST_COUNTRIES,

@@ -1,28 +1,25 @@
-"""Checks of the rows and the record that a worker elsewhere sends for a part, or a third party for a whole run.
+"""Checks of the rows that a worker elsewhere sends for a part, or a third party for a whole run.
 
 What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
 with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from itertools import compress
 from pathlib import Path
 from typing import IO, Any, cast
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from leaderboard.models import Run, RunPart
+from leaderboard.models import RunPart
 from leaderboard.stored import benchmarks
+from leaderboard.worker.arrived_records import RowsRefused, checked_record
 from probing.analysis.answer_spaces import PER_OPTION
+from probing.arrays import Floats
 from probing.benchmark import ROW_KEY, Relation
-from probing.errors import ProbingError
-from probing.kinds import KINDS, Kind
+from probing.kinds import Kind
 from probing.language_model import OptionScores, Request, Scoring, fitting
 from probing.measuring.rows import UnfitRows, read_tables
 from probing.probes import probe_of
@@ -33,7 +30,6 @@ from probing.results.skipped_items import left_out, no_rows, without
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
-RECORD_LIMIT = 10**6  # bytes of JSON
 # Columns that probes declare and that do not depend on the model's answers; tags do not either.
 FROM_BENCHMARK = frozenset(
     {*ROW_KEY, "id", "subject", "subject_id", "answer", "answers", "answer_label", "coarse_label", "prompting"}
@@ -41,25 +37,6 @@ FROM_BENCHMARK = frozenset(
     | VERSION_TAGS
 )
 ROUNDING = 1e-6  # relative; of scores that are stored in single precision
-NUMBERS = ("statements", "positions", "padding", "items_done")
-RECORD_FIELDS: Mapping[str, type] = {
-    **{"model": dict, "benchmark": dict, "benchmark_notes": list, "probe": str, "settings": dict},
-    **{"settings_digest": str, "seed": int, "language": str, "packages": dict, "device": str, "dtype": str},
-    **{"batch": dict, "items_skipped": list, "peak_memory": dict, "start": str, "end": str, "timing": dict},
-    **dict.fromkeys(NUMBERS, int),
-}
-LONGEST_REASON = 200  # why items were not asked
-PACKAGES_STATED = ("python", "torch", "transformers", "tokenizers", "safetensors")
-
-
-class RowsRefused(ProbingError):
-    """The rows or the record of a part are not what a measurement of it gives."""
-
-    code = "rows-refused"
-
-    @classmethod
-    def because(cls, reason: str) -> "RowsRefused":
-        return cls(f"The rows of this part were refused: {reason}.", "Update the worker, or report it.")
 
 
 class Unanswering(UniformModel):
@@ -83,7 +60,7 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     The rows have the columns, their order and their types of rows that were measured here. Of the record only what a
     record is known to hold is kept, with the name of the worker.
     """
-    facts = _checked_record([part], record)
+    facts = checked_record([part], record)
     relation, expected = _expected(part, facts)
     (table,) = _read(rows, [len(expected)])
     frame = _checked_rows(part, table, relation, expected)
@@ -115,11 +92,11 @@ def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str, folder
 
     The rows come in the order of the parts. They are read one part at a time and stored in the folder.
     """
-    whole = CheckedParts(folder, _checked_record(parts, record))
-    counts = [max(part.items - len(left_out(whole.record, covered(part))), 0) for part in parts]
+    whole = CheckedParts(folder, checked_record(parts, record))
+    counts = [max(part.items - len(left_out(whole.record, part.covered)), 0) for part in parts]
     for part, table in zip(parts, _read(rows, counts), strict=True):
         relation, expected = _expected(part, whole.record)
-        whole.store(covered(part), _checked_rows(part, _without_foreign(table, expected), relation, expected))
+        whole.store(part.covered, _checked_rows(part, _without_foreign(table, expected), relation, expected))
     return whole
 
 
@@ -152,17 +129,12 @@ def _expected(part: RunPart, record: Mapping[str, Any]) -> tuple[Relation, pd.Da
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
     relation = asked_relation(content, settings, part.relation)
-    probe, skipped = probe_of(settings), left_out(record, covered(part))
+    probe, skipped = probe_of(settings), left_out(record, part.covered)
     rows = probe.rows(Unanswering(record["model"]["kind"]), relation, part.template, settings)
     if not skipped <= {item.index for item in relation.items}:
         raise RowsRefused.because("their record leaves out items that are not theirs")
     kept = [row for row in map(fitting, rows) if row["index"] not in skipped]
     return without(relation, skipped), probe.frame(kept) if kept else no_rows()
-
-
-def covered(part: RunPart) -> Part:
-    """Return what a part covers, as the library names it."""
-    return Part(part.relation, part.template, part.items)
 
 
 def _read(rows: IO[bytes], counts: Sequence[int]) -> Iterator[pa.Table]:
@@ -244,7 +216,7 @@ def _finite(cell: Any, *, missing: bool) -> bool:
 def _check_choices(frame: pd.DataFrame, relation: Relation) -> None:
     """Raise `RowsRefused` unless each prediction, its label, its correctness and its rank follow from the scores."""
     for item, row in zip(relation.items, frame.to_dict("records"), strict=True):
-        scores: NDArray[np.float64] = np.asarray(row["scores"], dtype=float)
+        scores: Floats = np.asarray(row["scores"], dtype=float)
         single = np.asarray(row["scores"]).dtype == np.float32
         slack = ROUNDING * max(1.0, float(np.abs(scores).max())) if single else 0.0
         options, prediction = relation.options_of(item), row["prediction"]
@@ -259,73 +231,9 @@ def _check_choices(frame: pd.DataFrame, relation: Relation) -> None:
             raise RowsRefused.because(f"the prediction of item {item.index} does not follow from its scores")
 
 
-def _rank_agrees(rank: Any, scores: NDArray[np.float64], answers: tuple[int, ...], slack: float) -> bool:
+def _rank_agrees(rank: Any, scores: Floats, answers: tuple[int, ...], slack: float) -> bool:
     """Tell whether the rank of the best right option is missing or follows from the scores, up to rounding."""
     if pd.isna(rank):
         return True
     best = scores[list(answers)].max()
     return bool(1 + (scores > best + slack).sum() <= rank <= (scores >= best - slack).sum())
-
-
-def _checked_record(parts: Sequence[RunPart], text: str) -> dict[str, Any]:
-    """Return the known fields of the record; raise `RowsRefused` unless it is the record of these parts of a run."""
-    try:
-        values = json.loads(text) if len(text) <= RECORD_LIMIT else None
-    except (ValueError, RecursionError) as error:
-        raise RowsRefused.because("their record is not JSON") from error
-    if not isinstance(values, dict):
-        raise RowsRefused.because("their record is not a JSON object of less than a megabyte")
-    for name, kind in RECORD_FIELDS.items():
-        if not isinstance(values.get(name), kind):
-            raise RowsRefused.because(f"the field {name!r} of their record is missing or malformed")
-    if not _well_formed(values):
-        raise RowsRefused.because("their record is malformed")
-    differing = compress(*zip(*_identities(values, parts), strict=True))
-    if name := next(differing, ""):
-        raise RowsRefused.because(f"their record names another {name}")
-    return {name: values[name] for name in RECORD_FIELDS}
-
-
-def _well_formed(record: Mapping[str, Any]) -> bool:
-    """Tell whether the parts of a record have the types that joining and showing it need."""
-    try:
-        times = [datetime.fromisoformat(record[name]) for name in ("start", "end")]
-        numbers = [*record["peak_memory"].values(), *(record[name] for name in NUMBERS)]
-        seconds = [record["timing"][name] for name in ("load_seconds", "score_seconds")]
-        texts = [*record["batch"]["notes"], *(record["packages"][name] for name in PACKAGES_STATED)]
-        return (
-            all(time.tzinfo for time in times)
-            and all(isinstance(number, int) and number >= 0 for number in numbers)
-            and all(isinstance(number, int | float) and 0 <= number < float("inf") for number in seconds)
-            and all(isinstance(text, str) for text in texts)
-            and all(map(_is_skipped, record["items_skipped"]))
-        )
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return False
-
-
-def _is_skipped(entry: Mapping[str, Any]) -> bool:
-    """Tell whether an entry about items that were not asked is well formed; `indices` only of those too long."""
-    indices, template = entry.get("indices", []), entry.get("template", 0)
-    return (
-        all(isinstance(entry[name], str) for name in ("relation", "why"))
-        and len(entry["why"]) <= LONGEST_REASON
-        and all(type(number) is int and number >= 0 for number in [entry["items"], template, *indices])
-        and ("indices" not in entry or len(set(indices)) == len(indices) == entry["items"])
-    )
-
-
-def _identities(record: Mapping[str, Any], parts: Sequence[RunPart]) -> list[tuple[str, bool]]:
-    """Return what a record may differ in from the run that the parts belong to, and whether it does."""
-    run: Run = parts[0].run
-    items = sum(part.items - len(left_out(record, covered(part))) for part in parts)
-    card, kind = record["model"], run.model.kind
-    return [
-        ("model", card.get("id") != run.model.hub_id or card.get("commit") != run.model.commit),
-        ("adapter", bool(run.model.adapter_commit) and card.get("adapter") != run.model.adapter_identity),
-        ("quantisation", not run.model.weights_file and (card.get("quantisation") or "") != run.model.quantisation),
-        ("kind of model", card.get("kind") not in ([kind] if kind else KINDS)),
-        ("benchmark", record["benchmark"].get("digest") != run.benchmark.digest),
-        ("digest of settings", record["settings_digest"] != run.settings_digest),
-        ("number of items", record["items_done"] != items),
-    ]

@@ -20,9 +20,10 @@ from leaderboard.intake import queue
 from leaderboard.intake.number_format import ITEM_SIZE
 from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts
-from leaderboard.worker.arrivals import RowsRefused, checked
-from leaderboard.worker.jobs import ATTEMPTS, LostWorker, reach, refuse_lost
+from leaderboard.worker.arrivals import checked
+from leaderboard.worker.arrived_records import RowsRefused
 from leaderboard.worker.lease import Ended
+from leaderboard.worker.run_states import ATTEMPTS, LostWorker, reach, refuse_lost
 from probing.errors import ProbingError
 from probing.language_model import DType
 from probing.results.joining import PartResult

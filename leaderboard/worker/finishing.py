@@ -11,7 +11,6 @@ from leaderboard.models import Change, Run, RunPart, Score
 from leaderboard.stored import artefacts, changes
 from leaderboard.stored.ranks import store_figures
 from leaderboard.stored.retry import patiently
-from leaderboard.worker.arrivals import covered
 from probing.probes.parts import Part
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, skipped_in_words
@@ -21,7 +20,7 @@ class PartsOfRun:
     """The stored parts of a run, as `joined_in_folder` reads them."""
 
     def __init__(self, parts: Iterable[RunPart]) -> None:
-        self._parts = {covered(part): part for part in parts}
+        self._parts = {part.covered: part for part in parts}
 
     def rows(self, part: Part) -> pd.DataFrame:
         return artefacts.read_part(self._parts[part])

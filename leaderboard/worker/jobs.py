@@ -12,7 +12,6 @@ import socket
 import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,7 +19,6 @@ from typing import Any
 
 import pandas as pd
 from django.conf import settings
-from django.utils import timezone
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
@@ -32,10 +30,10 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import pushes, verification
-from leaderboard.worker.arrivals import covered
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
-from probing.errors import ProbingError, SlowDownload
+from leaderboard.worker.run_states import ATTEMPTS, note_recovery, reach, refuse_lost, stop
+from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
@@ -45,15 +43,6 @@ from probing.results.joining import PartResult, joined_in_folder
 from probing.settings import Settings
 
 log = logging.getLogger(__name__)
-ATTEMPTS = 3  # processes that may be lost on one part before its run fails
-LONGEST_WAIT = timedelta(days=7)  # after which a run that could not go on fails
-ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
-
-
-class LostWorker(ProbingError):
-    """Several workers in a row were lost on the same part."""
-
-    code = "lost-worker"
 
 
 class TookTooLong(ProbingError):
@@ -93,35 +82,6 @@ def probe_run(run_id: int) -> None:
         stop(run, unforeseen, traceback.format_exc())
 
 
-def stop(run: Run, error: ProbingError, trace: str = "") -> None:
-    """End a run as failed, or let it wait where trying again later may succeed."""
-
-    def end() -> None:
-        run.refresh_from_db(fields=["state"])
-        if run.state in Run.FINAL:
-            return
-        if error.permanent or waited_enough(run, error):
-            Run.objects.fail(run, error.code, error.message, error.next_step, trace, error.log)
-        else:
-            Run.objects.move(run, Run.State.WAITING, str(error), code=error.code)
-
-    with suppress(DatabaseUnavailable):  # the next job of this run meets the same error
-        patiently(end)
-
-
-def waited_enough(run: Run, error: ProbingError) -> bool:
-    """Tell whether a run whose error is temporary has been tried so often, or so long, that it fails.
-
-    A download that is too slow is tried `ATTEMPTS` times, as the next worker would be held up as well. For a hub, a
-    disk or a storage that does not answer, a run waits for `LONGEST_WAIT`.
-    """
-    ended = run.events.filter(state__in=Run.FINAL).order_by("-pk").values_list("pk", flat=True).first() or 0
-    waits = run.events.filter(state=Run.State.WAITING, pk__gt=ended)
-    if error.code == SlowDownload.code:
-        return waits.count() + 1 >= ATTEMPTS
-    return waits.filter(time__lt=timezone.now() - LONGEST_WAIT).exists()
-
-
 def work_on(run: Run) -> None:
     """Measure part after part while one is free; one worker that finds all of them done finishes the run."""
     with heartbeat() as leased:
@@ -137,8 +97,7 @@ def work_on(run: Run) -> None:
         if not patiently(run.parts.filter(done=False).exists) and leased.take_finish(run):
             if run.provenance == Run.Provenance.THIRD_PARTY:
                 pushes.settle(run)
-                if run.code:  # for which it had to wait
-                    patiently(overcome, run)
+                patiently(note_recovery, run)
             else:
                 measure_again(run, leased)
                 aggregate(run)
@@ -163,7 +122,7 @@ def _measure_again(run: Run, leased: LeasedPart) -> None:
 
         def measure(part: RunPart) -> pd.DataFrame:
             reach(run, Run.State.SCORING)  # no further one if the run was cancelled, or finished by another worker
-            return process().measure(covered(part), positions=part.work).rows
+            return process().measure(part.covered, positions=part.work).rows
 
         verification.verify(run, measure)
 
@@ -180,7 +139,7 @@ def measure_parts(run: Run, leased: LeasedPart) -> None:
             refuse_lost(part)
             reach(run, Run.State.SCORING)  # first after loading: the time left is computed from the time since then
             with run_context(part=str(part)):
-                store(part, process.measure(covered(part), leased.progress, positions=part.work))
+                store(part, process.measure(part.covered, leased.progress, positions=part.work))
             leased.take(None if patiently(schedule.should_leave, run) else claim(run))
 
 
@@ -198,8 +157,7 @@ def loaded_model(run: Run, leased: LeasedPart) -> Iterator[MeasuringProcess]:
     queue.enqueue_if_idle(run.pk)
     with measuring_process(files) as process:
         patiently(store_facts, run, process.load(leased.check))
-        if run.code:  # for which it had to wait
-            patiently(overcome, run)
+        patiently(note_recovery, run)
         yield process
 
 
@@ -213,14 +171,6 @@ def downloaded(run: Run) -> Task:
 
 def measuring_process(files: Task) -> MeasuringProcess:
     return MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT))
-
-
-def overcome(run: Run) -> None:
-    """Note that the fault is gone for which this run waited; others that wait for the same need not wait any longer."""
-    Run.objects.filter(pk=run.pk).update(code="")
-    if run.code != SlowDownload.code:  # which is a fault of this model's files only
-        queue.end_outage(run.code)
-    run.code = ""
 
 
 def task(run: Run, path: Path, adapter: Path | None = None) -> Task:
@@ -264,34 +214,6 @@ def finish_part(part: RunPart, record: dict[str, Any], digest: str) -> bool:
 def worker_name() -> str:
     job = get_current_job()
     return (job and job.worker_name) or f"{socket.gethostname()}-{os.getpid()}"
-
-
-def reach(run: Run, state: Run.State) -> None:
-    """Move the run on to `state` unless another worker has; raise `Ended` where it was ended or made to wait."""
-    if run.state in ORDER and ORDER.index(run.state) < ORDER.index(state):
-        patiently(move, run, state)
-    patiently(run.refresh_from_db, fields=["state"])
-    if run.state not in ORDER:
-        raise Ended
-
-
-def move(run: Run, state: Run.State) -> None:
-    """Change the state unless another worker has; `run` tells the former state even if the change was not committed."""
-    former = run.state
-    try:
-        Run.objects.move(run, state)
-    except UNAVAILABLE:
-        run.state = former
-        raise
-
-
-def refuse_lost(part: RunPart) -> None:
-    """Raise `LostWorker` where several workers were lost on this part before."""
-    if part.attempts > ATTEMPTS:
-        raise LostWorker(
-            f"{ATTEMPTS} workers were lost on {part}.",
-            "Most likely the machine's memory is too small for this model; ask the maintainers.",
-        )
 
 
 def aggregate(run: Run) -> None:

@@ -11,7 +11,6 @@ from django.db import transaction
 
 from leaderboard.models import Change, Remeasurement, Run, RunPart
 from leaderboard.stored import benchmarks, changes, item_rows
-from leaderboard.worker.arrivals import covered
 from leaderboard.worker.jobs import downloaded, measuring_process
 from leaderboard.worker.verification import tolerance_of
 from probing.arrays import Floats
@@ -87,7 +86,7 @@ def _measured(run: Run, parts: list[RunPart]) -> Iterator[PartResult]:
     with measuring_process(downloaded(run)) as process:
         process.load()
         for part in parts:
-            yield process.measure(covered(part), positions=part.work)
+            yield process.measure(part.covered, positions=part.work)
 
 
 def differences(first: pd.DataFrame, again: pd.DataFrame, tolerance: float) -> Differences:

@@ -16,7 +16,8 @@ from django.db import transaction
 from leaderboard.display.visible import visible
 from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks, changes
-from leaderboard.worker import arrivals
+from leaderboard.worker.arrivals import checked_whole
+from leaderboard.worker.arrived_records import RECORD_LIMIT, RowsRefused
 from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
 from probing.probes.normalise import normalised
@@ -55,7 +56,7 @@ class Claim:
 
     @property
     def question(self) -> str:
-        """What takes the place of the digest of settings: results of several sources stand side by side."""
+        """The text in place of the digest of settings: results of several sources stand side by side."""
         return hashlib.sha256(json.dumps(["third-party", self.source, self.settings.digest]).encode()).hexdigest()
 
     @property
@@ -94,7 +95,7 @@ def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", re
     if not record.is_file() or not items.is_file():
         raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
     with record.open("rb") as file:
-        claim = read_claim(file.read(arrivals.RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
+        claim = read_claim(file.read(RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
     with items.open("rb") as file:
         digest = digest_of_file(file)
         if same := stored_result(claim, digest):
@@ -143,8 +144,8 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
     items.seek(0)
     with TemporaryDirectory() as scratch:
         try:
-            checked = arrivals.checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
-        except arrivals.RowsRefused as error:
+            checked = checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
+        except RowsRefused as error:
             raise BadInput(
                 f"The result is not what a measurement gives. {error.message}",
                 "Measure it with the version of the library that this site has, and give its files unchanged.",
@@ -202,7 +203,7 @@ def withdraw(run: Run) -> None:
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
-    if len(text) > arrivals.RECORD_LIMIT:
+    if len(text) > RECORD_LIMIT:
         raise BadInput(f"{RECORD} is too large for a record.", UNCHANGED)
     try:
         record = json.loads(text)

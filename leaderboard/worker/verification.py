@@ -34,7 +34,7 @@ def verify(run: Run, measure: Callable[[RunPart], pd.DataFrame]) -> None:
     `measure` returns the rows of a part as this worker measures them. Where they differ, the token is revoked, all of
     its parts of this run are free again, and `ResultsDiffer` is raised. Without CLOZEBOARD_VERIFY_SHARE, do nothing.
     """
-    for part in drawn(run):
+    for part in parts_to_verify(run):
         if part.verified:
             continue
         if column := difference(artefacts.read_part(part), measure(part), tolerance_of(run)):
@@ -42,7 +42,7 @@ def verify(run: Run, measure: Callable[[RunPart], pd.DataFrame]) -> None:
         RunPart.objects.filter(pk=part.pk).update(verified=True)
 
 
-def drawn(run: Run) -> list[RunPart]:
+def parts_to_verify(run: Run) -> list[RunPart]:
     """Return the parts that are to be measured again: a share of each untrusted token's parts, and at least one.
 
     The draw is the same whenever it is repeated, and nobody who does not know the site's secret key can foresee it.

@@ -57,7 +57,7 @@ class PairedComparison:
 
     @property
     def better(self) -> Bools:
-        """Whether each row's model is certainly better than each column's, shape (models, models)."""
+        """Tell whether each row's model is certainly better than each column's, shape (models, models)."""
         certain: Bools = self.differences > self.margins
         return certain
 

@@ -12,12 +12,12 @@ SLACK = 1e-9  # differences up to this size are rounding
 def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     """Return a sentence for each kind of difference; none where the tables hold the same scores in any order."""
     both = before.merge(after, how="outer", on=SCORE_KEY, suffixes=("_before", ""), indicator="side")
-    added, gone = (both[both["side"] == side] for side in ("right_only", "left_only"))
+    added, removed = (both[both["side"] == side] for side in ("right_only", "left_only"))
     return [
         *_named("New metrics", added, set(before["metric"])),
         *_groups("New groups", added, before),
-        *_named("Metrics that are gone", gone, set(after["metric"])),
-        *_groups("Groups that are gone", gone, after),
+        *_named("Metrics that are gone", removed, set(after["metric"])),
+        *_groups("Groups that are gone", removed, after),
         *_changed(both[both["side"] == "both"], [name for name in after.columns if name not in SCORE_KEY]),
     ]
 

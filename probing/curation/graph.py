@@ -14,8 +14,8 @@ from probing.curation.query import EXAMPLE_ITEM, Query, best_value, chunks
 from probing.curation.triple_counts import TripleCounts, write_json, write_manifest
 from probing.errors import BadInput
 from probing.files.folders import new_folder
+from probing.formats.graph_lists import ENTITIES
 from probing.formats.graph_sample import RELATION_MAPPING
-from probing.formats.knowledge_graph import ENTITIES
 from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Triple
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 

@@ -56,7 +56,7 @@ class Adapter:
 
     @property
     def weights(self) -> Path:
-        """Where the weights are, links followed."""
+        """The path of the weights, links followed."""
         return file_in(self.folder, WEIGHTS)
 
     def digests(self) -> dict[str, str]:

@@ -47,12 +47,12 @@ class Quantisation:
 
     @property
     def needs_gpu(self) -> bool:
-        """Whether only a GPU computes with such weights."""
+        """Tell whether only a GPU computes with such weights."""
         return self.method != "bitsandbytes"
 
     @property
     def packs(self) -> int:
-        """How many weights one number of the packed tensors holds, which have the type `packed_dtype`."""
+        """The number of weights that one number of the packed tensors holds, which have the type `packed_dtype`."""
         return (8 if self.method == "bitsandbytes" else 32) // self.bits
 
     @property

@@ -11,53 +11,36 @@ A folder holds, each plain or gzipped:
 - `sentences.jsonl`, if statements were drawn before: then these are the benchmark, and no triples are needed.
 """
 
-import csv
 import hashlib
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, present, read_object, text_lines
+from probing.formats.files import digest, present, read_object
+from probing.formats.graph_lists import (
+    ENTITIES,
+    ENTITY2WIKIDATA,
+    SPLITS,
+    TRIPLE_FILES,
+    Entities,
+    read_entities,
+    read_triples,
+    triple_files,
+)
 from probing.formats.graph_sample import RELATION_MAPPING, SAMPLING, SENTENCES, read_sampling, read_statements
 from probing.statements.graph import HEAD_SLOT, TAIL_SLOT, Graph, Triple
 from probing.statements.sampling import GraphStatement, draw
 from probing.template import ANSWER_SLOT
-
-SPLITS = ("train", "valid", "test")
-TRIPLE_FILES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
-ENTITIES = ("entities.tsv", "entities.csv")
-ENTITY2WIKIDATA = "entity2wikidata.json"
-SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 
 # Reasons why triples are left out.
 WITHOUT_NAME = "an entity has no name"
 WITHOUT_RELATION_TEMPLATE = "the relation has no template"
 WITHOUT_SLOTS = "the relation's template has not each slot once"
 OTHER_NUMBER = "Give every relation, and every statement, equally many phrasings."
-
-
-@dataclass(frozen=True)
-class Entities:
-    """Names and categories of entities by id; without `names`, ids are WordNet synsets and hold the names.
-
-    `strict`: if true, a triple with an unknown entity or relation is a fault; else it is left out and counted.
-    """
-
-    names: Mapping[str, str] | None = None
-    categories: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    strict: bool = False
-
-    def name(self, entity: str) -> str:
-        """Return the entity's name, or "" if it has none."""
-        if self.names is not None:
-            return self.names.get(entity, "")
-        synset = SYNSET.fullmatch(entity)
-        return synset["name"].replace("_", " ") if synset else ""
 
 
 def fits(folder: Path) -> bool:
@@ -106,7 +89,7 @@ def read_graph(folder: Path, own_phrasings: Path | None = None) -> Graph:
             f"{mapping.name}: the template of {min(faulty)!r} must have {HEAD_SLOT} and {TAIL_SLOT} once.",
             "Correct it.",
         )
-    return _build_graph(_triple_files(inner), phrasings, faulty, entities)
+    return _build_graph(triple_files(inner), phrasings, faulty, entities)
 
 
 def read_phrasings(path: Path) -> dict[str, tuple[str, ...]]:
@@ -133,7 +116,7 @@ def _build_graph(
     skipped: Counter[str] = Counter()
     triples: dict[Triple, None] = {}
     for path in files:
-        for triple, place in _read_triples(path):
+        for triple, place in read_triples(path):
             problem = _triple_problem(triple, phrasings, faulty, entities)
             if problem and entities.strict:
                 raise BadBenchmark(f"{place}: {problem} ({', '.join(triple)}).", "Add it or remove the triple.")
@@ -198,64 +181,6 @@ def _graph_folder(folder: Path) -> Path:
 def _needed(folder: Path, name: str) -> Path:
     """Return the file, plain or gzipped, or else the path that messages about the missing file name."""
     return present(folder, name) or folder / name
-
-
-def _triple_files(folder: Path) -> list[Path]:
-    files = [path for path in (present(folder, name) for name in TRIPLE_FILES) if path]
-    if not files:
-        raise BadBenchmark(
-            f"There are no triples in {folder}.",
-            "Add train.txt, valid.txt, test.txt or triples.tsv: head, relation, tail.",
-        )
-    return files
-
-
-def _read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
-    for row, place in _lines_of_fields(path):
-        if len(row) != 3 or not all(row):
-            raise BadBenchmark(f"{place}: {len(row)} fields.", "Write head, relation and tail, none of them empty.")
-        yield Triple(*row), place
-
-
-def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
-    """Yield the stripped fields of each line that is not empty, and the place of the line."""
-    csv_file = path.name.removesuffix(".gz").endswith(".csv")
-    for number, line in enumerate(text_lines(path), 1):
-        if line.strip():
-            row = next(csv.reader([line])) if csv_file else line.split("\t")
-            yield [text.strip() for text in row], f"{path.name}, line {number}"
-
-
-def read_entities(folder: Path) -> Entities:
-    if wikidata := present(folder, ENTITY2WIKIDATA):
-        content = read_object(wikidata)
-        return Entities({entity: _wikidata_label(content, entity) for entity in content.values})
-    lists = [path for path in (present(folder, name) for name in ENTITIES) if path]
-    return _entities_list(lists[0]) if lists else Entities(strict=not _has_synsets(folder))
-
-
-def _wikidata_label(content: JsonObject, entity: str) -> str:
-    value = content.values[entity]
-    label = value.get("label") if isinstance(value, dict) else None
-    return label.strip() if isinstance(label, str) else ""
-
-
-def _has_synsets(folder: Path) -> bool:
-    """Return whether the first triple is of WordNet; the names of other graphs' entities are missing."""
-    first = next(_read_triples(_triple_files(folder)[0]), None)
-    return first is None or all(SYNSET.fullmatch(entity) for entity in (first[0].head, first[0].tail))
-
-
-def _entities_list(path: Path) -> Entities:
-    names: dict[str, str] = {}
-    categories: dict[str, tuple[str, ...]] = {}
-    for row, place in _lines_of_fields(path):
-        if len(row) < 2 or not (row[0] and row[1]):
-            raise BadBenchmark(f"{place}: no id or no name.", "Write id, name and, if you like, categories.")
-        if row[0] in names:
-            raise BadBenchmark(f"{place}: {row[0]!r:.80} occurs twice.", "Keep it once.")
-        names[row[0]], categories[row[0]] = row[1], tuple(filter(None, row[2:]))
-    return Entities(names, categories, strict=True)
 
 
 def _partial_splits(files: Sequence[Path]) -> list[str]:

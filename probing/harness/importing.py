@@ -15,7 +15,8 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.harness.samples import HarnessFacts, Samples
 from probing.language_model import DType, ModelCard, OptionScores, Request, Scoring, Usage
-from probing.probes.multiple_choice import MultipleChoice, item_prompt
+from probing.probes.choices import item_prompt
+from probing.probes.multiple_choice import MultipleChoice
 from probing.redaction import HIDDEN, without_secrets
 from probing.results.result import Result
 from probing.runner import run

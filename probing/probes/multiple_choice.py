@@ -4,17 +4,14 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
-from typing import Any, ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.answer_spaces import all_exact
-from probing.analysis.baselines import baseline_scores
 from probing.analysis.condensed import condensed_with_details
-from probing.analysis.details import detail_scores
 from probing.analysis.normalisations import (
     RULE_COLUMNS,
     missing_normalisations,
@@ -22,14 +19,21 @@ from probing.analysis.normalisations import (
     predictions_by_rule,
 )
 from probing.analysis.text_lengths import TextLengths, statement_lengths, text_lengths
-from probing.analysis.ties import with_ties
 from probing.arrays import Floats
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Reduction, Request
 from probing.options import option
-from probing.probes.columns import RowColumns, tag_cells
+from probing.probes.choices import (
+    ChoiceColumns,
+    choice_frame,
+    choice_row,
+    choice_scores,
+    item_prompt,
+    non_finite,
+    slotted,
+)
 from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
 from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
@@ -38,25 +42,8 @@ from probing.start_token import AUTO
 from probing.statements.examples import Examples, as_context, as_messages
 from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 
-OTHER_BLANK = "…"  # stands for a blank that is not scored
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 NO_SUBJECT = "pmi=true hides the subject, which not every sentence names"
-
-
-class ChoiceColumns(RowColumns):
-    """Columns of a row of any probe with options, which are indices into the answer space."""
-
-    answer: int
-    answers: list[int]
-    prediction: int
-    correct: bool
-    rank: int | None
-    margin: float | None
-    scores: list[float]
-    exact: list[bool]
-    answer_label: str
-    prediction_label: str
-    statement: str
 
 
 class MultipleChoiceColumns(ChoiceColumns):
@@ -83,6 +70,14 @@ class RankedOptions(NamedTuple):
     scores: Floats
     scored: OptionScores
     second: Floats | None = None
+
+
+class ScoredRow(NamedTuple):
+    """The row of an item, and the scores of the texts by which its options were ranked."""
+
+    columns: Row
+    item: Item
+    scores: OptionScores
 
 
 @dataclass(frozen=True)
@@ -131,21 +126,21 @@ class MultipleChoice(Probe):
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        for answered in self._answered(model, relation, template, settings):
-            yield answered if isinstance(answered, TooLong) else answered[0]
+        for row in self._scored_rows(model, relation, template, settings):
+            yield row if isinstance(row, TooLong) else row.columns
 
     def rows_with_tokens(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[tuple[Row, ItemTokens] | TooLong]:
         """Yield each row with the tokens by which its options were ranked, or the error that its item is too long."""
-        for answered in self._answered(model, relation, template, settings):
-            if isinstance(answered, TooLong):
-                yield answered
+        for row in self._scored_rows(model, relation, template, settings):
+            if isinstance(row, TooLong):
+                yield row
                 continue
-            row, item, scored = answered
-            options = zip(relation.options_of(item), scored.texts, strict=False)
-            sentence = slotted(relation, item, template)
-            yield row, item_tokens(scored, (self.marks(sentence, item.subject, *option) for option in options))
+            options = zip(relation.options_of(row.item), row.scores.texts, strict=False)
+            sentence = slotted(relation, row.item, template)
+            marks = (self.marks(sentence, row.item.subject, *option) for option in options)
+            yield row.columns, item_tokens(row.scores, marks)
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
         """Return the scored statement with marks in place of subject and option (`roles`)."""
@@ -153,14 +148,19 @@ class MultipleChoice(Probe):
             return ANSWER_MARK * len(statement)
         return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)
 
-    def _answered(
+    def _scored_rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[tuple[Row, Item, OptionScores] | TooLong]:
-        """Yield the row of each item, and the scores of the texts by which its options were ranked."""
-
+    ) -> Iterator[ScoredRow | TooLong]:
+        """Yield the row of each item with the scores of its options, or the error that the item is too long."""
+        self.refuse_settings(settings)
         examples = Examples(relation, self.few_shot, settings.seed)
+        prompts = [item_prompt(relation, item, template) for item in relation.items]
+        requests = (
+            (self._prompt_of(relation, item, template, text, examples.before(item)), relation.options_of(item))
+            for item, text in zip(relation.items, prompts, strict=True)
+        )
 
-        def answered(item: Item, text: Prompt, columns: Row, answer: RankedOptions) -> tuple[Row, Item, OptionScores]:
+        def scored_row(item: Item, text: Prompt, extra: Row, answer: RankedOptions) -> ScoredRow:
             if not np.isfinite(answer.scores).all():
                 raise non_finite(model, relation, item, template)
             row = {
@@ -168,26 +168,20 @@ class MultipleChoice(Probe):
                 "template": template,
                 **choice_row(relation, text, item, answer.scores, answer.scored.exact),
                 "tokens": answer.scored.lengths.tolist(),
-                **columns,
+                **extra,
                 **self.more(relation, item, answer),
             }
             shown = examples.before(item)
             if shown:
                 row["statement"] = as_context(relation, shown, template) + row["statement"]
                 row["demonstrations"] = [example.index for example in shown]
-            return row, item, answer.scored
+            return ScoredRow(row, item, answer.scored)
 
-        self.refuse_settings(settings)
-        prompts = [item_prompt(relation, item, template) for item in relation.items]
-        requests = (
-            (self._prompt_of(relation, item, template, text, examples.before(item)), relation.options_of(item))
-            for item, text in zip(relation.items, prompts, strict=True)
-        )
-        extra = self._extra_columns(model, relation, template, settings)
+        extra_columns = self._extra_columns(model, relation, template, settings)
         answers = self.answers(model, requests, settings)
         # Not strict: the check that the result is complete reports a model that answers too few prompts.
-        for item, text, columns, answer in zip(relation.items, prompts, extra, answers, strict=False):
-            yield unless_too_long(answered, item, text, columns, answer)
+        for item, text, extra, answer in zip(relation.items, prompts, extra_columns, answers, strict=False):
+            yield unless_too_long(scored_row, item, text, extra, answer)
 
     def _prompt_of(
         self, relation: Relation, item: Item, template: int, text: Prompt, examples: Sequence[Item]
@@ -285,11 +279,11 @@ class MultipleChoice(Probe):
         return choice_frame(rows)
 
     def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        short = condensed_with_details(rows)
+        condensed = condensed_with_details(rows)
         if not all_exact(rows):
-            return short
+            return condensed
         predictions = predictions_by_rule(rows, self._row_lengths(rows, benchmark), self._reduction(settings))
-        return short.assign(**{RULE_COLUMNS[name]: options for name, options in predictions.items()})
+        return condensed.assign(**{RULE_COLUMNS[name]: options for name, options in predictions.items()})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
@@ -310,69 +304,3 @@ class MultipleChoice(Probe):
         for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
             relation, item = items[label, index]
             yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))
-
-
-def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
-    """Return a probe's main scores, then those of the baselines, what the main figures hide, and ties."""
-    tags = tag_columns(probe, rows.columns)
-    tables = [main, baseline_scores(rows, tags), detail_scores(rows, tags)]
-    return with_ties(pd.concat([table for table in tables if len(table)], ignore_index=True), rows)
-
-
-def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
-    """Return the prompt by which an item is asked."""
-    return prompt(relation.template_of(item, template), item.subject, relation.verbatim)
-
-
-def slotted(relation: Relation, item: Item, template: int) -> str:
-    """Return an item's sentence with slots for its subject and its answer.
-
-    A sentence of the item's own has slots where the subject's name stands.
-    """
-    if item.wording and item.subject:
-        return item.wording.replace(item.subject, SUBJECT_SLOT)
-    return relation.template_of(item, template)
-
-
-def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
-    """Return the error for an item whose scores are not finite."""
-    return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
-
-
-def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
-    """Return rows with the columns of `choice_row` as a table whose types do not depend on what is missing."""
-    return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
-
-
-def choice_row(
-    relation: Relation, text: Prompt, item: Item, scores: NDArray[np.float64], exact: NDArray[np.bool_]
-) -> dict[str, Any]:
-    """Return the columns of a row that depend on the item and its option scores."""
-    options = relation.options_of(item)
-    prediction, correct, rank = ranked(scores, item)
-    right = np.isin(np.arange(len(scores)), item.answers)
-    all_exact = bool(exact.all())
-    return {
-        "index": item.index,
-        "subject": item.subject,
-        "subject_id": item.subject_id,
-        "answer": item.answers[0],
-        "answers": list(item.answers),
-        "prediction": prediction,
-        "correct": correct,
-        "rank": rank if all_exact or correct else None,
-        "margin": float(scores[right].max() - scores[~right].max()) if all_exact and not right.all() else None,
-        "scores": scores.tolist(),
-        "exact": exact.tolist(),
-        "answer_label": options[item.answers[0]],
-        "prediction_label": options[prediction],
-        "statement": text.fill(options[prediction], OTHER_BLANK).text,
-        **tag_cells(relation, item),
-    }
-
-
-def ranked(scores: NDArray[np.float64], item: Item) -> tuple[int, bool, int]:
-    """Return the best option (the first of equals), whether it is right, and the rank of the best right option."""
-    order = np.argsort(-scores, kind="stable")
-    rank = int(np.argmax(np.isin(order, item.answers))) + 1
-    return int(order[0]), rank == 1, rank

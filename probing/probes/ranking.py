@@ -22,8 +22,9 @@ from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
+from probing.probes.choices import choice_scores, ranked
 from probing.probes.columns import VERSION_TAGS, tag_cells
-from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions, choice_scores, ranked
+from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions
 from probing.probes.probe import Row, tag_columns, unless_too_long
 from probing.probes.roles import ANSWER_MARK
 from probing.settings import Settings

@@ -15,7 +15,7 @@ from probing.analysis.ties import with_ties
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
-from probing.probes.multiple_choice import ChoiceColumns, choice_frame, choice_row, non_finite
+from probing.probes.choices import ChoiceColumns, choice_frame, choice_row, non_finite
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import prompt

@@ -21,7 +21,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
-from probing.probes.multiple_choice import ChoiceColumns, choice_row, non_finite
+from probing.probes.choices import ChoiceColumns, choice_row, non_finite
 from probing.probes.probe import Probe, Row, unless_too_long
 from probing.probes.similarity import cosines
 from probing.settings import Settings

@@ -1,32 +1,31 @@
 """Causal models: every distinct prefix of a window's statements is computed once.
 
-The statements form a prefix tree. Its inner nodes are packed into rows, in which each token attends to exactly its
-ancestors (by a four-dimensional attention mask) and has its depth as position id. One pass over the rows gives the
-log-probabilities of all tokens that follow. For an early decision the tree is computed in rounds, with the keys and
+The statements form a prefix tree, whose inner nodes are packed into rows (`tree_passes`). One pass over the rows gives
+the log-probabilities of all tokens that follow. For an early decision the tree is computed in rounds, with the keys and
 values of earlier rounds in a cache. docs/performance.md has a picture.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from probing.arrays import Bools, Floats, Ints
 from probing.errors import UnsupportedModel
-from probing.language_model import OptionScores, Scoring, Verb
+from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
-from probing.scoring.batching import most_cached_nodes, out_of_memory_explained
-from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
+from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.kv_cache import KVCache
-from probing.scoring.packing import PackedBatch, PackedRow, often_repeated, pack, within_capacity
+from probing.scoring.packing import PackedBatch, PackedRow
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
+from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Window
+from probing.scoring.tree_passes import TreePasses, TreeRounds
 from probing.scoring.verbs import AnsweringModel
-
-ResultT = TypeVar("ResultT")
 
 # For an early decision, prefixes that this many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
@@ -49,6 +48,11 @@ class CausalModel(AnsweringModel):
     def blank(self) -> str:
         return str(self.tokenizer.eos_token or "")
 
+    @property
+    def trees(self) -> TreePasses:
+        """The passes of this model over prefix trees; not kept, as a cycle would keep the network in memory."""
+        return TreePasses(self)
+
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
         if not self._shares(sequences):
@@ -57,12 +61,12 @@ class CausalModel(AnsweringModel):
         scored = _scored_tokens(window.statements)
         tree = PrefixTree.of(sequences, scored)
         if scoring.decide:
-            rounds = TreeRounds(self, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
+            rounds = TreeRounds(self.trees, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
             pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
             log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
             return by_prompt(window, [row[use] for row, use in zip(log_probs, scored, strict=True)], exact)
         values = np.full(len(tree.token), np.nan)
-        self.compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
+        self.trees.compute(tree, np.flatnonzero(tree.inner), values, statements=len(sequences))
         return by_prompt(window, [values[path[use]] for path, use in zip(tree.paths, scored, strict=True)])
 
     def _reference(self, sequences: Sequence[Sequence[int]]) -> list[Floats]:
@@ -81,21 +85,6 @@ class CausalModel(AnsweringModel):
             self.usage.add("score", len(sequences) * positions / total, positions)
         return [log_probs[index] for index in range(len(sequences))]
 
-    def compute(
-        self, tree: PrefixTree, nodes: Ints, values: Floats, *, statements: float = 0.0, cache: KVCache | None = None
-    ) -> None:
-        """Compute nodes (ascending) and write the log-probabilities of their children's tokens to `values`.
-
-        Without a cache the nodes must include all their ancestors; with one, missing ancestors are computed again.
-        `statements`: how many scored statements to record as work.
-        """
-
-        def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor]:
-            return self._forward(tree, rows, cache)
-
-        for children, log_probs in list(self._passes("score", work, tree, nodes, statements, cache)):
-            values[children] = computed_values(log_probs)
-
     def continuations(self, sequences: Sequence[Sequence[int]], lengths: Sequence[int]) -> list[ContinuationScore]:
         """Score the last `lengths` tokens of each sequence of token ids, given all tokens before them.
 
@@ -109,106 +98,15 @@ class CausalModel(AnsweringModel):
         values, likeliest = np.full(len(tree.token), np.nan), np.zeros(len(tree.token), bool)
 
         def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor, torch.Tensor]:
-            children, parent, logits = self._children_logits(tree, rows, cache)
+            children, parent, logits = self.trees.children_logits(tree, rows, cache)
             tokens = self.to_device(tree.token[children])
-            return children, _token_log_probs(logits, parent, tokens), logits.argmax(dim=-1)[parent] == tokens
+            return children, token_log_probs(logits, parent, tokens), logits.argmax(dim=-1)[parent] == tokens
 
         with self.scoring_state():
-            for children, log_probs, best in self._passes("score", work, tree, tree.before_scored, len(sequences)):
+            for children, log_probs, best in self.trees.passes("score", work, tree, tree.before_scored, len(sequences)):
                 values[children], likeliest[children] = computed_values(log_probs), best.cpu().numpy()
         paths = [path[use] for path, use in zip(tree.paths, scored, strict=True)]
         return [ContinuationScore(float(values[path].sum()), bool(likeliest[path].all())) for path in paths]
-
-    def _passes(
-        self,
-        verb: Verb,
-        work: Callable[[Sequence[PackedRow], KVCache | None], ResultT],
-        tree: PrefixTree,
-        nodes: Ints,
-        statements: float,
-        cache: KVCache | None = None,
-    ) -> Iterator[ResultT]:
-        """Pack the nodes (ascending) into rows, and do the verb's work on a batch of rows at a time.
-
-        Nodes that many rows would repeat, such as those of examples, are computed first and then found in the cache.
-        """
-        if not len(nodes):
-            self.usage.add(verb, statements)
-            return
-        rows = pack(tree, nodes, cache)
-        stem = often_repeated(rows)
-        if len(stem) and len(stem) <= (cache.room if cache else self.cache_capacity):
-            cache = cache or KVCache(tree, self.cache_capacity, stem)
-            share = statements * len(stem) / sum(len(row.nodes) - row.repeated for row in rows)
-            yield from self._batches(verb, work, pack(tree, stem, cache), share, cache)
-            rows, statements = pack(tree, np.setdiff1d(nodes, stem), cache), statements - share
-        yield from self._batches(verb, work, rows, statements, cache)
-
-    def _batches(
-        self,
-        verb: Verb,
-        work: Callable[[Sequence[PackedRow], KVCache | None], ResultT],
-        rows: list[PackedRow],
-        statements: float,
-        cache: KVCache | None,
-    ) -> Iterator[ResultT]:
-        """Do the verb's work on the rows, which are sorted by their length, a batch at a time."""
-        own = sum(len(row.nodes) - row.repeated for row in rows)
-        while rows:
-            batch = rows[: max(self.budget.tokens // len(rows[0].nodes), 1)]
-            batch = within_capacity(batch, cache.capacity) if cache else batch
-            rows = rows[len(batch) :]
-            positions = len(batch) * len(batch[0].nodes)
-            yield from self.budget.run(lambda part: work(part, cache), batch, positions)
-            filled = sum(len(row.nodes) for row in batch)
-            computed = filled - sum(row.repeated for row in batch)
-            self.usage.add(verb, statements * computed / own, positions, positions - filled)
-
-    def _forward(self, tree: PrefixTree, rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Ints, torch.Tensor]:
-        """Compute rows in one pass; return the children of the rows' own nodes, and their log-probabilities."""
-        children, parent, logits = self._children_logits(tree, rows, cache)
-        return children, _token_log_probs(logits, parent, self.to_device(tree.token[children]))
-
-    def _children_logits(
-        self, tree: PrefixTree, rows: Sequence[PackedRow], cache: KVCache | None = None
-    ) -> tuple[Ints, torch.Tensor, torch.Tensor]:
-        """Compute rows in one pass; return the children of their own nodes, each one's row of the logits, and these."""
-        batch = PackedBatch.of(tree, rows)
-        children, parents = tree.children(batch.place)
-        places, inverse = np.unique(parents, return_inverse=True)
-        return children, self.to_device(inverse), self._tree_logits(tree, batch, places, cache)
-
-    @torch.inference_mode()
-    def _tree_logits(
-        self, tree: PrefixTree, batch: PackedBatch, places: Ints, cache: KVCache | None = None
-    ) -> torch.Tensor:
-        """Return the logits at some places of the flattened batch, shape (places, vocabulary)."""
-        table, past = batch.table, batch.past
-        network_cache = cache.gather(past) if cache else None
-        padded = table < 0
-        logits = self.logits_at(
-            self.to_device(places),
-            input_ids=self.to_device(np.where(padded, 0, tree.token[table])),
-            attention_mask=self._tree_mask(tree, np.concatenate([past, table], axis=1), table),
-            position_ids=self.to_device(np.where(padded, 0, tree.depth[table])),
-            past_key_values=network_cache,
-            use_cache=network_cache is not None,
-        )
-        if cache and network_cache is not None:
-            cache.add(network_cache, past.shape[1], batch.place)
-        return logits
-
-    def _tree_mask(self, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
-        """Return the additive mask, shape (rows, 1, queries, keys).
-
-        A node attends to itself and its ancestors (k is an ancestor of q if k < q < end of k), padding to padding.
-        """
-        key = self.to_device(keys)[:, None, :]
-        end = self.to_device(np.where(keys < 0, 0, tree.end[keys]))[:, None, :]
-        query = self.to_device(queries)[:, :, None]
-        visible = (key <= query) & (query < end)
-        mask = torch.zeros(visible.shape, dtype=self.network.dtype, device=visible.device)
-        return mask.masked_fill_(~visible, torch.finfo(self.network.dtype).min)[:, None]
 
     def at_blanks(
         self, inputs: Sequence[BlankInput], statements: float
@@ -226,10 +124,10 @@ class CausalModel(AnsweringModel):
         def work(rows: Sequence[PackedRow], cache: KVCache | None) -> tuple[Sequence[BlankInput], torch.Tensor]:
             batch = PackedBatch.of(tree, rows)
             ending = np.flatnonzero(batch.place[ends] >= 0)
-            logits = self._tree_logits(tree, batch, batch.place[ends[ending]], cache)
+            logits = self.trees.logits(tree, batch, batch.place[ends[ending]], cache)
             return [inputs[index] for index in ending.tolist()], logits
 
-        return self._passes("fill", work, tree, np.arange(len(tree.token)), statements)
+        return self.trees.passes("fill", work, tree, np.arange(len(tree.token)), statements)
 
     def _shares(self, sequences: Sequence[Sequence[int]]) -> bool:
         """Return whether these sequences can be computed as a tree."""
@@ -244,11 +142,6 @@ class CausalModel(AnsweringModel):
         return self._attention_window if self.use_fast_path else 0
 
     @cached_property
-    def cache_capacity(self) -> int:
-        """Return how many nodes the KV cache may hold; a single pass may hold as many."""
-        return most_cached_nodes(self.network)
-
-    @cached_property
     def _attention_window(self) -> int:
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
 
@@ -261,7 +154,7 @@ class CausalModel(AnsweringModel):
         their place in the row (as GPT-Neo's local attention does).
         """
         generator = np.random.default_rng(0)
-        vocabulary = self.network.config.get_text_config().vocab_size
+        vocabulary = self.limits.vocabulary
         stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
         sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
         compared = sequences[::-8]  # includes the last sequence, whose tokens are at the end of the row
@@ -290,53 +183,13 @@ class CausalModel(AnsweringModel):
         wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
         in_one_row, in_two_rounds = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
         row = PackedRow(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
-        children, log_probs = self._forward(wide, [row], None)
+        children, log_probs = self.trees.log_probs(wide, [row], None)
         in_one_row[children] = computed_values(log_probs)
         cache, early = KVCache(narrow, len(narrow.token)), narrow.depth < 5
         for part in (early, ~early):
-            self.compute(narrow, np.flatnonzero(narrow.inner & part), in_two_rounds, cache=cache)
+            self.trees.compute(narrow, np.flatnonzero(narrow.inner & part), in_two_rounds, cache=cache)
         for tree, values in ((wide, in_one_row), (narrow, in_two_rounds)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
-
-
-class TreeRounds:
-    """Rounds of an early decision on a prefix tree.
-
-    The first pass computes the prefixes that at least `sharing` statements share. Each further round advances 1, 2, 4
-    ... options of a prompt by one token.
-    """
-
-    def __init__(self, model: CausalModel, tree: PrefixTree, scored: Bools, sharing: int) -> None:
-        self.options_per_prompt = 1
-        self._model, self._tree, self._scored, self._sharing = model, tree, scored, sharing
-        self._inner = tree.inner
-        self._cache = KVCache(tree, model.cache_capacity)
-        self._values = np.full(len(tree.token), np.nan)
-        self._computed = np.zeros(len(tree.token), bool)
-
-    def first_pass(self, statements: float) -> None:
-        self._compute(np.flatnonzero(self._inner & (self._tree.passes >= self._sharing)), statements)
-
-    def log_probs(self) -> Floats:
-        return np.where(self._scored, self._values[self._tree.paths], 0.0)
-
-    def advance(self, options: Ints) -> None:
-        """Compute the first node of each option's path that is not computed."""
-        nodes = np.unique(self._tree.paths[options])
-        nodes = nodes[nodes >= 0]
-        parents = self._tree.parent[nodes]
-        reached = (parents < 0) | self._computed[parents]
-        self._compute(nodes[self._inner[nodes] & ~self._computed[nodes] & reached])
-        self.options_per_prompt *= 2
-
-    def _compute(self, nodes: Ints, statements: float = 0.0) -> None:
-        self._model.compute(self._tree, nodes, self._values, statements=statements, cache=self._cache)
-        self._computed[nodes] = True
-
-
-def _token_log_probs(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
-    """Return the log-probability of each token by its row of the logits, in float32."""
-    return (logits[rows, tokens].float() - log_sum_exp(logits)[rows]).clamp(max=0.0)
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

@@ -57,12 +57,12 @@ class CheckedSource:
 
     @property
     def notes(self) -> list[str]:
-        """What the checks found in the files and ignored, in sentences."""
+        """The findings in the files that the checks ignored, in sentences."""
         return list(self.description.notes) if self.description else []
 
     @property
     def quantisation(self) -> Quantisation | None:
-        """How the weights are quantised; None if they are not, and for GGUF files."""
+        """The quantisation of the weights; None if they are not, and for GGUF files."""
         return self.description.quantisation if self.description else None
 
     @property
@@ -90,5 +90,5 @@ class CheckedSource:
 
     @property
     def remedy(self) -> str:
-        """What to do about damaged files."""
+        """The next step where files are damaged."""
         return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."

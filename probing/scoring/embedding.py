@@ -29,7 +29,7 @@ def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector | TooLong]:
         encoded = model.reading_encoder.encode([Statement(text, 0, len(text)) for text in window])
         for statement, text in zip(encoded, window, strict=True):
             _refuse_empty(statement, text)
-        errors = [model.too_long(statement.ids) for statement in encoded]
+        errors = [model.limits.too_long(statement.ids) for statement in encoded]
         short = [statement for statement, error in zip(encoded, errors, strict=True) if not error]
         vectors = iter(_embed_window(model, short))
         for error in errors:

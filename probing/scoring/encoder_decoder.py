@@ -21,9 +21,10 @@ from probing.language_model import Continuation, OptionScores, Scoring, Verb
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
 from probing.scoring.generation import TEXTS_PER_WINDOW, continuation, end_tokens, refuse_non_finite
-from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt, computed_values, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.network_state import in_scoring_state
 from probing.scoring.spans import DecoderInput, SpanEncoder, span_encoder
+from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Encoder, Window
 from probing.scoring.verbs import AnsweringModel
 from probing.template import Prompt
@@ -115,9 +116,7 @@ class EncoderDecoderModel(AnsweringModel):
         targets = np.array([statement.ids[place] for _, statement in pairs for place in statement.scored])
         places, inverse = np.unique(needed, return_inverse=True)
         logits = self._decoder_logits(inputs, states, places)
-        place = self.to_device(inverse)
-        log_probs = logits[place, self.to_device(targets)].float() - log_sum_exp(logits)[place]
-        return log_probs.clamp(max=0.0)
+        return token_log_probs(logits, self.to_device(inverse), self.to_device(targets))
 
     def at_blanks(
         self, inputs: Sequence[BlankInput], statements: float
@@ -141,7 +140,7 @@ class EncoderDecoderModel(AnsweringModel):
         while window := [self._begun(text) for text in islice(stream, TEXTS_PER_WINDOW)]:
             written: dict[DecoderInput, Continuation | TooLong] = {}
             for read in window:
-                if error := self.too_long(read.ids, read.source, more=tokens):
+                if error := self.limits.too_long(read.ids, read.source, more=tokens):
                     written[read] = error
             distinct = [read for read in dict.fromkeys(window) if read not in written]
             passes = self._passes("generate", distinct, partial(self._write, tokens), len(window), tokens)
@@ -276,7 +275,7 @@ class EncoderDecoderModel(AnsweringModel):
     def use_fast_path(self) -> bool:
         """Return whether shared states, padding, and the head at few places give what the reference gives."""
         generator = np.random.default_rng(0)
-        source, *texts = (tuple(map(int, generator.integers(self._vocabulary, size=n))) for n in (9, 2, 5, 8))
+        source, *texts = (tuple(map(int, generator.integers(self.limits.vocabulary, size=n))) for n in (9, 2, 5, 8))
         inputs = [DecoderInput(source, (*self.encoder.start, *text)) for text in texts]
         places = _last_places(inputs)
         expected = self._reference_logits(inputs, places).double().log_softmax(-1)

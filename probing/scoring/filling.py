@@ -10,8 +10,9 @@ import torch
 from probing.arrays import Ids, Ints
 from probing.errors import TooLong
 from probing.language_model import BlankDistribution, Request
-from probing.scoring.hf_model import BlankInput, HFModel, softmax_chunks
+from probing.scoring.hf_model import BlankInput, HFModel
 from probing.scoring.spans import SpanEncoder
+from probing.scoring.tensors import softmax_chunks
 from probing.scoring.tokens import Encoded, Encoder, grouped
 from probing.template import Prompt, Statement
 
@@ -127,8 +128,8 @@ class Filler:
             askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
             answers: dict[int, BlankDistribution | TooLong] = {}
             for index, blank in enumerate(encoded):
-                self.model.refuse_nothing(blank.input.ids)
-                if error := self.model.too_long(blank.input.ids, blank.input.source):
+                self.model.limits.refuse_empty(blank.input.ids)
+                if error := self.model.limits.too_long(blank.input.ids, blank.input.source):
                     answers[index] = error
                 else:
                     askers.setdefault(blank.input, []).append(index)

@@ -36,8 +36,8 @@ def generate(
         inputs = [_input_ids(model, text, chat, system) for text in window]
         continuations: dict[Ids, Continuation | TooLong] = {}
         for ids in inputs:
-            model.refuse_nothing(ids)
-            if error := model.too_long(ids, more=tokens):
+            model.limits.refuse_empty(ids)
+            if error := model.limits.too_long(ids, more=tokens):
                 continuations[ids] = error
         distinct = [ids for ids in dict.fromkeys(inputs) if ids not in continuations]
         for batch in batches(model, distinct, tokens) if distinct else ():

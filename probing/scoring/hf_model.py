@@ -13,18 +13,20 @@ from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.arrays import Bools, Floats, Ids, Ints
-from probing.errors import BadInput, TooLong, UnsupportedModel
+from probing.errors import TooLong
 from probing.files.listing import TOKENIZER_FILES
 from probing.kinds import Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
-from probing.scoring.batching import Budget, ceiling, is_out_of_memory
+from probing.scoring.batching import Budget, ceiling, is_out_of_memory, most_cached_nodes
 from probing.scoring.chat import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
+from probing.scoring.tensors import to_device
+from probing.scoring.text_limits import TextLimits
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
-from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, windows
+from probing.scoring.tokens import Encoder, SharedTokens, Window, windows
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
@@ -35,8 +37,6 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
-# Logits per softmax: as many as fit into a CPU's cache, or as occupy a GPU.
-SOFTMAX_ELEMENTS = {"cpu": 2**21, "cuda": 2**28}
 
 
 class BlankInput(NamedTuple):
@@ -69,9 +69,7 @@ class HFModel(ABC):
         self.shared: SharedTokens | None = None
         self.usage = Usage()
         self.first_pass = FirstPassShare()
-        config = network.config.get_text_config()
-        self._vocabulary: int = config.vocab_size
-        self.longest = min(context_length(network), tokenizer.model_max_length)
+        self.limits = TextLimits(network, tokenizer, self.card.id)
         self.budget = Budget(network.device, ceiling(network), batch_tokens, self.usage.notes)
 
     @classmethod
@@ -133,6 +131,11 @@ class HFModel(ABC):
     @property
     def batch_tokens(self) -> int:
         return self.budget.tokens
+
+    @cached_property
+    def cache_capacity(self) -> int:
+        """Return how many positions a KV cache may hold; a single pass may hold as many."""
+        return most_cached_nodes(self.network)
 
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)
@@ -210,7 +213,7 @@ class HFModel(ABC):
         dtype = narrowest_dtype(self.network)
         if dtype.itemsize > 2:
             return TOLERANCE
-        ids = tuple(np.random.default_rng(0).integers(self._vocabulary, size=12).tolist())
+        ids = tuple(np.random.default_rng(0).integers(self.limits.vocabulary, size=12).tolist())
         logits = self.sample_logits(ids).nan_to_num(0.0, 0.0, 0.0)
         return HALF_STEPS * torch.finfo(dtype).eps * float(logits.abs().max())
 
@@ -232,20 +235,12 @@ class HFModel(ABC):
     def _score_fitting(self, window: Window, scoring: Scoring) -> Iterator[OptionScores | TooLong]:
         """Score the prompts of a window; a prompt of which an option is too long is answered by the error."""
         prompts = list(window.prompts)
-        errors = [self._first_error(statements) for statements in prompts]
+        errors = [self.limits.first_too_long(statements) for statements in prompts]
         if any(errors):
             window = Window.of([prompt for prompt, error in zip(prompts, errors, strict=True) if not error])
         scores = self._score_window(window, scoring) if window.sizes else iter(())
         for error in errors:
             yield error or next(scores)
-
-    def _first_error(self, statements: Iterable[Encoded]) -> TooLong | None:
-        """Return the error of the first statement that is too long; raise if one has nothing to score."""
-        first = None
-        for statement in statements:
-            first = first or self.too_long(statement.ids, statement.source)
-            self._refuse_empty(statement)
-        return first
 
     def _note_unknown(self, window: Window) -> None:
         """Note, once, that the tokenizer does not know most of the words."""
@@ -259,43 +254,6 @@ class HFModel(ABC):
         if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
             self.usage.notes.append(note)
 
-    def _refuse_empty(self, statement: Encoded) -> None:
-        if not statement.scored:
-            raise BadInput(
-                f"The tokenizer leaves nothing to score of {self.tokenizer.decode(statement.ids)!r}.",
-                "Remove the option or choose another model.",
-            )
-
-    def refuse_nothing(self, ids: Sequence[int]) -> None:
-        """Raise BadInput if no token precedes a blank that is to be filled, or a text that is to be continued."""
-        if not ids:
-            raise BadInput(
-                f"{self.card.id} has no token to begin with, and nothing stands before the blank.",
-                "Choose another template, or a model whose tokenizer has one.",
-            )
-
-    def too_long(self, ids: Sequence[int], source: Sequence[int] = (), more: int = 0) -> TooLong | None:
-        """Return the error for a text that takes more tokens than the network, None for one that fits.
-
-        `source`: what an encoder reads beside it. `more`: how many tokens are to be written behind it. Raises
-        `UnsupportedModel` if it has a token that is not in the vocabulary.
-        """
-        if source and (error := self.too_long(source)):
-            return error
-        if len(ids) + more > self.longest:
-            text = f"A text takes {len(ids)} tokens" + (f" and its continuation {more}" if more else "")
-            return TooLong(
-                f"{text}, the model takes {self.longest}: {self.tokenizer.decode(ids[:20])} ...",
-                "Shorten it, or choose a model that takes longer texts.",
-                self.longest,
-            )
-        if max(ids, default=0) >= self._vocabulary:
-            raise UnsupportedModel(
-                f"The tokenizer has tokens that the model does not know ({self._vocabulary} or higher).",
-                "Save the model with the tokenizer that it was trained with.",
-            )
-        return None
-
     def check(self) -> None:
         """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
         with self.scoring_state():
@@ -308,25 +266,6 @@ class HFModel(ABC):
 
     @abstractmethod
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]: ...
-
-
-def context_length(network: PreTrainedModel) -> int:
-    """Return how many tokens a network takes at once; a large number if it has no limit of its own.
-
-    RoBERTa and its kin keep the first of their position embeddings for padding.
-    """
-    limit = int(getattr(network.config.get_text_config(), "max_position_embeddings", None) or 2**31)
-    embeddings = getattr(network.base_model, "embeddings", None)
-    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
-    return limit if padding is None else limit - padding - 1
-
-
-def to_device(array: Ints, device: torch.device) -> torch.Tensor:
-    """Copy an array to the device without waiting for it."""
-    tensor = torch.from_numpy(array)
-    if device.type == "cuda":
-        tensor = tensor.pin_memory()
-    return tensor.to(device, non_blocking=True)
 
 
 def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None = None) -> Iterator[OptionScores]:
@@ -344,23 +283,3 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
             tuple(statement.spans for statement in statements),
         )
         start += size
-
-
-def computed_values(log_probs: torch.Tensor) -> Floats:
-    """Convert to float64, with -inf for NaN.
-
-    The scoring code marks values that are not computed yet by NaN, and -inf is reported as non-finite all the same.
-    """
-    values: Floats = np.nan_to_num(log_probs.double().cpu().numpy(), nan=-np.inf, neginf=-np.inf)
-    return values
-
-
-def log_sum_exp(logits: torch.Tensor) -> torch.Tensor:
-    """Return the log-sum-exp over the vocabulary in float32, from shape (positions, vocabulary) to (positions,)."""
-    return torch.cat([chunk.float().logsumexp(-1) for chunk in softmax_chunks(logits)])
-
-
-def softmax_chunks(logits: torch.Tensor) -> Sequence[torch.Tensor]:
-    """Split logits along the positions into chunks of a size for which a softmax is fast."""
-    elements = SOFTMAX_ELEMENTS.get(logits.device.type, SOFTMAX_ELEMENTS["cpu"])
-    return torch.split(logits, max(elements // logits.shape[-1], 1))

@@ -7,8 +7,8 @@ import torch
 from transformers import DynamicCache
 
 from probing.arrays import Bools, Ints
-from probing.scoring.hf_model import to_device
 from probing.scoring.prefix_tree import PrefixTree
+from probing.scoring.tensors import to_device
 
 
 class KVCache:

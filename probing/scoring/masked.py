@@ -21,8 +21,9 @@ from probing.arrays import Floats, Ids, Ints
 from probing.language_model import PLL, OptionScores, Scoring
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
-from probing.scoring.hf_model import REFUSALS, Narrow, by_prompt, computed_values, log_sum_exp
+from probing.scoring.hf_model import REFUSALS, Narrow, by_prompt
 from probing.scoring.pruning import OptionPruning, decide
+from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Window
 from probing.scoring.verbs import AnsweringModel
 
@@ -206,9 +207,8 @@ class MaskedModel(AnsweringModel):
             input_ids=self.to_device(ids),
             attention_mask=None if is_token.all() else self.to_device(is_token.astype(np.int64)),
         )
-        place = self.to_device(inverse)
-        log_probs = logits[place, self.to_device(predictions.target[predicted])].float() - log_sum_exp(logits)[place]
-        return predicted, log_probs.clamp(max=0.0)
+        targets = self.to_device(predictions.target[predicted])
+        return predicted, token_log_probs(logits, self.to_device(inverse), targets)
 
     def _forward_reference(self, predictions: Predictions, inputs: Ints) -> tuple[Ints, torch.Tensor]:
         """Compute the inputs by the reference implementation, and return what `_forward` returns."""

@@ -9,30 +9,6 @@ from django.core.exceptions import ImproperlyConfigured
 from leaderboard import settings
 
 
-def test_a_switch_reads_the_usual_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value, expected in {"1": True, "true": True, "Yes": True, "0": False, "no": False, "": True}.items():
-        monkeypatch.setenv("SWITCH", value)
-        assert settings.env_bool("SWITCH", True) is expected
-
-
-def test_a_value_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SWITCH", "perhaps")
-    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
-        settings.env_bool("SWITCH", False)
-    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
-        settings.env_int("SWITCH", 8000)
-
-
-def test_a_share_is_a_number_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value, expected in {"": 0.25, "0": 0, "0.5": 0.5, "1": 1}.items():
-        monkeypatch.setenv("SHARE", value)
-        assert settings.env_share("SHARE", 0.25) == expected
-    for value in ("2", "-1", "nan", "half"):
-        monkeypatch.setenv("SHARE", value)
-        with pytest.raises(ImproperlyConfigured, match="SHARE is not a share"):
-            settings.env_share("SHARE", 0)
-
-
 def test_a_secret_key_is_generated_once_and_readable_only_by_its_owner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,9 +29,9 @@ def test_a_run_that_ends_within_the_time_is_measured(clock: None, benchmark: Ben
 
 
 def test_a_run_that_takes_longer_is_stopped_and_its_pace_is_extrapolated(clock: None, benchmark: Benchmark) -> None:
-    model, asked = FakeModel(), 6 * 3
+    model, rows = FakeModel(), 6 * 3
     forecast = probing.forecast(model, benchmark, seconds=3, templates=[0, 1, 2])
-    assert forecast.rows == asked
+    assert forecast.rows == rows
     assert 3 < forecast.tried_seconds <= 4, "it stops with the first batch that ends later"
     assert model.usage.statements < 3 * (4 * 3 + 2 * 2)
     assert forecast.tried_seconds < forecast.score_seconds < 60

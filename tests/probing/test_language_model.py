@@ -47,8 +47,8 @@ def test_work_is_added_up_over_all_verbs_and_for_each() -> None:
 
 
 def test_listeners_hear_of_work_after_it_was_counted() -> None:
-    usage, heard = Usage(), list[float]()
-    usage.on_work = lambda: heard.append(usage.statements)
+    usage, statements = Usage(), list[float]()
+    usage.on_work = lambda: statements.append(usage.statements)
     usage.add("embed", 1)
     usage.add("embed", 2)
-    assert heard == pytest.approx([1, 3])
+    assert statements == pytest.approx([1, 3])

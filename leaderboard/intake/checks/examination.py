@@ -63,7 +63,7 @@ class Examination:
 
     @property
     def source(self) -> Model.Source:
-        """Where the files are: local as soon as one of model and adapter is."""
+        """The source of the files: local as soon as one of model and adapter is."""
         local = any(listing.folder for listing in (self.listing, self.adapter) if listing)
         return Model.Source.LOCAL if local else Model.Source.HUB
 

@@ -8,7 +8,8 @@ from django.http import QueryDict
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, Dumbbell
 from leaderboard.display.columns import score_cell
-from leaderboard.display.tables import Column, PageLink, link
+from leaderboard.display.links import PageLink, link
+from leaderboard.display.tables import Column
 from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Run, Score

@@ -14,8 +14,9 @@ from django.urls import reverse
 from leaderboard.display import cells, charts
 from leaderboard.display.cells import Cell
 from leaderboard.display.charts import Chart, Point
+from leaderboard.display.links import link
 from leaderboard.display.sections import Fold, Section
-from leaderboard.display.tables import Column, Table, link
+from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import records
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages.breakdowns import answer_space_titles, titled_cell

@@ -19,7 +19,7 @@ from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import elsewhere
-from leaderboard.worker.jobs import ATTEMPTS
+from leaderboard.worker.run_states import ATTEMPTS
 from probing.formats import FORMATS
 from probing.part_runner import probe_part
 from probing.probes.parts import Part

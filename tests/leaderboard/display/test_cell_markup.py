@@ -20,9 +20,9 @@ TEXTS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("field", TEXTS)
-@pytest.mark.parametrize("drawn", [None, Bar(50, 40, 60)])
-def test_text_of_strangers_stays_text(field: str, drawn: Bar | None) -> None:
-    html = cell_html(replace(Cell("a", "a", bar=drawn), **{field: TEXTS[field]}))
+@pytest.mark.parametrize("bar", [None, Bar(50, 40, 60)])
+def test_text_of_strangers_stays_text(field: str, bar: Bar | None) -> None:
+    html = cell_html(replace(Cell("a", "a", bar=bar), **{field: TEXTS[field]}))
     assert ESCAPED in html
     assert HOSTILE not in html
     assert "<script" not in html

@@ -21,12 +21,12 @@ CSV = re.compile(r'href="(\?[^"]*format=csv[^"]*)"')
 
 def csv_files(client: Client, site: Site) -> list[str]:
     """The addresses of all CSV files that the pages of the site link."""
-    found = []
+    addresses = []
     for page in site.addresses:
         path = page.partition("?")[0]
         links = CSV.findall(client.get(page).content.decode())
-        found += [path + link.replace("&amp;", "&") for link in links]
-    return list(dict.fromkeys(found))
+        addresses += [path + link.replace("&amp;", "&") for link in links]
+    return list(dict.fromkeys(addresses))
 
 
 def test_every_csv_file_is_described_by_the_file_that_it_names(client: Client, site: Site) -> None:

@@ -66,9 +66,9 @@ def test_every_page_compiles_with_its_table(client: Client, site: Site, tmp_path
         f"/compare/?m={site.first.pk}&m={site.second.pk}",
         "/benchmarks/small/relations/P30/",
     ]
-    asked = [(page, "&" if "?" in page else "?") for page in pages]
-    references = [client.get(f"{page}{mark}format=bibtex").content.decode() for page, mark in asked]
-    tables = [client.get(f"{page}{mark}format=latex").content.decode() for page, mark in asked]
+    marked_pages = [(page, "&" if "?" in page else "?") for page in pages]
+    references = [client.get(f"{page}{mark}format=bibtex").content.decode() for page, mark in marked_pages]
+    tables = [client.get(f"{page}{mark}format=latex").content.decode() for page, mark in marked_pages]
     assert all("\\toprule" in table for table in tables)
     bibliography = compiled(tmp_path, "\n".join(references), "\n".join(tables))
     assert bibliography.count("\\bibitem") == len(pages)

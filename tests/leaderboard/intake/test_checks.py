@@ -333,7 +333,7 @@ def test_a_check_of_a_config_says_what_it_found(
 
 
 @pytest.mark.parametrize(
-    ("asked", "kind", "message"),
+    ("chosen", "kind", "message"),
     [
         (Settings(start="eos"), "masked", "no start token to choose"),
         (Settings(protocol="lm-eval"), "masked", "takes causal models only"),
@@ -342,8 +342,8 @@ def test_a_check_of_a_config_says_what_it_found(
         (Settings(start="399"), "causal", "Texts start with token 399"),
     ],
 )
-def test_the_start_token_is_checked_against_the_model(asked: Settings, kind: Any, message: str) -> None:
-    examination = Examination("org/name", Benchmark(), asked, listing=LISTING, config={"vocab_size": 400}, kind=kind)
+def test_the_start_token_is_checked_against_the_model(chosen: Settings, kind: Any, message: str) -> None:
+    examination = Examination("org/name", Benchmark(), chosen, listing=LISTING, config={"vocab_size": 400}, kind=kind)
     assert message in outcome_of(files.start_token, examination)
 
 

@@ -73,12 +73,12 @@ def test_a_part_that_hangs_fails_in_time_and_occupies_one_thread(monkeypatch: py
 
 
 def test_an_answer_is_given_again_for_a_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setitem(health.PARTS, "storage", lambda: asked.append(1) or health.Health(True, ""))
+    checks = []
+    monkeypatch.setitem(health.PARTS, "storage", lambda: checks.append(1) or health.Health(True, ""))
     watch = health.Watch()
     for _ in range(5):
         watch.health()
-    assert len(asked) == 1
+    assert len(checks) == 1
     monkeypatch.setattr(health, "FRESH", 0)
     watch.health()
-    assert len(asked) == 2
+    assert len(checks) == 2

@@ -202,8 +202,8 @@ def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(cl
 def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:
     form = client.get("/submit/?benchmark=culture").context["form"]
     assert form.fields["set-language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
-    asked = client.get("/submit/?benchmark=culture:answering").context["form"]
-    assert "set-language" not in asked.fields, "there are questions in one language only"
+    form = client.get("/submit/?benchmark=culture:answering").context["form"]
+    assert "set-language" not in form.fields, "there are questions in one language only"
     one, other = (
         make.probed(culture, make.model(), FakeModel(), culture.settings_with({"language": language}))
         for language in ("en", "ar")

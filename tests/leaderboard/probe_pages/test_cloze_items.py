@@ -85,7 +85,7 @@ def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> 
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "explanation"),
     [
         ({"method": "", "correct": None, "rank": None}, "not asked"),
         ({"method": "top", "correct": False, "rank": 7}, "Wrong: the answer is in place 7"),
@@ -94,8 +94,8 @@ def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> 
         ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer does not occur in the continuation"),
     ],
 )
-def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any], told: str) -> None:
-    assert told in verdict(row, 5)
+def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any], explanation: str) -> None:
+    assert explanation in verdict(row, 5)
 
 
 def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:

@@ -164,10 +164,10 @@ def test_the_pages_of_a_published_model_call_its_pair_and_language_by_their_name
 def test_languages_stand_below_each_other_under_their_pair(
     client: Client, culture: Benchmark, culture_run: Run
 ) -> None:
-    drawn = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
-    assert [trace.name for trace in plotted(drawn).data] == ["first culture", "West"]
+    plot = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
+    assert [trace.name for trace in plotted(plot).data] == ["first culture", "West"]
     rows = ("Arabic, one", "English, one", "Arabic, two", "English, two")
-    assert plotted(drawn).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
+    assert plotted(plot).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
 
 
 def test_a_chart_of_gaps_says_which_it_leaves_out(
@@ -241,8 +241,8 @@ class InArabic(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.open.append((tag, found.get("lang") == "ar" and found.get("dir") == "auto"))
+        attributes = dict(attrs)
+        self.open.append((tag, attributes.get("lang") == "ar" and attributes.get("dir") == "auto"))
 
     def handle_endtag(self, tag: str) -> None:
         while self.open and self.open.pop()[0] != tag:
@@ -262,9 +262,9 @@ def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Cl
         "/benchmarks/culture/?part=arab-west+ar",
         "/benchmarks/culture/relations/P37.arab-west.ar/",
     ]:
-        found = InArabic(client.get(address).content.decode())
-        assert found.said, address
-        assert not found.unsaid, (address, found.unsaid)
+        page = InArabic(client.get(address).content.decode())
+        assert page.said, address
+        assert not page.unsaid, (address, page.unsaid)
 
 
 def test_right_to_left_labels_of_a_chart_are_closed_off() -> None:

@@ -133,11 +133,11 @@ def test_the_page_of_a_run_in_progress_is_kept_for_no_longer_than_its_progress_h
 
 
 def test_hosts_query_strings_and_htmx_have_pages_of_their_own() -> None:
-    asked = []
+    calls = []
 
     def view(request: HttpRequest) -> HttpResponse:
-        asked.append(request)
-        return HttpResponse(f"answer {len(asked)}")
+        calls.append(request)
+        return HttpResponse(f"answer {len(calls)}")
 
     make.benchmark()
     requests = [

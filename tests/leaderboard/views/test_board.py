@@ -32,8 +32,8 @@ def test_each_score_of_the_api_is_a_row_with_its_run(client: Client, site: Site)
         assert json.loads(scores["settings"].iloc[0]) == about["settings"]
         assert scores["provenance"].unique() == [about["provenance"]]
         expected = pd.DataFrame(client.get(f"/api/v1/runs/{run}/scores").json()["scores"])[names]
-        found = scores[names].reset_index(drop=True)
-        pd.testing.assert_frame_equal(found, expected.astype(found.dtypes), check_exact=False)
+        figures = scores[names].reset_index(drop=True)
+        pd.testing.assert_frame_equal(figures, expected.astype(figures.dtypes), check_exact=False)
 
 
 @pytest.mark.django_db

@@ -216,8 +216,8 @@ def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
 
 
 def test_an_empty_choice_is_none(client: Client, site: Site) -> None:
-    asked = address([site.first, site.second])
-    assert client.get(f"{asked}&m=&m=").status_code == 200
+    comparison = address([site.first, site.second])
+    assert client.get(f"{comparison}&m=&m=").status_code == 200
 
 
 @pytest.mark.parametrize("second", ["org/nobody", "999", "org/first"])

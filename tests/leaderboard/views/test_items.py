@@ -34,13 +34,13 @@ def test_filters_find_what_counting_finds(
     monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
     political = stored["domain"].map(lambda domains: "Political" in domains)
     norway = stored["subject"].str.contains("Norway")
-    asked = [
+    filters = [
         (ItemFilter(correct=True), stored["correct"]),
         (ItemFilter(correct=False, template=1), ~stored["correct"] & (stored["template"] == 1)),
         (ItemFilter(tags={"domain": "Political"}), political),
         (ItemFilter(relation="P36", search="norw"), norway & (stored["relation"] == "P36")),
     ]
-    for filter_, passed in asked:
+    for filter_, passed in filters:
         assert item_rows.find(site.first, filter_) == list(stored.index[passed])
         subjects = [row["subject"] for row in item_rows.rows(site.first, item_rows.find(site.first, filter_))]
         assert subjects == list(stored["subject"][passed])

@@ -7,7 +7,7 @@ from django.test import Client, RequestFactory
 from leaderboard.display.sections import Section, Switch
 from leaderboard.models import Run
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.views.page import probe_sections, show, submitter, switch_links
+from leaderboard.views.page import probe_sections, show, switch_links
 from tests.leaderboard.conftest import Site
 
 
@@ -36,8 +36,3 @@ def test_only_a_finished_run_has_the_sections_of_its_probe(state: str, names: li
 def test_every_switch_has_its_links() -> None:
     pages = ProbePages(switches=[Switch("leaks", "none", "All", "None"), Switch("types", "major", "All", "Major")])
     assert [len(links) for links in switch_links(pages, QueryDict(""))] == [2, 2]
-
-
-def test_who_submits_is_the_address_that_the_connection_comes_from_whatever_headers_say() -> None:
-    request = RequestFactory().get("/", headers={"X-Forwarded-For": "203.0.113.9"}, REMOTE_ADDR="192.0.2.1")
-    assert submitter(request) == "192.0.2.1"

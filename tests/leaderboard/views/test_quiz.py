@@ -27,8 +27,8 @@ def answers(benchmark: Benchmark, right: int, seed: str = "a") -> str:
     questions = drawn_questions(benchmark, seed)
     chosen = {}
     for place, question in enumerate(questions):
-        wanted = [option for option in question.options if (option in question.item.answers) == (place < right)]
-        chosen[f"q{place + 1}"] = wanted[0]
+        options = [option for option in question.options if (option in question.item.answers) == (place < right)]
+        chosen[f"q{place + 1}"] = options[0]
     return urlencode({"draw": seed, "done": 1, **chosen})
 
 

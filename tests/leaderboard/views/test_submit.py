@@ -50,9 +50,9 @@ def test_a_hostile_id_is_escaped(client: Client, small: Benchmark) -> None:
 PAIRS = {"model": "org/causal", "benchmark": "pairs"}
 
 
-def shown(client: Client, **asked: str) -> dict[str, list[str]]:
+def shown(client: Client, **parameters: str) -> dict[str, list[str]]:
     """The choices of each option on the page."""
-    form = client.get("/submit/", asked).context["form"]
+    form = client.get("/submit/", parameters).context["form"]
     return {field.name: [value for value, _ in getattr(field.field, "choices", [])] for field in form.options()}
 
 

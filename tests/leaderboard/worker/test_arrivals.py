@@ -11,7 +11,8 @@ import pytest
 
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.stored import benchmarks
-from leaderboard.worker.arrivals import RowsRefused, checked, covered
+from leaderboard.worker.arrivals import checked
+from leaderboard.worker.arrived_records import RowsRefused
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
 from probing.probes.normalise import normalised
@@ -72,7 +73,7 @@ def short_sighted(on: Benchmark) -> tuple[RunPart, PartResult]:
     """A part of which some items are too long for the model that measured it."""
     part, _ = leased_part(on)
     settings = Settings.from_json(part.run.settings)
-    return part, probe_part(ShortSighted(card=CARD), benchmarks.read(on), settings, covered(part))
+    return part, probe_part(ShortSighted(card=CARD), benchmarks.read(on), settings, part.covered)
 
 
 def test_rows_without_the_items_that_are_too_long_arrive(small: Benchmark) -> None:

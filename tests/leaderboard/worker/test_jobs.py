@@ -158,9 +158,9 @@ def test_a_run_is_ranked_when_it_finishes(queued: Run, fake: FakeModel) -> None:
 
 def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
     probe_run(queued.pk)
-    asked = fake.usage.statements
+    statements = fake.usage.statements
     probe_run(queued.pk)
-    assert fake.usage.statements == asked
+    assert fake.usage.statements == statements
 
 
 def test_a_run_that_is_gone_is_no_error() -> None:

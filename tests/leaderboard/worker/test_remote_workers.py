@@ -88,10 +88,10 @@ def test_two_workers_measure_a_run_as_one_worker_here_does(
     queued: Run, small: Benchmark, start: Start, tiny_models: dict[str, Path]
 ) -> None:
     first, second = start("--once", name="first"), start("--once", name="second", cache="other")
-    said = [output(first), output(second)]
-    assert [first.returncode, second.returncode] == [0, 0], said
+    outputs = [output(first), output(second)]
+    assert [first.returncode, second.returncode] == [0, 0], outputs
     parts = list(queued.parts.order_by("pk"))
-    assert [part.done for part in parts] == [True, True], said
+    assert [part.done for part in parts] == [True, True], outputs
     probe_run(queued.pk)
     run = Run.objects.select_related("model").get(pk=queued.pk)
     assert run.state == Run.State.FINISHED, run.message
@@ -198,7 +198,7 @@ def test_what_a_killed_worker_has_measured_is_delivered_by_the_next(
 def test_a_disk_without_room_is_one_sentence(queued: Run, start: Start, tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("a file where the folder should be")
     worker = start("--once")
-    said = output(worker)
+    log = output(worker)
     assert worker.returncode in (1, 2)
-    assert said.strip().splitlines()[-1].startswith("error: ")
-    assert "Traceback" not in said
+    assert log.strip().splitlines()[-1].startswith("error: ")
+    assert "Traceback" not in log

@@ -17,7 +17,7 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import jobs
 from leaderboard.worker.jobs import measure_again
 from leaderboard.worker.lease import Ended, LeasedPart
-from leaderboard.worker.verification import TOLERANCES, ResultsDiffer, difference, drawn, verify
+from leaderboard.worker.verification import TOLERANCES, ResultsDiffer, difference, parts_to_verify, verify
 from probing.measuring.failures import Crashed
 from probing.part_runner import probe_part
 from probing.probes.parts import Part
@@ -32,7 +32,7 @@ def measured(part: RunPart) -> pd.DataFrame:
     """What a trusted worker gets for a part."""
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
-    return probe_part(FakeModel(), content, settings, Part(part.relation, part.template, part.items)).rows
+    return probe_part(FakeModel(), content, settings, part.covered).rows
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_a_share_of_the_parts_and_at_least_one_is_measured_again(
 
 def test_the_draw_is_always_the_same_and_not_known_outside(run: Run, settings: SiteSettings) -> None:
     settings.VERIFY_SHARE = 0.5
-    assert drawn(run) == drawn(run)
+    assert parts_to_verify(run) == parts_to_verify(run)
     draws = set()
     for number in range(20):
         settings.SECRET_KEY = f"key {number}"
-        draws.add(drawn(run)[0].pk)
+        draws.add(parts_to_verify(run)[0].pk)
     assert len(draws) == 2
 
 
@@ -80,9 +80,9 @@ def test_a_part_that_was_measured_again_is_not_measured_a_third_time(run: Run, s
 def test_parts_of_a_trusted_token_and_of_this_site_are_believed(run: Run, settings: SiteSettings) -> None:
     settings.VERIFY_SHARE = 1
     WorkerToken.objects.update(trusted=True)
-    assert drawn(run) == []
+    assert parts_to_verify(run) == []
     run.parts.update(token=None)
-    assert drawn(run) == []
+    assert parts_to_verify(run) == []
 
 
 def better(rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,8 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.formats import bear
-from probing.probes.multiple_choice import MultipleChoice, choice_row
+from probing.probes.choices import choice_row
+from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel

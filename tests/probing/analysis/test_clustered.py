@@ -23,14 +23,16 @@ weights = st.integers(2, 30).flatmap(lambda k: arrays.arrays(float, k, elements=
 @st.composite
 def relations(draw: st.DrawFn) -> tuple[Floats, Floats]:
     """Shares of right items of several relations, with the relations' weights."""
-    drawn = draw(weights)
+    relation_weights = draw(weights)
     rounded = st.integers(0, 100).map(lambda percent: percent / 100)
-    return draw(arrays.arrays(float, len(drawn), elements=rounded)), drawn
+    return draw(arrays.arrays(float, len(relation_weights), elements=rounded)), relation_weights
 
 
 @given(relations())
-def test_the_error_is_that_of_leaving_out_one_relation_after_the_other(drawn: tuple[Floats, Floats]) -> None:
-    shares, weights = drawn
+def test_the_error_is_that_of_leaving_out_one_relation_after_the_other(
+    pair: tuple[Floats, Floats],
+) -> None:
+    shares, weights = pair
     mean = np.average(shares, weights=weights)
     k = len(shares)
     left_out = [np.average(np.delete(shares, g), weights=np.delete(weights, g)) for g in range(k)]
@@ -39,15 +41,17 @@ def test_the_error_is_that_of_leaving_out_one_relation_after_the_other(drawn: tu
 
 
 @given(relations())
-def test_equal_weights_have_the_standard_error_of_a_mean(drawn: tuple[Floats, Floats]) -> None:
-    shares, _ = drawn
+def test_equal_weights_have_the_standard_error_of_a_mean(pair: tuple[Floats, Floats]) -> None:
+    shares, _ = pair
     equal = np.full(len(shares), 1 / len(shares))
     assert jackknife_error(shares - shares.mean(), equal) == pytest.approx(sem(shares), abs=1e-12)
 
 
 @given(relations())
-def test_the_bounds_are_the_means_that_are_a_quantile_of_their_own_error_away(drawn: tuple[Floats, Floats]) -> None:
-    shares, weights = drawn
+def test_the_bounds_are_the_means_that_are_a_quantile_of_their_own_error_away(
+    pair: tuple[Floats, Floats],
+) -> None:
+    shares, weights = pair
     parts, n = weights / weights.sum(), 1e9
     mean = float(parts @ shares)
     error = jackknife_error(shares - mean, parts)
@@ -143,9 +147,9 @@ def test_it_covers_the_mean_of_relations_like_these(relations: int, macro: bool)
 
 def test_a_percentile_bootstrap_of_relations_would_cover_too_seldom() -> None:
     population = POPULATIONS[0]
-    drawn = partial(samples, population, 20, SIZES["unequal sizes"], False, 200)
-    percentile = coverage(partial(bootstrap, studentised=False), population.mean, drawn())
-    assert percentile < 0.91 < coverage(clustered, population.mean, drawn())
+    sample = partial(samples, population, 20, SIZES["unequal sizes"], False, 200)
+    percentile = coverage(partial(bootstrap, studentised=False), population.mean, sample())
+    assert percentile < 0.91 < coverage(clustered, population.mean, sample())
 
 
 def test_the_interval_over_items_covers_the_same_relations_at_least_as_often_as_it_says() -> None:

@@ -47,10 +47,10 @@ def slow_scores(option: list[Token]) -> tuple[float, float]:
 @given(token_tables())
 def test_scores_are_those_of_a_sum_token_by_token(tokens: list[Token]) -> None:
     scores = conditional_scores(pd.DataFrame(tokens))
-    found = {
+    scores = {
         (row["index"], row["option"]): (row["conditional"], row["answer only"]) for row in scores.to_dict("records")
     }
-    assert found == {key: slow_scores(option) for key, option in by_option(tokens).items()}
+    assert scores == {key: slow_scores(option) for key, option in by_option(tokens).items()}
 
 
 @given(token_tables(), st.integers(0, 3))

@@ -33,8 +33,8 @@ def relation(name: str, options: int, items: int) -> Relation:
     """Answers of one word or two."""
     draw = Random(name)
     answers = tuple({" ".join(draw.sample(WORDS, draw.choice((1, 2)))): None for _ in range(options)})
-    asked = tuple(Item(number, " ".join(draw.sample(WORDS, 3)), (0,)) for number in range(items))
-    return Relation(name, ("waa wab [X] [Y] wac wad", "waa [X] wab wac wad wae waf wag [Y]"), answers, asked)
+    questions = tuple(Item(number, " ".join(draw.sample(WORDS, 3)), (0,)) for number in range(items))
+    return Relation(name, ("waa wab [X] [Y] wac wad", "waa [X] wab wac wad wae waf wag [Y]"), answers, questions)
 
 
 def mixed(*sizes: tuple[int, int]) -> Benchmark:
@@ -138,8 +138,8 @@ def test_counting_items_would_not_do(
 def test_real_names_where_words_are_tokens(largest_error: Callable[..., float]) -> None:
     names = ["country_continent", "city_country", "novel_author", "author_language"]
     benchmark = open_benchmark("starter").select(names, limit=8)
-    asked = ((prompt(each.templates[0], item.subject), each) for each in benchmark.relations for item in each.items)
-    texts = [text.fill(option).text for text, each in asked for option in each.answer_space]
+    prompts = ((prompt(each.templates[0], item.subject), each) for each in benchmark.relations for item in each.items)
+    texts = [text.fill(option).text for text, each in prompts for option in each.answer_space]
     model = pair_models.causal(pair_models.byte_level(texts))
     assert model.use_fast_path
     assert largest_error(model, benchmark) < 0.2

@@ -23,11 +23,11 @@ class Says(FakeModel):
     """Writes the same to every question, and remembers how it was asked."""
 
     response: str = "They speak Arabic."
-    heard: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
     def generate(self, texts: Iterable[str], tokens: int, **how: Any) -> Iterator[str]:
         for text in texts:
-            self.heard.append((text, {"tokens": tokens, **how}))
+            self.requests.append((text, {"tokens": tokens, **how}))
             yield self.response
 
 
@@ -75,7 +75,7 @@ def test_composed_and_decomposed_letters_are_the_same_once_normalised() -> None:
 def test_the_question_goes_through_the_chat_template_after_the_system_message(pairs: Benchmark) -> None:
     model = Says()
     next(Answering(tokens=7).rows(model, pairs.relations[0], 0, Settings()))
-    assert model.heard[0] == (
+    assert model.requests[0] == (
         "What do people of Egypt speak?",
         {"tokens": 7, "chat": True, "system": "Be short."},
     )

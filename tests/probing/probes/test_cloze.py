@@ -53,13 +53,13 @@ class Generator(FakeModel):
     """Goes on with these tokens, whatever it is asked; remembers what that was."""
 
     writes: tuple[str, ...] = ()
-    heard: list[Any] = field(default_factory=list)
+    requests: list[Any] = field(default_factory=list)
 
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
         for text in texts:
-            self.heard.append((text, tokens, chat))
+            self.requests.append((text, tokens, chat))
             yield written(*self.writes[:tokens])
 
 
@@ -119,7 +119,7 @@ def test_a_closed_answer_space_is_ranked_alone() -> None:
 def test_a_generator_is_asked_what_ends_in_its_blank() -> None:
     model = Generator(writes=(" Tur", "key", " and", " Greece"))
     first, second = rows(model)
-    assert [text for text, _, _ in model.heard] == [f"{INSTRUCTIONS[2][:-3]} The Black Sea is bound by"]
+    assert [text for text, _, _ in model.requests] == [f"{INSTRUCTIONS[2][:-3]} The Black Sea is bound by"]
     assert (first["rank"], first["correct"], first["method"]) == (2, True, "near")
     assert (first["continuation"], first["one_token"]) == (" Turkey and Greece", None)
     assert (second["correct"], second["rank"], second["method"], second["continuation"]) == (None, None, "", "")
@@ -136,7 +136,7 @@ def test_a_generator_is_asked_what_ends_in_its_blank() -> None:
 def test_an_instruction_stands_before_the_sentence(instruction: int, text: str) -> None:
     model = Generator()
     rows(model, instruction=instruction)
-    assert model.heard[0][0] == text
+    assert model.requests[0][0] == text
 
 
 def test_every_instruction_can_be_chosen() -> None:
@@ -146,7 +146,7 @@ def test_every_instruction_can_be_chosen() -> None:
 def test_it_writes_one_token_more_than_counts_and_hides_it() -> None:
     model = Generator(writes=(" I", " see", " Turkey", "s"))
     row = rows(model, tokens=3, k=3)[0]
-    assert model.heard[0][1:] == (4, False)
+    assert model.requests[0][1:] == (4, False)
     assert (row["rank"], row["continuation"]) == (None, " I see Turkey")
     assert rows(Generator(writes=(" I", " see", " Turkey", ",")), tokens=3, k=3)[0]["rank"] == 3
     assert rows(Generator(writes=(" I", " see", " all", " Turkey")), tokens=3, k=3)[0]["rank"] is None
@@ -155,7 +155,7 @@ def test_it_writes_one_token_more_than_counts_and_hides_it() -> None:
 def test_a_chat_model_is_asked_through_its_template() -> None:
     model = Generator()
     rows(model, chat=True)
-    assert model.heard[0][2]
+    assert model.requests[0][2]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def test_a_template_that_a_relation_lacks_is_refused(benchmark: Benchmark) -> No
         parts(benchmark, Settings(templates=(3,)))
 
 
-def asked(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:
+def versions_of(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:
     settings = Settings(probe="ranking", language=options.pop("language", ""), options=options)
     chosen = [benchmark[part.relation].tags for part in parts(benchmark, settings)]
     return {(tags["culture_pair"], tags["language"], tags["objects"]) for tags in chosen}
@@ -36,9 +36,9 @@ def asked(benchmark: Benchmark, **options: str) -> set[tuple[object, ...]]:
 
 def test_pair_language_and_objects_choose_what_is_asked(pairs: Benchmark) -> None:
     everything = {(pair, language, "augmented") for pair in ("arab-west", "other-west") for language in ("en", "ar")}
-    assert asked(pairs) == everything
-    assert asked(pairs, pair="arab-west", language="ar") == {("arab-west", "ar", "augmented")}
-    assert asked(pairs, pair="arab-west", language="ar", objects="raw") == {("arab-west", "ar", "raw")}
+    assert versions_of(pairs) == everything
+    assert versions_of(pairs, pair="arab-west", language="ar") == {("arab-west", "ar", "augmented")}
+    assert versions_of(pairs, pair="arab-west", language="ar", objects="raw") == {("arab-west", "ar", "raw")}
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_pair_language_and_objects_choose_what_is_asked(pairs: Benchmark) -> Non
 )
 def test_what_is_not_there_is_named_with_what_is(pairs: Benchmark, options: dict[str, str], words: str) -> None:
     with pytest.raises(BadInput) as caught:
-        asked(pairs, **options)
+        versions_of(pairs, **options)
     assert words in str(caught.value)
 
 
@@ -59,7 +59,7 @@ def test_what_is_not_there_beside_another_choice_is_named_with_it(pairs: Benchma
     arabic = {"culture_pair": "other-west", "language": "ar"}
     left = tuple(relation for relation in pairs.relations if not arabic.items() <= relation.tags.items())
     with pytest.raises(BadInput, match=r"no culture pair 'other-west' with language 'ar'. Choose from: arab-west"):
-        asked(replace(pairs, relations=left), pair="other-west", language="ar")
+        versions_of(replace(pairs, relations=left), pair="other-west", language="ar")
 
 
 def test_relations_that_the_probe_cannot_ask_are_skipped_with_the_reason(pairs: Benchmark) -> None:

@@ -22,11 +22,11 @@ VECTORS = {"up": [1, 9], "right": [9, 1], "north": [0, 2], "east": [5, 0], "nowh
 class Points(FakeModel):
     """Each text has a place."""
 
-    asked: list[str] = field(default_factory=list)
+    texts_embedded: list[str] = field(default_factory=list)
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:
-            self.asked.append(text)
+            self.texts_embedded.append(text)
             yield np.array(VECTORS[text], np.float32)
 
 
@@ -46,7 +46,7 @@ def test_a_row_says_the_relation_s_label_and_the_item_s_own_wording() -> None:
 def test_each_text_is_embedded_once() -> None:
     model = Points()
     list(cosines(model, [("up", ("north", "east")), ("right", ("north", "east"))]))
-    assert model.asked == ["up", "north", "east", "right"]
+    assert model.texts_embedded == ["up", "north", "east", "right"]
 
 
 def test_its_scores_are_called_relatedness(benchmark: Benchmark) -> None:

@@ -182,4 +182,4 @@ def test_positions_of_roberta_that_are_kept_for_padding_do_not_count(tmp_path: P
     folder = save(tmp_path, lambda: RobertaForMaskedLM(config), tokenizer, 0)
     model = load(str(folder), device="cpu")
     assert len(run(model, benchmark("Chad", LONG), progress=False).items) == 1
-    assert isinstance(model, HFModel) and model.longest == 128
+    assert isinstance(model, HFModel) and model.limits.longest == 128

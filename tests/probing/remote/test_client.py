@@ -83,7 +83,7 @@ def server() -> Iterator[FakeSite]:
     server.server_close()
 
 
-def asked(server: FakeSite, *answers: Answer, attempts: int = 1) -> Site:
+def client_of(server: FakeSite, *answers: Answer, attempts: int = 1) -> Site:
     server.answers = list(answers)
     return Site(server.url, "secret", attempts=attempts)
 
@@ -97,7 +97,7 @@ def hello(protocol: Any) -> bytes:
 
 
 def test_a_site_is_greeted_with_the_token(server: FakeSite) -> None:
-    assert asked(server, Answer(body=hello(PROTOCOL))).hello() == "lab"
+    assert client_of(server, Answer(body=hello(PROTOCOL))).hello() == "lab"
     assert server.requests == [("GET", "/api/v1/work/", "Bearer secret")]
 
 
@@ -120,7 +120,7 @@ def test_every_other_answer_is_one_sentence(
     server: FakeSite, answer: Answer, kind: type[ProbingError], message: str
 ) -> None:
     with pytest.raises(kind, match=message) as caught:
-        asked(server, answer).hello()
+        client_of(server, answer).hello()
     assert "secret" not in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -147,18 +147,18 @@ def test_an_address_without_a_scheme_is_one_with_encryption() -> None:
 
 
 def test_a_busy_site_is_asked_again(server: FakeSite) -> None:
-    site = asked(server, Answer(500), Answer(503), Answer(body=hello(PROTOCOL)), attempts=3)
+    site = client_of(server, Answer(500), Answer(503), Answer(body=hello(PROTOCOL)), attempts=3)
     assert site.hello() == "lab"
     assert len(server.requests) == 3
 
 
 def test_a_part_is_read_strictly(server: FakeSite) -> None:
-    site = asked(server, Answer(body=json.dumps({**HANDOUT, "field": "of a newer site"}).encode()))
+    site = client_of(server, Answer(body=json.dumps({**HANDOUT, "field": "of a newer site"}).encode()))
     assert site.claim({"lanes": ["default"]}) == Handout.from_json(HANDOUT)
-    assert asked(server, Answer(204, b"")).claim({}) is None
+    assert client_of(server, Answer(204, b"")).claim({}) is None
     for spoiled in ({"lease": "x"}, {**HANDOUT, "part": {}}, {**HANDOUT, "settings": {"new": 1}}, {"benchmark": 1}):
         with pytest.raises(NotWelcome, match="not a Clozeboard site of this version"):
-            asked(server, Answer(body=json.dumps(spoiled).encode())).claim({})
+            client_of(server, Answer(body=json.dumps(spoiled).encode())).claim({})
 
 
 def test_what_is_handed_out_can_be_written_and_read() -> None:
@@ -176,7 +176,7 @@ def packed(folder: Path, name: str = "small") -> bytes:
 def test_a_benchmark_is_fetched_once(server: FakeSite, bear_folder: BearFolder, tmp_path: Path) -> None:
     digest = bear.read(bear_folder.write()).digest
     offer = BenchmarkOffer("small", "bear", digest, f"benchmarks/{digest}.tar.gz")
-    site = asked(server, Answer(body=packed(bear_folder.path)))
+    site = client_of(server, Answer(body=packed(bear_folder.path)))
     folder = cached_benchmark(site, offer, tmp_path / "cache")
     assert bear.read(folder).digest == digest
     assert cached_benchmark(site, offer, tmp_path / "cache") == folder
@@ -190,17 +190,17 @@ def test_another_benchmark_than_the_one_that_is_named_is_refused(
 ) -> None:
     offer = BenchmarkOffer("small", "bear", "0" * 64, "benchmarks/0.tar.gz")
     with pytest.raises(DigestMismatch, match="not those that the site names"):
-        cached_benchmark(asked(server, Answer(body=packed(bear_folder.write()))), offer, tmp_path / "cache")
+        cached_benchmark(client_of(server, Answer(body=packed(bear_folder.write()))), offer, tmp_path / "cache")
     for body in (b"", b"no archive", packed(bear_folder.path)[:200]):
         with pytest.raises(SiteUnavailable, match="did not arrive"):
-            cached_benchmark(asked(server, Answer(body=body)), offer, tmp_path / "cache")
+            cached_benchmark(client_of(server, Answer(body=body)), offer, tmp_path / "cache")
     assert not list((tmp_path / "cache").glob("*"))
 
 
 def test_an_archive_cannot_leave_its_folder(server: FakeSite, bear_folder: BearFolder, tmp_path: Path) -> None:
     offer = BenchmarkOffer("small", "bear", "0" * 64, "benchmarks/0.tar.gz")
     with pytest.raises(ProbingError):
-        site = asked(server, Answer(body=packed(bear_folder.write(), "x/../../../escaped")))
+        site = client_of(server, Answer(body=packed(bear_folder.write(), "x/../../../escaped")))
         cached_benchmark(site, offer, tmp_path / "a" / "b" / "cache")
     assert not list(tmp_path.rglob("escaped*"))
 
@@ -209,4 +209,4 @@ def test_an_archive_cannot_leave_its_folder(server: FakeSite, bear_folder: BearF
 def test_a_benchmark_that_is_named_oddly_is_refused(server: FakeSite, tmp_path: Path, change: dict[str, str]) -> None:
     offer = BenchmarkOffer(**{"slug": "small", "format": "bear", "digest": "d", "path": "p"} | change)
     with pytest.raises(NotWelcome):
-        cached_benchmark(asked(server, Answer()), offer, tmp_path)
+        cached_benchmark(client_of(server, Answer()), offer, tmp_path)

@@ -30,7 +30,7 @@ class FakeSite:
     handouts: dict[int, list[Handout]]
     folder: Path
     address: str = "https://site.example"
-    told: list[tuple[str, str]] = field(default_factory=list)
+    reports: list[tuple[str, str]] = field(default_factory=list)
     outages: int = 0
     refusal: ProbingError | None = None
     goes_on: bool = True
@@ -59,13 +59,13 @@ class FakeSite:
             raise self.refusal
         assert rows.is_file()
         assert json.loads(record)
-        self.told.append(("rows", lease))
+        self.reports.append(("rows", lease))
 
     def fail(self, lease: str, error: ProbingError) -> None:
-        self.told.append((error.code, lease))
+        self.reports.append((error.code, lease))
 
     def release(self, lease: str) -> None:
-        self.told.append(("release", lease))
+        self.reports.append(("release", lease))
 
 
 class Bench:
@@ -112,21 +112,21 @@ ALL = [("rows", "1-P30"), ("rows", "1-P36"), ("rows", "2-P30"), ("rows", "2-P36"
 
 def test_the_model_stays_loaded_for_all_parts_of_a_run(bench: Bench) -> None:
     bench.work()
-    assert bench.site.told == ALL
+    assert bench.site.reports == ALL
     assert bench.starts == 2
 
 
 def test_a_worker_ends_after_so_many_runs_or_so_long_without_work(bench: Bench) -> None:
     bench.work(once=False, max_runs=1)
-    assert bench.site.told == ALL[:2]
+    assert bench.site.reports == ALL[:2]
     bench.work(once=False, idle_exit=0.05)
-    assert bench.site.told == ALL
+    assert bench.site.reports == ALL
 
 
 def test_rows_are_delivered_when_the_site_is_back(bench: Bench) -> None:
     bench.site.outages = 3
     bench.work(once=False, idle_exit=1)
-    assert sorted(bench.site.told) == ALL
+    assert sorted(bench.site.reports) == ALL
     assert "The site does not answer." in bench.said
 
 
@@ -134,15 +134,15 @@ def test_rows_that_could_not_be_delivered_wait_for_the_next_worker(bench: Bench)
     bench.site.outages = 1
     with pytest.raises(SiteUnavailable):
         bench.work()
-    assert bench.site.told == []
+    assert bench.site.reports == []
     bench.work()
-    assert bench.site.told == ALL
+    assert bench.site.reports == ALL
 
 
 def test_rows_that_the_site_does_not_want_are_dropped(bench: Bench) -> None:
     bench.site.refusal = SiteRefused("Another worker was faster.")
     bench.work()
-    assert bench.site.told == []
+    assert bench.site.reports == []
     assert "The site did not take a part: Another worker was faster." in bench.said
     assert not list(bench.plan.cache.glob("outbox/*/*"))
 
@@ -159,7 +159,7 @@ def test_a_failure_of_the_model_is_reported_and_the_worker_goes_on(
 ) -> None:
     failing(OutOfMemory("Too large."), monkeypatch)
     bench.work()
-    assert bench.site.told == [("out-of-memory", lease) for _, lease in ALL]
+    assert bench.site.reports == [("out-of-memory", lease) for _, lease in ALL]
 
 
 def test_a_failure_of_the_machine_is_reported_and_ends_a_worker_that_works_once(
@@ -168,7 +168,7 @@ def test_a_failure_of_the_machine_is_reported_and_ends_a_worker_that_works_once(
     failing(NoSpace("The disk is full."), monkeypatch)
     with pytest.raises(NoSpace):
         bench.work()
-    assert bench.site.told == [("no-space", "1-P30")]
+    assert bench.site.reports == [("no-space", "1-P30")]
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_what_the_machine_lacks_is_no_fault_of_the_run(
     failing(lack, monkeypatch)
     with pytest.raises(type(lack)):
         bench.work(once=False)
-    assert bench.site.told == [("release", "1-P30")]
+    assert bench.site.reports == [("release", "1-P30")]
 
 
 def test_a_worker_that_is_interrupted_gives_its_part_back(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     failing(KeyboardInterrupt(), monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         bench.work()
-    assert bench.site.told == [("release", "1-P30")]
+    assert bench.site.reports == [("release", "1-P30")]
 
 
 def test_a_worker_stops_measuring_when_the_site_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +199,7 @@ def test_a_worker_stops_measuring_when_the_site_says_so(bench: Bench, monkeypatc
 
     monkeypatch.setattr(module.MeasuringProcess, "measure", measure)
     bench.work()
-    assert bench.site.told == []
+    assert bench.site.reports == []
     assert bench.said.count("Run 1 has ended, or its part belongs to another worker now.") == 2
 
 

@@ -12,6 +12,7 @@ from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 from probing.scoring.prefix_tree import PrefixTree
+from probing.scoring.tree_passes import TreePasses
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
 from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING, Build
@@ -110,10 +111,10 @@ def assert_notes_the_reference(model: HFModel) -> None:
 def test_the_self_check_detects_a_wrong_mask(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     """With weights this large, attention to more than the ancestors changes the scores."""
 
-    def everything(self: CausalModel, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
+    def everything(self: TreePasses, tree: PrefixTree, keys: Ints, queries: Ints) -> torch.Tensor:
         return torch.zeros(len(keys), 1, queries.shape[1], keys.shape[1], dtype=dtype)
 
-    monkeypatch.setattr(CausalModel, "_tree_mask", everything)
+    monkeypatch.setattr(TreePasses, "_mask", everything)
     model = causal_model(SHARING[name], dtype)
     assert not model.use_fast_path
     assert "off by" in model.usage.notes[0]

@@ -10,7 +10,7 @@ import torch
 from probing.catalog import open_benchmark
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, Request
-from probing.scoring import hf_model
+from probing.scoring import tensors
 from probing.scoring.causal import CausalModel
 from probing.scoring.filling import blanks
 from probing.scoring.prefix_tree import PrefixTree
@@ -136,7 +136,7 @@ def test_distributions_do_not_depend_on_the_size_of_the_softmax_chunks(
     model = causal(byte_level(texts(requests)))
     some = [*requests[:9], requests[0], (requests[1][0], ["no single token", "France"])]
     expected = list(model.fill(some, 5, words))
-    monkeypatch.setitem(hf_model.SOFTMAX_ELEMENTS, "cpu", 2 * model.network.config.vocab_size)
+    monkeypatch.setitem(tensors.SOFTMAX_ELEMENTS, "cpu", 2 * model.network.config.vocab_size)
     assert_same(list(model.fill(some, 5, words)), expected)
     assert [filling.tokens for filling in model.fill(some, 5, words)] == [filling.tokens for filling in expected]
 

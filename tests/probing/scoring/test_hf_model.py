@@ -8,9 +8,8 @@ import torch
 
 from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.language_model import Scoring, fitting
-from probing.scoring import hf_model
 from probing.scoring.causal import CausalModel
-from probing.scoring.hf_model import HFModel, computed_values, log_sum_exp
+from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.probing.scoring.compare import REQUESTS, answers
@@ -104,19 +103,3 @@ def test_without_a_start_token_the_first_token_is_not_scored() -> None:
     request = (prompt("[X] is [Y].", "Chad"), ["big"])
     (started,), (unstarted,) = (answers(model, [request], Scoring(start=start)) for start in (True, False))
     assert len(started.log_probs[0]) == len(unstarted.log_probs[0]) + 1
-
-
-def test_missing_values_are_told_apart_from_those_that_a_network_gave() -> None:
-    """NaN marks what is not computed yet, so that a network's own NaN becomes -inf, which is not finite either."""
-    values = computed_values(torch.tensor([-1.5, torch.nan, -torch.inf], dtype=torch.bfloat16))
-    assert values.tolist() == [-1.5, -np.inf, -np.inf]
-    assert values.dtype == np.float64
-
-
-def test_the_log_sum_exp_does_not_depend_on_the_size_of_its_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    logits = torch.randn(7, 5, generator=torch.Generator().manual_seed(0)).bfloat16()
-    whole = log_sum_exp(logits)
-    for elements in (1, 10, 35):
-        monkeypatch.setitem(hf_model.SOFTMAX_ELEMENTS, "cpu", elements)
-        torch.testing.assert_close(log_sum_exp(logits), whole)
-    assert (whole.dtype, whole.shape) == (torch.float32, (7,))

@@ -59,22 +59,26 @@ def test_a_study_goes_on_where_it_was_interrupted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     probe_part = part_runner.probe_part
-    asked: list[tuple[str, str, str]] = []
+    parts: list[tuple[str, str, str]] = []
 
     def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
-        if len(asked) == 5:
+        if len(parts) == 5:
             raise KeyboardInterrupt
-        asked.append((model.card.id, content.slug, part.relation))
+        parts.append((model.card.id, content.slug, part.relation))
         return probe_part(model, content, settings, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         probing.study(MODELS, folders, out=tmp_path / "out")
-    assert asked[-1] == ("org/clever", "small", "P30")
-    asked.insert(0, ("before", "", ""))
+    assert parts[-1] == ("org/clever", "small", "P30")
+    parts.insert(0, ("before", "", ""))
     capsys.readouterr()
     probing.study(MODELS, folders, out=tmp_path / "out")
-    assert asked[6:] == [("org/clever", "small", "P36"), ("org/clever", "other", "P30"), ("org/clever", "other", "P36")]
+    assert parts[6:] == [
+        ("org/clever", "small", "P36"),
+        ("org/clever", "other", "P30"),
+        ("org/clever", "other", "P36"),
+    ]
     assert loaded == ["org/plain", "org/clever", "org/clever"], "a finished model is not loaded again"
     first, *others = capsys.readouterr().err.splitlines()
     assert first == "2 of 4 pairs are measured already."

@@ -120,22 +120,22 @@ def test_a_sweep_goes_on_where_it_was_interrupted(
     training: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     probe_part = part_runner.probe_part
-    asked: list[tuple[str, str]] = []
+    parts: list[tuple[str, str]] = []
 
     def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
-        if len(asked) == 3:
+        if len(parts) == 3:
             raise KeyboardInterrupt
-        asked.append((Path(model.card.id).name, part.relation))
+        parts.append((Path(model.card.id).name, part.relation))
         return probe_part(model, content, settings, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     arguments: dict[str, Any] = {"revisions": ["checkpoint-500", "checkpoint-0"], "out": tmp_path / "out", **QUIET}
     with pytest.raises(KeyboardInterrupt):
         probing.sweep(training, benchmark, **arguments)
-    asked.insert(0, ("before", ""))
+    parts.insert(0, ("before", ""))
     swept = probing.sweep(training, benchmark, **arguments | {"progress": True})
-    assert asked[1:4] == [("checkpoint-0", "P30"), ("checkpoint-0", "P36"), ("checkpoint-500", "P30")]
-    assert asked[4:] == [("checkpoint-500", "P36")]
+    assert parts[1:4] == [("checkpoint-0", "P30"), ("checkpoint-0", "P36"), ("checkpoint-500", "P30")]
+    assert parts[4:] == [("checkpoint-500", "P36")]
     assert swept.revisions == ["checkpoint-0", "checkpoint-500"]
     first, second = capsys.readouterr().err.splitlines()
     assert first == "1 of 2 revisions are measured already."

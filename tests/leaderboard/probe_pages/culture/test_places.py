@@ -32,7 +32,7 @@ def groups(client: Client, address: str) -> Iterator[tuple[str, list[Run]]]:
     yield from runs.items()
 
 
-def asked(run: Run) -> tuple[str, str, str]:
+def questions_of(run: Run) -> tuple[str, str, str]:
     """Return what a published run was asked: the pair, the language and the kind of objects."""
     options = run.settings["options"]
     return options["pair"], run.settings["language"], options.get("objects", "augmented")
@@ -44,7 +44,7 @@ def test_rows_that_answered_other_items_are_never_in_one_group(
     client: Client, published: None, slug: str, query: str
 ) -> None:
     for heading, runs in groups(client, f"/benchmarks/{slug}/{query}"):
-        assert len({asked(run) for run in runs}) == 1, heading
+        assert len({questions_of(run) for run in runs}) == 1, heading
 
 
 def test_sections_of_a_benchmark_are_about_the_chosen_pair_and_language(client: Client, published: None) -> None:
@@ -114,6 +114,6 @@ def test_models_on_all_pairs_stand_in_groups(client: Client, published: None) ->
     table = client.get("/benchmarks/dlama/?part=all").context["tables"]["pairs"].table
     by_heading: dict[str, set[tuple[str, str, str]]] = {}
     for row in table.rows:
-        by_heading.setdefault(table.heading(row), set()).add(asked(row.run))
+        by_heading.setdefault(table.heading(row), set()).add(questions_of(row.run))
     assert all(len(places) == 1 for places in by_heading.values())
     assert "Arab and West, asked in Arabic, raw objects" in by_heading

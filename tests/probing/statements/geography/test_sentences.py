@@ -24,7 +24,7 @@ def worded(key: str, subject: str, *objects: str) -> list[Sentence]:
     return list(sentences(FACT_TYPES[key], subject, objects))
 
 
-def told(sentence: Sentence) -> str:
+def with_flags(sentence: Sentence) -> str:
     flags = [flag for flag in FLAGS if getattr(sentence, flag)]
     return sentence.text.replace("[Y]", f"[{sentence.answer}]") + (f" ({', '.join(flags)})" if flags else "")
 
@@ -55,7 +55,7 @@ def test_every_template_has_sentences_written_by_hand() -> None:
 def test_a_fact_gives_the_sentences_written_by_hand(
     key: str, subject: str, objects: tuple[str, ...], expected: list[str]
 ) -> None:
-    assert [told(sentence) for sentence in worded(key, subject, *objects)] == expected
+    assert [with_flags(sentence) for sentence in worded(key, subject, *objects)] == expected
 
 
 def test_the_sample_gives_the_sentences_written_by_hand() -> None:
@@ -64,7 +64,7 @@ def test_the_sample_gives_the_sentences_written_by_hand() -> None:
         pytest.skip("CLOZEBOARD_TEST_DATA is not set: no sample of triples at hand")
     triples = read_triples(Path(data) / "geography" / "triples_sample.jsonl")
     generated = [
-        [key, *(told(sentence) for triple in group for sentence in worded(key, triple.subject, *triple.objects))]
+        [key, *(with_flags(sentence) for triple in group for sentence in worded(key, triple.subject, *triple.objects))]
         for key, group in groupby(triples, lambda triple: triple.fact_type.key)
     ]
     assert generated == [block.splitlines() for block in SAMPLE.read_text(encoding="utf-8").split("\n\n")]
