@@ -78,7 +78,9 @@ def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
         newest |= Q(pk__in=measured.filter(lane=lane).values("pk")[:NEWEST])
     fields = ("lane", "benchmark__probe", "model__parameters", "work", "started", "finished")
     runs: dict[str, dict[str, list[DoneRun]]] = {lane: {} for lane in lanes}
-    rows = measured.filter(newest).annotate(work=total.values("total")).values_list(*fields)
+    # They are looked up by their numbers alone; to name their state again would read all runs in it.
+    chosen = Run.objects.filter(newest).order_by("-finished", "-pk")
+    rows = chosen.annotate(work=total.values("total")).values_list(*fields)
     for lane, probe, parameters, work, started, finished in rows:
         of_probe = runs[lane].setdefault(probe, [])
         if work and started and finished and finished > started and len(of_probe) < RECENT_RUNS:
