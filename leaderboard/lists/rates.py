@@ -12,6 +12,8 @@ from typing import NamedTuple
 from django.db.models import OuterRef, Q, Sum
 from django.utils.functional import cached_property
 
+from leaderboard.data_version import figures_version
+from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.models import Run, RunPart
 
 NEWEST = 100  # runs that are looked at
@@ -62,9 +64,12 @@ class RecentRates:
         return Rates(deciles[-1], deciles[0]) if rates else None
 
 
+_RATES = KeptLists[RecentRates](most=2)
+
+
 def recent_rates(lane: str) -> RecentRates:
-    """Return the rates of the runs of a lane that finished last, from start to end. One query."""
-    return rates_by_lane([lane])[lane]
+    """Return the rates of the runs of a lane that finished last. One query, another one where a figure has changed."""
+    return _RATES.get(lane, figures_version(), lambda _: rates_by_lane([lane])[lane])
 
 
 def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
