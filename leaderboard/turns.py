@@ -37,4 +37,4 @@ def in_turn(runs: Iterable[OpenTurn], served: Mapping[str, float]) -> list[OpenT
         numbers[turn.submitter] += 1  # the round of the run: those with a worker are counted first
         waits_since = max(turn.submitted, served.get(turn.submitter, turn.submitted))
         keyed.append((turn.workers, numbers[turn.submitter], waits_since, turn.submitted, turn.run, turn))
-    return [turn for *_, turn in sorted(keyed)]
+    return [key[-1] for key in sorted(keyed)]

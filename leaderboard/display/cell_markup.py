@@ -70,7 +70,7 @@ def _list_html(cell: Cell) -> SafeString:
 
 def _text_html(cell: Cell) -> str:
     """Return the text as a link, with a highlighted word, or plain, with its language and tooltip."""
-    note = f' title="{escape(cell.tooltip)}"' if cell.tooltip else ""
+    note = f' title="{escape(tooltip)}"' if (tooltip := cell.tooltip) else ""
     language = f" {language_attributes(cell.lang)}" if cell.lang else ""
     kind, attributes = f'class="{escape(cell.kind)}"', f"{language}{note}"
     if cell.href:

@@ -1,5 +1,6 @@
 """The HTML of the rows and of the column heads of tables, beside what their templates say once for each table."""
 
+from functools import lru_cache
 from html import escape
 
 from django.urls import reverse
@@ -59,8 +60,13 @@ def _row_head(column: Column[object], cell: Cell) -> str:
 
 
 def _data_cell(column: Column[object], cell: Cell) -> str:
-    classes = f"{escape(column.align)}{' empty' if cell.is_empty else ''}{' folded' if column.folded else ''}"
-    return f'<td role="cell" class="{classes}" data-label="{escape(column.title)}">{cell_html(cell)}</td>'
+    return f"{_cell_tag(column.align, column.title, column.folded, cell.is_empty)}{cell_html(cell)}</td>"
+
+
+@lru_cache(maxsize=512)  # it is the same in all rows of a column
+def _cell_tag(align: str, title: str, folded: bool, empty: bool) -> str:
+    classes = f"{escape(align)}{' empty' if empty else ''}{' folded' if folded else ''}"
+    return f'<td role="cell" class="{classes}" data-label="{escape(title)}">'
 
 
 def _head_html(head: Header, number: int, table: str) -> str:

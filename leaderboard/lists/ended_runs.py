@@ -35,8 +35,10 @@ def newest_results(benchmark: str = "") -> list[RecentResult]:
 
 
 def with_scores(selected: Iterable[Run]) -> list[RecentResult]:
-    """Return runs with their overall scores. One query beside that for the runs."""
+    """Return runs with their overall scores. One query beside that for the runs, if there are any."""
     runs = list(selected)
+    if not runs:
+        return []
     by_run: dict[int, dict[str, Score]] = {run.pk: {} for run in runs}
     for score in Score.objects.filter(run__in=by_run, dimension=OVERALL.dimension, group=OVERALL.group):
         by_run[score.run_id][score.metric] = score

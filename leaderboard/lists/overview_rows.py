@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import NamedTuple
 
 from leaderboard.lists.listed_models import ListedModel, ModelKey
@@ -87,7 +88,7 @@ class BenchmarkColumn:
     def slug(self) -> str:
         return self.measure.slug
 
-    @property
+    @cached_property
     def highest(self) -> float | None:
         """The highest of several shares about the items of this column; None where more is not better, or for one."""
         values = [figure.value for figure in self.figures.values() if not self.is_about_other_items(figure)]

@@ -8,7 +8,7 @@ time is a range: from the quickest to the slowest of them, leaving out the extre
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice, takewhile, zip_longest
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 from django.db.models import OuterRef, Subquery
@@ -106,7 +106,7 @@ class Queue(NamedTuple):
 class Lane:
     """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
 
-    `read`: the runs at work and the first that wait, whose times are wanted. `needed`: by number what a run needs at
+    `read`: how many of those that wait have a time. `needed`: by number what a run that no worker has begun needs at
     the pace of those that finished last (`rates`).
     """
 
@@ -122,15 +122,17 @@ class Lane:
         """Return the progress of the runs that have workers."""
         return {pk: self._with_time_left(pk) for pk in self.held}
 
-    def waiting(self) -> dict[int, Seconds | None]:
-        """Return the time until each run has ended that waits, of the first `read` of them.
+    def waiting(self, start: int = 0) -> dict[int, Seconds | None]:
+        """Return the time until each run has ended that waits, of those in the line from `start` to before `read`.
 
-        Each of them waits for the worker that is free first. After one of unknown length, no
-        other has a time.
+        Each of them waits for the worker that is free first. After one of unknown length, no other has a time.
         """
-        line = self.line[: self.read]
-        needed_times = list(takewhile(bool, map(self._needed, line)))
-        return dict(zip_longest(line, self._ends([needed for needed in needed_times if needed])))
+        times = []
+        for pk in self.line[: self.read]:
+            if (needed := self._needed(pk)) is None:
+                break
+            times.append(needed)
+        return dict(zip_longest(self.line[start : self.read], self._ends(times, start)))
 
     def ends_of_new(self, needed: Sequence[Span | None]) -> list[Span]:
         """Return when new runs that need this much time will have ended, if all that wait go first.
@@ -140,19 +142,21 @@ class Lane:
         new = [span and Seconds(*(time.total_seconds() for time in span)) for span in needed]
         line = [*map(self._needed, self.line), *new]
         times = [seconds for seconds in line if seconds]
-        return [end.span for end in self._ends(times)[len(line) - len(new) :]] if len(times) == len(line) else []
+        return [end.span for end in self._ends(times, len(self.line))] if len(times) == len(line) else []
 
     def _needed(self, pk: int) -> Seconds | None:
         """Return the time that a worker needs for the rest of a run."""
-        return self._own_time(self.begun[pk]) or self.needed.get(pk) if pk in self.begun else self.needed.get(pk)
+        if pk not in self.begun:
+            return self.needed.get(pk)
+        return self._own_time(self.begun[pk]) or self.begun[pk].needed(self.rates)
 
-    def _ends(self, needed: Sequence[Seconds]) -> list[Seconds]:
-        """Return when each run of a line has ended, given the time that each needs."""
+    def _ends(self, needed: Sequence[Seconds], start: int) -> list[Seconds]:
+        """Return when each run of a line from `start` on has ended, given the time that each of the line needs."""
         held = [self._needed(pk) or NO_TIME for pk in self.held for _ in range(self.held[pk])]
         lows, highs = (
             ends_in_line([seconds[end] for seconds in held], [seconds[end] for seconds in needed]) for end in (0, 1)
         )
-        return list(map(Seconds, lows, highs))
+        return list(map(Seconds, lows[start:], highs[start:]))
 
     def _with_time_left(self, pk: int) -> Progress:
         begun, left = self.begun[pk], self._needed(pk)
@@ -186,7 +190,7 @@ def progress(run: Run) -> Progress:
         lane = lane_now(run.lane, until=run.pk)
         if run.pk in lane.held:
             return lane.working()[run.pk]
-        left = lane.waiting().get(run.pk)
+        left = lane.waiting(start=max(0, (lane.read or 0) - 1)).get(run.pk)
     return replace(_so_far(work_sums([run.pk])[run.pk]), left=left.span if left else None)
 
 
@@ -198,8 +202,9 @@ def queue(start: int, stop: int) -> Queue:
     lanes, resting = open_runs(schedule.LANES, stop)
     for lane in lanes.values():
         working |= lane.working()
-        here = max(start - number, 0), max(stop - number, 0)
-        places += ((pk, place, left) for place, (pk, left) in islice(enumerate(lane.waiting().items(), 1), *here))
+        first, last = max(start - number, 0), max(stop - number, 0)
+        waiting = islice(lane.waiting(first).items(), last - first)
+        places += ((pk, place, left) for place, (pk, left) in enumerate(waiting, first + 1))
         number += len(lane.line)
     places += ((pk, 0, None) for pk in resting[max(start - number, 0) : max(stop - number, 0)])
     sums = work_sums([pk for pk, *_ in places])
@@ -231,13 +236,13 @@ def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> 
     begun = _begun([turn.run for of_lane in started.values() for turn in of_lane])
     lanes = {}
     for name, of_lane in started.items():
-        rates = queued.rates[name]
         workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in of_lane}
         held = {pk: number for pk, number in workers.items() if number}
-        line = [pk for pk in queued.line(name, of_lane) if pk not in held]
+        line = queued.line(name, of_lane)
+        if held:
+            line = [pk for pk in line if pk not in held]
         end = (line.index(until) + 1 if until in line else 0) if until else stop
-        needed = {turn.run: begun[turn.run].needed(rates) for turn in of_lane}
-        lanes[name] = Lane(name, held, line, end, begun, queued.needed | needed, rates)
+        lanes[name] = Lane(name, held, line, end, begun, queued.needed, queued.rates[name])
     return lanes, queued.resting
 
 
@@ -248,6 +253,8 @@ def percent_done(runs: Collection[int]) -> dict[int, int]:
 
 def _begun(runs: Collection[int]) -> dict[int, Begun]:
     """Return what is known of the runs that a worker has begun, by number. One query if there are any."""
+    if not runs:
+        return {}
     events = RunEvent.objects.filter(run=OuterRef("run"), state=State.SCORING).order_by("-time")
     rows = RunPart.objects.filter(run__in=runs).annotate(scoring=Subquery(events.values("time")[:1]))
     parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}

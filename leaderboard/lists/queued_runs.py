@@ -101,13 +101,18 @@ def _read() -> QueuedRuns:
     rates = rates_by_lane(schedule.LANES)
     turns: dict[str, list[OpenTurn]] = {lane: [] for lane in schedule.LANES}
     needed: dict[int, Seconds | None] = {}
+    by_kind: dict[tuple[str, str, int | None, float], Seconds | None] = {}  # most runs share their time with others
     resting = []
-    for pk, state, lane, submitter, seconds, probe, parameters, work in rows:
+    for pk, state, lane, submitter, seconds, probe, parameters, waiting_work in rows:
         if state == State.WAITING:
             resting.append(pk)
-        else:
-            turns[lane].append(OpenTurn(pk, submitter, seconds))
-            needed[pk] = needed_seconds(rates[lane], probe, sums[pk].work_left if work is None else work, parameters)
+            continue
+        turns[lane].append(OpenTurn(pk, submitter, seconds))
+        work = sums[pk].work_left if waiting_work is None else waiting_work
+        kind = lane, probe, parameters, work
+        if kind not in by_kind:
+            by_kind[kind] = needed_seconds(rates[lane], probe, work, parameters)
+        needed[pk] = by_kind[kind]
     queued = QueuedRuns(turns, schedule.last_served(schedule.LANES), rates, needed, resting)
     for lane, started in started_by_lane(schedule.LANES).items():
         queued.line(lane, started)  # it is remembered for the next reader

@@ -12,6 +12,8 @@ from typing import NamedTuple
 from django.db.models import OuterRef, Q, Sum
 from django.utils.functional import cached_property
 
+from leaderboard.data_version import figures_version
+from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.models import Run, RunPart
 
 NEWEST = 100  # runs that are looked at
@@ -62,9 +64,12 @@ class RecentRates:
         return Rates(deciles[-1], deciles[0]) if rates else None
 
 
+_RATES = KeptLists[RecentRates](most=2)
+
+
 def recent_rates(lane: str) -> RecentRates:
-    """Return the rates of the runs of a lane that finished last, from start to end. One query."""
-    return rates_by_lane([lane])[lane]
+    """Return the rates of the runs of a lane that finished last. One query, another one where a figure has changed."""
+    return _RATES.get(lane, figures_version(), lambda _: rates_by_lane([lane])[lane])
 
 
 def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
@@ -78,7 +83,9 @@ def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
         newest |= Q(pk__in=measured.filter(lane=lane).values("pk")[:NEWEST])
     fields = ("lane", "benchmark__probe", "model__parameters", "work", "started", "finished")
     runs: dict[str, dict[str, list[DoneRun]]] = {lane: {} for lane in lanes}
-    rows = measured.filter(newest).annotate(work=total.values("total")).values_list(*fields)
+    # They are looked up by their numbers alone; to name their state again would read all runs in it.
+    chosen = Run.objects.filter(newest).order_by("-finished", "-pk")
+    rows = chosen.annotate(work=total.values("total")).values_list(*fields)
     for lane, probe, parameters, work, started, finished in rows:
         of_probe = runs[lane].setdefault(probe, [])
         if work and started and finished and finished > started and len(of_probe) < RECENT_RUNS:

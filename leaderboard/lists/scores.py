@@ -192,7 +192,9 @@ def _usual_and_measured(run: Run) -> bool:
 
 
 def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
-    """Map each run to its overall score in the main metric of its benchmark."""
+    """Map each run to its overall score in the metric that `metric_of` names for its benchmark. One query."""
     metrics = {run.pk: metric_of(run.benchmark) for run in runs}
-    scores = Score.objects.filter(run__in=metrics, dimension=OVERALL.dimension, group=OVERALL.group)
+    # With the metrics named, the database looks up each run instead of reading the overall scores of all of them.
+    overall = Score.objects.filter(dimension=OVERALL.dimension, group=OVERALL.group, metric__in=set(metrics.values()))
+    scores = light_rows(Score, overall.filter(run__in=metrics))
     return {score.run_id: score for score in scores if score.metric == metrics[score.run_id]}

@@ -1,7 +1,11 @@
 """The figure at the head of a run's page, with everything that is needed to interpret it."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
 
 from leaderboard.changed_settings import dtype_by_size, settings_group
 from leaderboard.display.figures import half_width
@@ -66,15 +70,14 @@ def _place(run: Run, metric: str) -> str:
 def _ranked_like(run: Run, metric: str) -> int:
     """Return how many runs of the benchmark have a rank in the group of this one. One query."""
     ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
-    names = (
-        *("run__settings_digest", "run__settings", "run__items_left_out"),
-        *("run__model__parameters", "run__model__stored_dtype"),
-    )
-    groups: dict[tuple[str, int, str], str] = {}
+    names = ("settings_text", "run__items_left_out", "run__model__parameters", "run__model__stored_dtype")
+    groups: dict[tuple[str, int, str], str] = {}  # most runs have one of a few settings
     count = 0
-    for digest, settings, left_out, parameters, dtype in ranked.values_list(*names):
-        key = digest, left_out, dtype_by_size(parameters, dtype)
+    rows = ranked.annotate(settings_text=Cast("run__settings", TextField())).values_list(*names)
+    for settings_text, left_out, parameters, dtype in rows:
+        key = settings_text, left_out, dtype_by_size(parameters, dtype)
         if key not in groups:
+            settings = json.loads(settings_text)
             other = Run(benchmark=run.benchmark, settings=settings, items_left_out=left_out)
             groups[key] = settings_group(other.differences, settings, parameters, dtype)
         count += groups[key] == run.settings_group

@@ -1,8 +1,9 @@
 """How pages are cited: their references as files, and their tables as LaTeX."""
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -13,6 +14,26 @@ from leaderboard.exports.latex_tables import latex_table
 from leaderboard.exports.references import SITE, Reference
 
 LATEX_TYPE = "application/x-latex; charset=utf-8"
+
+
+class ReferenceFile(NamedTuple):
+    """A format of references: its content type, the suffix of its files, and how their text is made."""
+
+    content_type: str
+    suffix: str
+    text: Callable[[Reference], str]
+
+
+def _csl_text(reference: Reference) -> str:
+    return json.dumps([reference.csl], ensure_ascii=False, indent=2)
+
+
+# By the names that the query string has for them.
+FILES = {
+    "citation": ReferenceFile("text/plain", "txt", attrgetter("text")),
+    "bibtex": ReferenceFile("application/x-bibtex", "bib", attrgetter("bibtex")),
+    "csl": ReferenceFile("application/vnd.citationstyles.csl+json", "csl.json", _csl_text),
+}
 
 
 def page_address(request: HttpRequest) -> str:
@@ -29,17 +50,11 @@ def page_reference(request: HttpRequest, key: str, title: str, details: str = ""
 
 def reference_response(request: HttpRequest, reference: Reference) -> HttpResponse | None:
     """Return the reference in the format that the query string names; None if it names no format of references."""
-    csl = json.dumps([reference.csl], ensure_ascii=False, indent=2)
-    files = {
-        "citation": ("text/plain", "txt", reference.text),
-        "bibtex": ("application/x-bibtex", "bib", reference.bibtex),
-        "csl": ("application/vnd.citationstyles.csl+json", "csl.json", csl),
-    }
-    if (chosen := files.get(request.GET.get("format", ""))) is None:
+    if (chosen := FILES.get(request.GET.get("format", ""))) is None:
         return None
-    content_type, suffix, text = chosen
-    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{suffix}"'}
-    return HttpResponse(f"{text}\n", content_type=f"{content_type}; charset=utf-8", headers=headers)
+    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{chosen.suffix}"'}
+    content_type = f"{chosen.content_type}; charset=utf-8"
+    return HttpResponse(f"{chosen.text(reference)}\n", content_type=content_type, headers=headers)
 
 
 def latex_response(request: HttpRequest, table: Table[Any], reference: Reference | None) -> HttpResponse:

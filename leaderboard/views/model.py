@@ -13,6 +13,7 @@ from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.exports.figure_references import model_reference
+from leaderboard.lists.light_rows import light_rows
 from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
 from leaderboard.lists.runs import OPEN, model_runs, model_versions
@@ -140,11 +141,12 @@ def _known_groups(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | N
     if row is None:
         return None, None
     metric = row.run.benchmark.main_metric
-    groups = breakdowns(row.run.scores.order_by("pk"), metric)
+    groups = breakdowns(light_rows(Score, row.run.scores.order_by("pk")), metric)
     dimension = groups_dimension(row.run.benchmark, groups)
     if not dimension:
         return row, None
-    rows_by_gap = known_groups(row.run, dimension, groups[dimension], medians(row.similar, metric, dimension))
+    similar = medians(row.similar, metric, dimension, [group.name for group in groups[dimension]])
+    rows_by_gap = known_groups(row.run, dimension, groups[dimension], similar)
     return row, KnownGroups(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
 
 

@@ -1,6 +1,8 @@
 """How fast the runs were that finished last."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from leaderboard.lists.rates import DoneRun, RecentRates, recent_rates
 from leaderboard.models import Benchmark, RunPart
@@ -25,3 +27,19 @@ def test_only_runs_of_the_lane_with_known_work_count(small: Benchmark) -> None:
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=work, done=True)
     make.finished(small)
     assert recent_rates("default").runs == {small.probe: [DoneRun(1.0, 135_000_000)]}
+
+
+def test_rates_are_read_again_only_after_a_result(transactional_db: None) -> None:
+    def number_of_queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            recent_rates("default")
+        return len(captured)
+
+    tiny = make.benchmark()
+    assert recent_rates("default").runs == {}
+    make.run(make.model(), tiny)
+    assert number_of_queries() == 1
+    run = make.finished(tiny)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=600, done=True)
+    assert number_of_queries() == 2
+    assert recent_rates("default").of(tiny.probe) == pytest.approx((1, 1))
