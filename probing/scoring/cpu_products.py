@@ -1,7 +1,7 @@
 """Products of linear layers in float32 on a CPU, computed by oneDNN where that is faster than what torch would call.
 
 For them torch calls MKL, which uses the widest instructions of processors by Intel only. oneDNN, which torch contains
-as well, uses those of every processor: with AVX-512 on one by AMD, a single thread is up to 2.3 times faster. Both
+as well, uses those of every processor, which makes one by AMD with AVX-512 much faster (docs/performance.md). Both
 compute in float32, and their results differ by rounding.
 """
 

@@ -188,7 +188,7 @@ def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
 @contextmanager
 def _full_precision(network: PreTrainedModel) -> Iterator[None]:
     """Compute products of float32 numbers in float32, also where the training lets them be rounded to fewer bits."""
-    backends = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul
+    backends = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
     before = [backend.fp32_precision for backend in backends]
     for backend in backends:
         backend.fp32_precision = "ieee"
