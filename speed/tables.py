@@ -77,7 +77,7 @@ def few_shot_runs_table(results: Mapping[str, Any]) -> str:
     times = results["ratios"]
     return markdown(
         ("prompting", "pairs", "positions", "seconds of the processor"),
-        [*rows, ("times less", "", f"{times['positions']:.1f}", f"{times['cpu_seconds']:.1f}")],
+        [*rows, ("times less", "", f"{times['positions']:.2f}", f"{times['cpu_seconds']:.2f}")],
     )
 
 

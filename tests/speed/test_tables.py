@@ -81,7 +81,7 @@ def test_ways_to_compute_products_are_compared_in_speed_and_in_scores() -> None:
 def test_runs_of_few_shot_prompting_end_with_the_ratio() -> None:
     run = {"pairs": 200, "positions": 26481, "cpu_seconds": 134.0}
     lines = few_shot_runs_table({"runs": {"few-shot": run}, "ratios": {"positions": 6.05, "cpu_seconds": 5.47}})
-    assert lines.splitlines()[2:] == ["| `few-shot` | 200 | 26,481 | 134.0 |", "| times less |  | 6.0 | 5.5 |"]
+    assert lines.splitlines()[2:] == ["| `few-shot` | 200 | 26,481 | 134.0 |", "| times less |  | 6.05 | 5.47 |"]
 
 
 def test_the_ratio_of_continuations_stands_beside_the_batches_that_are_faster() -> None:
