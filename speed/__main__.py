@@ -6,7 +6,6 @@ where a required ratio is missed or scores differ. `--quick` is a short run that
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -25,10 +24,10 @@ from speed.machine import describe, square_rate
 from speed.networks import LoadedNetwork, NetworkKind, load_network
 from speed.peers.protocol import Item, Job
 from speed.report import report
+from speed.stored_results import core_digest, store, stored
 from speed.weights import write_folder, write_gguf
 from speed.work import Workload, completions, statements, workload
 
-RESULTS = Path(__file__).parent / "results" / "peers.json"
 PACKAGES = ("torch", "transformers")
 COMPLETED_ITEMS = 4  # of each relation, for sentences that are completed after examples
 
@@ -59,16 +58,17 @@ def main() -> int:
     quick, kinds = options.quick, options.kinds or KINDS
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"there is no kind {sorted(unknown)[0]!r}")
-    stored = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() and not quick else {}
     try:
-        results = _measure(kinds, QUICK_PLAN if quick else WHOLE_PLAN, stored, with_limits=not quick)
+        results = _measure(
+            kinds, QUICK_PLAN if quick else WHOLE_PLAN, {} if quick else stored("peers"), with_limits=not quick
+        )
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
     print(report(results))
     if quick:
         return 0
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    store("peers", results)
     misses = [line for comparison in results["comparisons"].values() for line in missed(comparison)]
     for line in misses:
         print(f"Missed: {line}", file=sys.stderr)
@@ -76,7 +76,7 @@ def main() -> int:
 
 
 def _measure(
-    kinds: Sequence[NetworkKind], plan: BenchmarkPlan, stored: Mapping[str, Any], *, with_limits: bool
+    kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping[str, Any], *, with_limits: bool
 ) -> dict[str, Any]:
     """Return the results of these kinds of networks, with those that are stored of the other kind."""
     results: dict[str, Any] = {
@@ -86,10 +86,12 @@ def _measure(
             "square_gflops_of_torch": round(square_rate(torch.nn.functional.linear), 1),
         },
         "versions": {name: version(name) for name in PACKAGES},
-        **{name: stored.get(name, {}) for name in ("work", "comparisons", "limits", "growth")},
+        "scoring_core": dict.fromkeys(earlier.get("work", {}), "") | earlier.get("scoring_core", {}),
+        **{name: earlier.get(name, {}) for name in ("work", "comparisons", "limits", "growth")},
     }
     for kind in kinds:
         loaded, work = load_network(kind), workload(plan.items[kind])
+        results["scoring_core"][kind] = core_digest()
         results["work"][kind] = _description(loaded, work, plan.items[kind])
         results["comparisons"] |= _comparisons(loaded, work, plan)
         if with_limits:

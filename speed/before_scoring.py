@@ -1,28 +1,35 @@
 """What people wait for before anything is scored: `python -m speed.before_scoring`.
 
 The help and the import of the library are measured beside a Python that does nothing, in turns; the loading of
-SmolLM2's GGUF file when its network is not kept yet and when it is. Each is a process of its own, and only its
-processor time counts.
+SmolLM2's GGUF file when its network is not kept yet and when it is; and how long runs over all of BEAR take from the
+loaded model to the first move of the progress bar. Each is a process of its own, and only its processor time counts.
+CLOZEBOARD_TEST_DATA names the folder with BEAR's files; without it, the starter benchmark is taken.
 """
 
 import argparse
-import json
 import os
 import resource
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass
 from statistics import median
 from tempfile import TemporaryDirectory
+from typing import cast
+from unittest.mock import patch
 
 import probing
+from probing.estimate.parts_progress import PartsProgress
+from probing.language_model import LanguageModel
+from probing.runner import Preparation, run_prepared
 from speed.machine import describe
-from speed.networks import smollm2_file
+from speed.networks import load_network, smollm2_file
 from speed.new_process import in_new_process
+from speed.stored_results import show, store
+from speed.work import bear
 
-RESULTS = Path(__file__).parent / "results" / "before_scoring.json"
 COMMANDS: Mapping[str, Sequence[str]] = {
     "python -c pass": ("-c", "pass"),
     'python -c "import probing"': ("-c", "import probing"),
@@ -31,6 +38,24 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 ROUNDS = 7
 LIMIT = 0.3  # seconds of the processor for the help
 LOADS = ("first, which keeps the network", "second")
+PROGRESS_LIMIT = 5.0  # seconds of the processor from the loaded model to the first progress
+RUNS = {"every option": False, "`--decide`": True}
+
+
+class FirstProgressError(Exception):
+    """The progress bar has moved for the first time."""
+
+
+@dataclass
+class Loaded:
+    """A model that is in memory already, as the opener of a run. `seconds`: the processor time when it was opened."""
+
+    model: LanguageModel
+    seconds: float = 0.0
+
+    def open(self, dtype: str, quantization: str) -> LanguageModel:
+        self.seconds = time.process_time()
+        return self.model
 
 
 def main() -> int:
@@ -38,6 +63,7 @@ def main() -> int:
     commands = measure_commands()
     with TemporaryDirectory() as cache:
         loads = {name: in_new_process(load_phases, cache) for name in LOADS}
+    progress = {name: in_new_process(first_progress, decide) for name, decide in RUNS.items()}
     first, second = (loads[name]["together"] for name in LOADS)
     results = {
         "machine": describe(),
@@ -45,10 +71,12 @@ def main() -> int:
         "limit": LIMIT,
         "commands": commands,
         "gguf": {"loads": loads, "ratio": round(first / second, 1)},
+        "progress_limit": PROGRESS_LIMIT,
+        "first_progress": progress,
     }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results, indent=1))
-    return int(commands["python -m probing --help"] > LIMIT)
+    store("before_scoring", results)
+    show(results)
+    return int(commands["python -m probing --help"] > LIMIT or max(progress.values()) > PROGRESS_LIMIT)
 
 
 def measure_commands() -> dict[str, float]:
@@ -82,6 +110,19 @@ def load_phases(cache: str) -> dict[str, float]:
     times = list(begin.values())
     took = {phase: later - now for phase, now, later in zip(begin, times, times[1:], strict=False)}
     return {phase: round(seconds, 2) for phase, seconds in (took | {"together": times[-1] - times[0]}).items()}
+
+
+def first_progress(decide: bool) -> float:
+    """Return the processor time from the loaded model to the first progress of a run over all of BEAR."""
+    model = load_network("causal").ours()
+    model.check()
+    opener, prepared = (
+        Loaded(cast(LanguageModel, model)),
+        Preparation.of(bear() or "starter", False, {"decide": decide}),
+    )
+    with patch.object(PartsProgress, "share", side_effect=FirstProgressError), suppress(FirstProgressError):
+        run_prepared(opener, prepared, None, progress=False)
+    return round(time.process_time() - opener.seconds, 2)
 
 
 if __name__ == "__main__":

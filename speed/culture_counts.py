@@ -5,10 +5,8 @@ with the tokens of SmolLM2, and counts what would be computed. The estimates bef
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,8 +27,7 @@ from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 from speed.few_shot_counts import prefix_tree, smollm2_encoder
-
-RESULTS = Path(__file__).parent / "results" / "culture_counts.json"
+from speed.stored_results import show, store
 
 
 class CountingPrefixes(UniformModel):
@@ -80,8 +77,8 @@ def packed(tree: PrefixTree) -> list[PackedRow]:
 def main() -> int:
     argparse.ArgumentParser(prog="python -m speed.culture_counts", description=__doc__).parse_args()
     results = count(open_benchmark("culture"), smollm2_encoder())
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results, indent=1))
+    store("culture_counts", results)
+    show(results)
     return 0
 
 

@@ -5,7 +5,6 @@ whose scores they must equal. CLOZEBOARD_TEST_DATA names the folder that has S-T
 """
 
 import argparse
-import json
 import os
 import sys
 import time
@@ -21,8 +20,8 @@ from probing.results.result import Result
 from probing.scoring.causal import CausalModel
 from speed.machine import describe
 from speed.networks import load_network
+from speed.stored_results import show, store
 
-RESULTS = Path(__file__).parent / "results" / "few_shot.json"
 LARGEST_DIFFERENCE = 2e-4
 FIGURES = ["fine_log_prob", "coarse_log_prob", "fine_natural_log_prob", "coarse_natural_log_prob"]
 PROMPTINGS = ("few-shot", "shared-few-shot")
@@ -46,8 +45,8 @@ def main() -> int:
         "ratios": {name: round(own[name] / shared[name], 2) for name in ("positions", "cpu_seconds")},
         "largest_difference": difference,
     }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results, indent=1))
+    store("few_shot", results)
+    show(results)
     return int(difference > LARGEST_DIFFERENCE)
 
 

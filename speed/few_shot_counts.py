@@ -5,7 +5,6 @@ counted. The estimate before a run is set beside them. CLOZEBOARD_TEST_DATA name
 """
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -27,8 +26,8 @@ from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.statements.prompting import PROMPTINGS, PromptingName
 from speed.networks import smollm2_file
+from speed.stored_results import show, store
 
-RESULTS = Path(__file__).parent / "results" / "few_shot_counts.json"
 COMPARED: tuple[PromptingName, PromptingName] = ("few-shot", "shared-few-shot")
 
 
@@ -38,8 +37,8 @@ def main() -> int:
     counts = {prompting: count(benchmark, prompting, encoder) for prompting in COMPARED}
     own, shared = (counts[prompting]["positions"] for prompting in COMPARED)
     results = {"shots": Specificity.shots, "pairs": benchmark.size, "counts": counts, "ratio": round(own / shared, 1)}
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results, indent=1))
+    store("few_shot_counts", results)
+    show(results)
     return int(results["ratio"] < 10)
 
 

@@ -5,11 +5,9 @@ positions and are measured in turns; every eighth text is also continued alone.
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from statistics import median
 from typing import Any
 from unittest.mock import patch
@@ -24,8 +22,8 @@ from probing.scoring.hf_model import HFModel
 from probing.template import prompt
 from speed.machine import describe
 from speed.networks import load_network
+from speed.stored_results import show, store
 
-RESULTS = Path(__file__).parent / "results" / "generation.json"
 BUDGET = 1024  # token positions
 ROUNDS = 3
 
@@ -55,8 +53,8 @@ def main() -> int:
         "differ_from_alone": {name: count_others(texts[::8], alone) for name, texts in answers.items()},
         "differ_from_one_another": count_others(*answers.values()),
     }
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(results, indent=1))
+    store("generation", results)
+    show(results)
     return int(results["differ_from_alone"]["similar lengths"] > 0 or results["ratio"] < 1)
 
 

@@ -6,7 +6,6 @@ missed, or where scores in float32 differ.
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,11 +25,11 @@ from speed.machine import describe, square_rate
 from speed.measure import observe_operations
 from speed.networks import LoadedNetwork, load_network
 from speed.peers.protocol import Job
+from speed.stored_results import store
 from speed.systems import Ours
 from speed.weights import write_folder
 from speed.work import Workload, bear, select, statements
 
-RESULTS = Path(__file__).parent / "results" / "gpu.json"
 ROUNDS = 3
 # The sizes of SmolLM2-1.7B.
 LARGER = {
@@ -55,7 +54,7 @@ def main() -> int:
         print(line(row), flush=True)
     if options.items is None:
         results = {"machine": describe() | {"device": device_name(options.device)}, "rows": rows}
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        store("gpu", results)
     misses = [sentence for row in rows for sentence in missed(row)]
     print(*misses, sep="\n", file=sys.stderr)
     return int(bool(misses))

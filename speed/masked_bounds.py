@@ -6,10 +6,8 @@ statements of three relations (`speed/early_decision.py`). CLOZEBOARD_TEST_DATA 
 """
 
 import argparse
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +20,9 @@ from probing.scoring.masked import Predictions
 from probing.scoring.tokens import Encoded, Encoder, windows
 from speed.early_decision import early_decision
 from speed.machine import describe
+from speed.stored_results import show, store
 from speed.work import bear, choice_item
 
-RESULTS = Path(__file__).parent / "results" / "masked_bounds.json"
 ITEMS = 20  # of each relation, for which early decisions are repeated
 
 
@@ -57,10 +55,9 @@ def main() -> int:
         "counts": {name: vars(count) for name, count in counts(benchmark, tokenizer).items()},
         "early_decision": early_decision(benchmark, tokenizer, options.items),
     }
-    text = json.dumps(results, indent=1) + "\n"
     if options.items == ITEMS:
-        RESULTS.write_text(text, encoding="utf-8")
-    print(text, end="")
+        store("masked_bounds", results)
+    show(results)
     return 0
 
 

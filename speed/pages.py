@@ -17,7 +17,6 @@ limit is missed.
 """
 
 import argparse
-import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,9 +27,9 @@ from tempfile import TemporaryDirectory
 
 from speed.page_figures import HEADER, MemoryFigures, PageFigures
 from speed.page_requests import Server, measure, measure_download
+from speed.stored_results import store
 from speed.web_load import ROOT, Site, free_port
 
-RESULTS = Path(__file__).parent / "results" / "pages.json"
 LARGE_DOWNLOAD = "/runs/{large}/items/?format=csv"
 
 FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
@@ -123,7 +122,7 @@ def report(site: Site, some: Sequence[str] = ()) -> int:
         memory = MemoryFigures(before, max(peak, server.peak_memory()))
     print(f"\n{download.line}\n\n{memory.line}")
     results = {"memory": asdict(memory), "pages": [asdict(page) for page in pages], "download": asdict(download)}
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n")
+    store("pages", results, of_core=False)
     return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory.misses])
 
 

@@ -1,31 +1,36 @@
 """The tables of the documents, written from `speed/results/`: `python -m speed.report`.
 
 The command writes each table between the comments that name it, or nothing where its results are not there. What
-`python -m speed` prints is written here as well.
+`python -m speed` prints is written here as well. It prints which results are older than the scoring core.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from speed.stored_results import CHECKOUT, older_than_the_core, stored
 from speed.tables import (
     commands_table,
     culture_table,
     early_decision_table,
+    few_shot_runs_table,
     few_shot_table,
+    generation_table,
     gguf_table,
+    in_bold,
     markdown,
     masked_inputs_table,
     memory_table,
+    pages_table,
     percent,
+    products_table,
+    progress_table,
+    sweep_table,
     time_left_table,
+    web_memory_table,
 )
 
-CHECKOUT = Path(__file__).parents[1]
-RESULTS = CHECKOUT / "speed" / "results"
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
     "causal": "statements of a causal model",
@@ -44,8 +49,8 @@ class Table(NamedTuple):
 
     def text(self) -> str:
         """Return the table, empty where there are no results."""
-        file = RESULTS / f"{self.results}.json"
-        return self.write(json.loads(file.read_text(encoding="utf-8"))) if file.exists() else ""
+        results = stored(self.results)
+        return self.write(results) if results else ""
 
 
 def main() -> None:
@@ -53,6 +58,8 @@ def main() -> None:
         file = CHECKOUT / table.document
         text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
         file.write_text(text, encoding="utf-8")
+    if older := older_than_the_core():
+        print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
 
 
 def with_table(text: str, name: str, table: str) -> str:
@@ -177,8 +184,8 @@ def ratios_table(results: Mapping[str, Any]) -> str:
             WORK[name],
             OWN_NAMES[row["own"]],
             row["peer"],
-            _rounds(row, "processor"),
-            _rounds(row, "clock"),
+            in_bold(row["times"]["processor"], ".1f"),
+            in_bold(row["times"]["clock"], ".1f"),
             f"≥ {row['required']:g}" if row["required"] else "",
         )
         for name, comparison in results["comparisons"].items()
@@ -194,11 +201,6 @@ def _system(row: Mapping[str, Any]) -> str:
     return f"{row['system']} {row['version']}{batches}"
 
 
-def _rounds(row: Mapping[str, Any], kind: str) -> str:
-    middle = row["median"][kind]
-    return ", ".join(f"**{times:.1f}**" if times == middle else f"{times:.1f}" for times in sorted(row["times"][kind]))
-
-
 PERFORMANCE = "docs/performance.md"
 TABLES = (
     Table("README.md", "peers", "peers", summary_table),
@@ -208,6 +210,13 @@ TABLES = (
     Table(PERFORMANCE, "growth", "peers", growth_table),
     Table(PERFORMANCE, "masked inputs", "masked_bounds", masked_inputs_table),
     Table(PERFORMANCE, "early decision", "masked_bounds", early_decision_table),
+    Table(PERFORMANCE, "products", "products", products_table),
+    Table(PERFORMANCE, "sweep", "sweep", sweep_table),
+    Table(PERFORMANCE, "few-shot runs", "few_shot", few_shot_runs_table),
+    Table(PERFORMANCE, "generation", "generation", generation_table),
+    Table(PERFORMANCE, "pages", "pages", pages_table),
+    Table(PERFORMANCE, "web memory", "pages", web_memory_table),
+    Table(PERFORMANCE, "progress", "before_scoring", progress_table),
     Table(PERFORMANCE, "few-shot", "few_shot_counts", few_shot_table),
     Table(PERFORMANCE, "memory", "memory", memory_table),
     Table(PERFORMANCE, "commands", "before_scoring", commands_table),

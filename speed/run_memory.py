@@ -7,7 +7,6 @@ result. What a network needs for a batch is bounded by the batch (`peak_memory` 
 
 import argparse
 import gc
-import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -20,9 +19,9 @@ from speed.machine import describe
 from speed.made_up import BEAR_BIG_ITEMS, DLAMA_ITEMS, FIRST_RELATION, write_bear, write_dlama
 from speed.new_process import in_new_process
 from speed.peers.protocol import high_water_mark
+from speed.stored_results import store
 from speed.tables import memory_table
 
-RESULTS = Path(__file__).parent / "results" / "memory.json"
 LIMIT = 2 * 2**30  # bytes beside the model
 PARTS = (16, 4, 1)  # a sixteenth, a quarter and all of the items
 
@@ -48,7 +47,7 @@ def main() -> int:
     runs = {name: [in_new_process(measure, name, part) for part in parts] for name in WORK}
     results = {"machine": describe(), "limit": LIMIT, "runs": runs}
     if tuple(parts) == PARTS:
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        store("memory", results, of_core=False)
     print(memory_table(results))
     return int(max(run["bytes"] for of_work in runs.values() for run in of_work) > LIMIT)
 

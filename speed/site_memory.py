@@ -7,7 +7,6 @@ one question.
 """
 
 import argparse
-import json
 import os
 import sys
 from importlib import import_module
@@ -20,8 +19,8 @@ import django
 from speed.machine import describe
 from speed.made_up import BEAR_BIG_ITEMS, BEAR_OPTIONS, BEAR_TEMPLATES
 from speed.new_process import in_new_process
+from speed.stored_results import store
 
-RESULTS = Path(__file__).parent / "results" / "site_memory.json"
 LIMIT = 2**30  # bytes
 ITEMS = tuple(BEAR_BIG_ITEMS // part for part in (16, 4, 1))
 
@@ -36,7 +35,7 @@ def main() -> int:
         print(f"{run['items']:>7,} items, {run['statements']:>9,} statements: {figures}")
     if tuple(options.items) == ITEMS:
         results = {"machine": describe(), "limit": LIMIT, "runs": runs}
-        RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+        store("site_memory", results, of_core=False)
     return int(max(max(run["finish"], run["import"]) for run in runs) > LIMIT)
 
 

@@ -6,7 +6,6 @@ The exit code is 1 if the median ratio of the processor times is above the limit
 """
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -23,8 +22,8 @@ from transformers.utils import logging
 import probing
 from probing.benchmark import Benchmark
 from speed.machine import describe
+from speed.stored_results import store
 
-RESULTS = Path(__file__).parent / "results" / "sweep.json"
 LIMIT = 1.05  # of the cost of the single runs
 BATCH_TOKENS = 2048  # the same for all, as every run would find another size of batches
 VOCABULARY = 2000
@@ -48,7 +47,7 @@ def main() -> int:
         training = save_checkpoints(Path(name), options.checkpoints, probing.open_benchmark("starter"))
         rounds = compare(training, options.rounds, options.sample)
     results = {"machine": describe(), **vars(options), "limit": LIMIT, "rounds": rounds, "ratios": ratios(rounds)}
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    store("sweep", results)
     return report(ratios(rounds))
 
 

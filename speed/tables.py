@@ -1,6 +1,7 @@
 """Tables of the documents, each from the results of one command; `speed/report.py` has those of the peers."""
 
 from collections.abc import Mapping, Sequence
+from statistics import median
 from typing import Any
 
 MIB = 2**20
@@ -36,6 +37,12 @@ def commands_table(results: Mapping[str, Any]) -> str:
     )
 
 
+def progress_table(results: Mapping[str, Any]) -> str:
+    """Return how long runs over all of BEAR take until their first progress."""
+    rows = [(name, f"{took:.1f} s") for name, took in results["first_progress"].items()]
+    return markdown(("run over all of BEAR", "processor time from the loaded model to the first progress"), rows)
+
+
 def gguf_table(results: Mapping[str, Any]) -> str:
     """Return the processor time of the phases of loading a GGUF file, when it is first loaded and afterwards."""
     phases = ("files", "tokenizer", "weights", "together")
@@ -43,6 +50,88 @@ def gguf_table(results: Mapping[str, Any]) -> str:
         ("load", *phases),
         [(name, *(f"{took[phase]:.2f} s" for phase in phases)) for name, took in results["gguf"]["loads"].items()],
     )
+
+
+def products_table(results: Mapping[str, Any]) -> str:
+    """Return how much faster each way to compute products is than the other, and how their scores differ."""
+    rows = [
+        (
+            name,
+            *(in_bold(compared["ratios"][work]["rounds"], ".2f") for work in ("full", "decide")),
+            f"{compared['largest_difference']:.2g}",
+            f"{compared['margin']:.2g}",
+            percent(compared["undecided"]),
+        )
+        for name, compared in results["compared"].items()
+    ]
+    differences = "largest difference of a score", "of two options of an item", "items undecided within that"
+    return markdown(("products", "every option", "`--decide`", *differences), rows)
+
+
+def few_shot_runs_table(results: Mapping[str, Any]) -> str:
+    """Return what few-shot prompting takes with examples of each pair's own and with shared ones."""
+    rows = [
+        (f"`{name}`", *(f"{run[column]:,}" for column in ("pairs", "positions", "cpu_seconds")))
+        for name, run in results["runs"].items()
+    ]
+    times = results["ratios"]
+    return markdown(
+        ("prompting", "pairs", "positions", "seconds of the processor"),
+        [*rows, ("times less", "", f"{times['positions']:.2f}", f"{times['cpu_seconds']:.2f}")],
+    )
+
+
+def generation_table(results: Mapping[str, Any]) -> str:
+    """Return what continuations take in both kinds of batches."""
+    first, *_ = results["rounds"]
+    rows = [
+        (name, *(f"{batches[column]:,}" for column in ("positions", "padding")), _times(name, results["ratios"]))
+        for name, batches in first.items()
+    ]
+    return markdown(("batches", "positions", "of it padding", "times less processor time"), rows)
+
+
+def _times(batches: str, ratios: Sequence[float]) -> str:
+    return in_bold(ratios, ".2f") if batches == "similar lengths" else ""
+
+
+def sweep_table(results: Mapping[str, Any]) -> str:
+    """Return the cost of a sweep as a share of that of single runs, in each round."""
+    places = {"time by the clock": 0, "processor time": 1}
+    shares = {name: [each["sweep"][n] / each["single"][n] for each in results["rounds"]] for name, n in places.items()}
+    rows = [(name, in_bold(share, ".2f")) for name, share in shares.items()]
+    return markdown((f"{results['checkpoints']} checkpoints", "times that of single runs"), rows)
+
+
+def pages_table(results: Mapping[str, Any]) -> str:
+    """Return the times of the pages beside that of a bare view of their size, and what they take."""
+    rows = [
+        (
+            f"`{page['page']}`",
+            *(f"{page[name] / page['bare']:.1f}" for name in ("anew", "first", "at_once", "unchanged")),
+            str(page["queries"]),
+            *(f"{page[name] / 1000:,.0f}" for name in ("raw", "zipped")),
+        )
+        for page in results["pages"]
+    ]
+    return markdown(("page", "anew", "first", "at once", "unchanged", "queries", "KB", "KB compressed"), rows)
+
+
+def web_memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory of the web process, and what the largest download adds to it."""
+    memory, download = results["memory"], results["download"]
+    figures = {
+        "before the first page": memory["before"],
+        "at most": memory["peak"],
+        f"added by the CSV of {download['rows']:,} items": download["memory"],
+    }
+    return markdown(("web process", "MB"), [(name, f"{size / 1e6:,.0f}") for name, size in figures.items()])
+
+
+def in_bold(values: Sequence[float], form: str) -> str:
+    """Return the values of all rounds in their order of size, with their median in bold."""
+    middle = median(values)
+    return ", ".join(f"**{value:{form}}**" if value == middle else f"{value:{form}}" for value in sorted(values))
 
 
 def few_shot_table(results: Mapping[str, Any]) -> str:

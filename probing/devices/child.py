@@ -17,6 +17,7 @@ from probing.devices.messages import Begin, Load, Loaded, Probe, Share, Stored
 from probing.errors import Incomplete, ProbingError
 from probing.measuring.parent_death import die_with_parent
 from probing.part_runner import open_model, probe_and_store
+from probing.scoring.loading_options import usable_device
 
 
 class RunEndedError(Exception):
@@ -52,6 +53,7 @@ def work(connection: Connection) -> None:
     """Load the model, and do what is ordered; raise `RunEndedError` when there are no more orders."""
     load: Load = _receive(connection)
     _share_processor(load.sharers)
+    _stay_on(load.source.device)
     model, start = open_model(load.source, load.settings, {})
     tokenizer = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)
     _send(connection, Loaded(model.card, model.dtype, tokenizer))
@@ -70,6 +72,12 @@ def _share_processor(processes: int) -> None:
     """Use as many threads as fall to each of so many processes."""
     if processes > 1:
         torch.set_num_threads(max(1, torch.get_num_threads() // processes))
+
+
+def _stay_on(device: str) -> None:
+    """Have everything that names no GPU go to this one, so that nothing is allocated on the GPU of another process."""
+    if device.startswith("cuda"):
+        torch.cuda.set_device(usable_device(device))
 
 
 def _receive(connection: Connection) -> Any:

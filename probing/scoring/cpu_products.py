@@ -1,14 +1,15 @@
 """Products of linear layers in float32 on a CPU, computed by oneDNN where that is faster than what torch would call.
 
 For them torch calls MKL, which uses the widest instructions of processors by Intel only. oneDNN, which torch contains
-as well, uses those of every processor: with AVX-512 on one by AMD, a single thread is up to 2.3 times faster. Both
+as well, uses those of every processor, which makes one by AMD with AVX-512 much faster (docs/performance.md). Both
 compute in float32, and their results differ by rounding.
 """
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from functools import cache, partial
+from contextlib import contextmanager, suppress
+from functools import cache
+from threading import RLock
 from typing import Any
 
 import torch
@@ -22,6 +23,9 @@ FASTER = 1.15
 TRIAL_SIZE = 512  # rows and columns
 TRIAL_PRODUCTS = 4  # the fastest counts, and the first one is slow because it prepares the others
 
+# Held while the number of threads is changed, so that two trials at once put back what was there before both.
+CHANGING_THREADS = RLock()
+
 # The weights of layers of exactly these classes, shape (outputs, inputs); subclasses may compute something else.
 WEIGHTS: Mapping[type[nn.Module], Callable[[Any], torch.Tensor]] = {
     nn.Linear: lambda layer: layer.weight,
@@ -31,7 +35,8 @@ WEIGHTS: Mapping[type[nn.Module], Callable[[Any], torch.Tensor]] = {
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """Apply a linear layer to states of shape (..., inputs) by oneDNN; return shape (..., outputs)."""
-    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, bias, "none", [], "")
+    dense = None if bias is None else bias.contiguous()  # oneDNN reads what lies side by side
+    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, dense, "none", [], "")
     return outputs
 
 
@@ -45,27 +50,45 @@ def fast_products(network: nn.Module) -> Iterator[None]:
     """Have oneDNN compute the network's plain linear layers that are in float32 on a CPU, where that is faster."""
     layers = [layer for layer in network.modules() if _is_plain(layer)] if onednn_is_faster() else []
     for layer in layers:
-        layer.__dict__["forward"] = partial(_forward, layer, WEIGHTS[type(layer)])
+        layer.__dict__["forward"] = ForwardByOneDNN(layer)
     try:
         yield
     finally:
         for layer in layers:
-            del layer.__dict__["forward"]
+            layer.__dict__.pop("forward", None)
+
+
+class ForwardByOneDNN:
+    """The `forward` of a plain linear layer for the time of scoring. A copy of the layer gets that of its class."""
+
+    def __init__(self, layer: Any) -> None:
+        self._layer, self._weight_of = layer, WEIGHTS[type(layer)]
+
+    def __call__(self, states: torch.Tensor) -> torch.Tensor:
+        layer, weight = self._layer, self._weight_of(self._layer)
+        if states.dtype != torch.float32 or states.numel() * len(weight) < FEWEST_MULTIPLICATIONS:
+            outputs: torch.Tensor = type(layer).forward(layer, states)
+            return outputs
+        return linear(states, weight, layer.bias)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._layer, "forward")  # of its class, as a copy has no attributes of its own yet
 
 
 def _is_plain(layer: Any) -> bool:
+    """Tell whether a layer computes nothing but a product of dense float32 weights in the memory of the processor."""
     if type(layer) not in WEIGHTS or "forward" in layer.__dict__:
         return False
-    weight = layer.weight
-    return isinstance(weight, torch.Tensor) and weight.dtype == torch.float32 and weight.device.type == "cpu"
+    return _is_dense(layer.weight) and (layer.bias is None or _is_dense(layer.bias))
 
 
-def _forward(layer: Any, weight_of: Callable[[Any], torch.Tensor], states: torch.Tensor) -> torch.Tensor:
-    weight = weight_of(layer)
-    if states.dtype != torch.float32 or states.numel() * len(weight) < FEWEST_MULTIPLICATIONS:
-        outputs: torch.Tensor = type(layer).forward(layer, states)
-        return outputs
-    return linear(states, weight, layer.bias)
+def _is_dense(tensor: Any) -> bool:
+    """Tell whether this is an ordinary tensor; subclasses, by which some libraries quantise, multiply as they like."""
+    return type(tensor) in (nn.Parameter, torch.Tensor) and (tensor.dtype, tensor.device.type, tensor.layout) == (
+        torch.float32,
+        "cpu",
+        torch.strided,
+    )
 
 
 @cache
@@ -76,9 +99,10 @@ def onednn_is_faster() -> bool:
         return False
     matrix = torch.rand((TRIAL_SIZE, TRIAL_SIZE), generator=torch.Generator().manual_seed(0))
     usual = nn.functional.linear
-    with one_thread():
+    with one_thread(), suppress(RuntimeError):  # raised where torch was built without oneDNN for this processor
         exact = torch.allclose(linear(matrix, matrix), usual(matrix, matrix), rtol=1e-5)
         return exact and fastest_product(usual, matrix) >= FASTER * fastest_product(linear, matrix)
+    return False
 
 
 def fastest_product(product: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], matrix: torch.Tensor) -> float:
@@ -94,9 +118,10 @@ def fastest_product(product: Callable[[torch.Tensor, torch.Tensor], torch.Tensor
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Compute with one thread, so that a trial does not wait for a core that is busy with something else."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
+    with CHANGING_THREADS:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(threads)

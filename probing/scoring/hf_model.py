@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from threading import get_ident
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -61,7 +62,7 @@ class HFModel(ABC):
         batch_tokens: int | None = None,
     ) -> None:
         self.network = network
-        self.scoring_state = ScoringState(network)
+        self.scoring_state = ScoringState.of(network)
         self.tokenizer = tokenizer
         self.encoder = self.make_encoder(AUTO)
         facts, option_only = self._tokenizer_facts(AUTO), self.encoder.option_only
@@ -158,8 +159,11 @@ class HFModel(ABC):
 
     def logits_at(self, places: torch.Tensor, **inputs: Any) -> torch.Tensor:
         """Run the network with its head at some places of the flattened batch only; shape (places, vocabulary)."""
+        thread = get_ident()
 
         def narrow(states: torch.Tensor) -> torch.Tensor:
+            if get_ident() != thread:  # which computes other texts with the same network
+                return states
             # The head may be on another device than the first layer.
             return states.flatten(0, 1)[places.to(states.device)][None]
 

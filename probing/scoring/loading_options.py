@@ -47,7 +47,7 @@ class LoadingOptions:
         if quantised:
             require_library(quantised)
         dtype = torch.float32 if chooses_dtype else DTYPES[name]
-        return cls(_device(device), device == "auto", device_map, dtype, quantised, attention, chooses_dtype)
+        return cls(usable_device(device), device == "auto", device_map, dtype, quantised, attention, chooses_dtype)
 
     def for_weights(self, stored: str) -> "LoadingOptions":
         """Return the options for weights that are stored in this number format, which `auto` goes by.
@@ -71,7 +71,8 @@ class LoadingOptions:
         return self.device if fits else "auto"
 
 
-def _device(name: str) -> torch.device:
+def usable_device(name: str) -> torch.device:
+    """Return the device of this name, or raise `BadInput` where it is not here."""
     if "," in name:
         raise BadInput(f"A model is loaded on one device, not on {name!r:.80}.", "Name one; only runs share several.")
     if name == "auto":

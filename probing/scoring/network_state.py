@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from threading import RLock
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 import torch
@@ -27,23 +29,52 @@ AnswerT = TypeVar("AnswerT")
 
 
 class ScoringState:
-    """The state of one network while it is scored; blocks may be nested, and only the outermost one does anything."""
+    """The state of one network while it is scored, by any number of models and threads, in blocks that may be nested.
+
+    The first block that begins puts the network into it, and the last one that ends puts the network back.
+    """
 
     def __init__(self, network: PreTrainedModel) -> None:
-        self._network = network
-        self._depth = 0
+        self._network = ref(network)  # weak, as the states of networks must not keep them in memory
+        self._blocks, self._way_back = 0, ExitStack()
+        self._changing = RLock()
+
+    @classmethod
+    def of(cls, network: PreTrainedModel) -> "ScoringState":
+        """Return the one state of a network."""
+        return STATES.setdefault(network, cls(network))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ScoringState.of, (self._network(),)
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
         """Hold the network in the state in which it is scored."""
-        self._depth += 1
+        network = self._network()
+        assert network is not None, "whoever scores a network holds it"
+        self._begin(network)
         try:
-            with ExitStack() as stack:
-                if self._depth == 1:
-                    _enter(stack, self._network)
+            with torch.autocast(network.device.type, enabled=False):  # a state of the thread, not of the network
                 yield
         finally:
-            self._depth -= 1
+            self._end()
+
+    def _begin(self, network: PreTrainedModel) -> None:
+        with self._changing:
+            if not self._blocks:
+                with ExitStack() as stack:
+                    _enter(stack, network)
+                    self._way_back = stack.pop_all()
+            self._blocks += 1
+
+    def _end(self) -> None:
+        with self._changing:
+            self._blocks -= 1
+            if not self._blocks:
+                self._way_back.close()
+
+
+STATES: WeakKeyDictionary[PreTrainedModel, ScoringState] = WeakKeyDictionary()
 
 
 class _Stateful(Protocol):
@@ -86,9 +117,16 @@ def _computed(model: _Stateful, stream: Iterator[AnswerT]) -> list[AnswerT]:
 
 
 def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
-    for keep in (_random_states, _evaluation_mode, _plain_forward, _pairwise_attention, exact_products, fast_products):
+    for keep in (
+        _random_states,
+        _evaluation_mode,
+        _plain_forward,
+        _pairwise_attention,
+        _full_precision,
+        exact_products,
+        fast_products,
+    ):
         stack.enter_context(keep(network))
-    stack.enter_context(torch.autocast(network.device.type, enabled=False))
 
 
 @contextmanager
@@ -145,6 +183,20 @@ def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
             network.forward = replaced
         for module, call in compiled:
             module._compiled_call_impl = call
+
+
+@contextmanager
+def _full_precision(network: PreTrainedModel) -> Iterator[None]:
+    """Compute products of float32 numbers in float32, also where the training lets them be rounded to fewer bits."""
+    backends = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    before = [backend.fp32_precision for backend in backends]
+    for backend in backends:
+        backend.fp32_precision = "ieee"
+    try:
+        yield
+    finally:
+        for backend, precision in zip(backends, before, strict=True):
+            backend.fp32_precision = precision
 
 
 @contextmanager

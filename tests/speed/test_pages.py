@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from speed import page_requests, pages
+from speed import page_requests, pages, stored_results
 from speed.page_requests import Server, measure
 from speed.pages import report, served
 from speed.web_load import Site, free_port
@@ -18,19 +18,19 @@ def test_a_site_is_measured_from_outside(
 ) -> None:
     monkeypatch.setattr(page_requests, "ROUNDS", 2)
     monkeypatch.setattr(pages, "PAGES", ("/benchmarks/", "/runs/{large}/items/"))
-    monkeypatch.setattr(pages, "RESULTS", tmp_path / "pages.json")
+    monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
     site = Site(tmp_path, free_port())
     site.command("migrate", "--verbosity=0")
     few = {"--models": "5", "--benchmarks": "1", "--templates": "1", "--rows": "100", "--waiting": "1"}
     site.command("seed_scale", *chain.from_iterable(few.items()))
     assert report(site) in (0, 1)
     assert capsys.readouterr().out.count("| /") == 2
-    stored = pages.RESULTS.read_text()
+    stored = (tmp_path / "pages.json").read_text()
     memory = json.loads(stored)["memory"]
     assert 50 * 10**6 < memory["before"] <= memory["peak"]
     assert report(site, ["/runs/{first}/"]) in (0, 1)
     assert capsys.readouterr().out.count("| /runs/") == 1
-    assert pages.RESULTS.read_text() == stored
+    assert (tmp_path / "pages.json").read_text() == stored
     with served(site) as process:
         figures = measure(Server(site.port, process.pid), "/benchmarks/")
     assert figures.first > 0 and figures.at_once > 0 and figures.renewal > 0

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from speed.report import CHECKOUT, RESULTS, TABLES, Table, ratios_table, report, summary_table, with_table
+from speed.report import TABLES, Table, ratios_table, report, summary_table, with_table
+from speed.stored_results import CHECKOUT, RESULTS
 
 DOCUMENTS = {file.name: file.read_text(encoding="utf-8") for file in (CHECKOUT / "docs").glob("*.md")}
 NAMED = re.compile(r"speed/results/(\w+)\.json")

@@ -1,6 +1,7 @@
 """The steps of a process on a device, in this process, where their errors can be seen."""
 
 from multiprocessing import Pipe
+from typing import Any, NoReturn
 
 import pytest
 import torch
@@ -36,3 +37,28 @@ def test_processes_on_the_cpu_share_its_threads(
     run.send(Load(ModelSource("no-such-folder/model.gguf", device="cpu"), Settings(), processes))
     child.serve(own)
     assert chosen == [share]
+
+
+def test_a_process_makes_its_gpu_the_present_one_before_it_loads_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+
+    def open_model(source: ModelSource, *_: Any) -> NoReturn:
+        steps.append(f"loaded on {source.device}")
+        raise ModelNotFound("There is no such model.", "Name another one.")
+
+    monkeypatch.setattr(child, "usable_device", torch.device)
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: steps.append(f"set to {device}"))
+    monkeypatch.setattr(child, "open_model", open_model)
+    for device in ("cuda:1", "cpu"):
+        run, own = Pipe()
+        run.send(Load(ModelSource("org/model", device=device), Settings(), sharers=1))
+        assert child.serve(own) == 1
+    assert steps == ["set to cuda:1", "loaded on cuda:1", "loaded on cpu"]
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_here_is_refused_in_a_sentence() -> None:
+    run, own = Pipe()
+    run.send(Load(ModelSource("org/model", device="cuda:1"), Settings(), sharers=1))
+    assert child.serve(own) == 1
+    assert str(run.recv()) == "There is no device cuda:1 here. Choose auto or cpu."

@@ -10,6 +10,7 @@ import torch
 from huggingface_hub import constants
 from transformers.utils import logging
 
+from probing.scoring import cpu_products
 from tests.hub.local_hub import Hub, serve
 from tests.tiny_models import build_bert, build_gpt2, build_llama
 
@@ -61,3 +62,19 @@ def hub(model_folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_pat
         monkeypatch.setenv("HF_ENDPOINT", server.url)
         monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
         yield server
+
+
+@pytest.fixture
+def products(monkeypatch: pytest.MonkeyPatch) -> list[torch.Size]:
+    """The shapes of the weights of all products by oneDNN, which is taken as the faster one for any size."""
+    shapes: list[torch.Size] = []
+
+    def noted(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
+        shapes.append(weight.shape)
+        return by_onednn(states, weight, bias)
+
+    by_onednn = cpu_products.linear
+    monkeypatch.setattr(cpu_products, "onednn_is_faster", lambda: True)
+    monkeypatch.setattr(cpu_products, "FEWEST_MULTIPLICATIONS", 1)
+    monkeypatch.setattr(cpu_products, "linear", noted)
+    return shapes

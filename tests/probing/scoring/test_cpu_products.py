@@ -1,6 +1,7 @@
 """Products by oneDNN: they equal those of torch, replace only layers that they fit, and leave no trace."""
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from torch import nn
 from transformers.pytorch_utils import Conv1D
 
 from probing.scoring import cpu_products
-from probing.scoring.cpu_products import fast_products, float32_product, linear, onednn_is_faster
+from probing.scoring.cpu_products import fast_products, float32_product, one_thread, onednn_is_faster
 
 STATES = torch.rand((3, 50, 24), generator=torch.Generator().manual_seed(0))
 
@@ -22,19 +23,23 @@ class Doubled(nn.Linear):
         return 2 * super().forward(input)
 
 
-@pytest.fixture
-def products(monkeypatch: pytest.MonkeyPatch) -> list[torch.Size]:
-    """The shapes of the weights of all products by oneDNN, which is taken as the faster one for any size."""
-    shapes: list[torch.Size] = []
+class Halved(torch.Tensor):
+    """A weight that is multiplied in its own way, as those are that some libraries have quantised."""
 
-    def noted(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
-        shapes.append(weight.shape)
-        return linear(states, weight, bias)
+    @classmethod
+    def __torch_function__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        outputs = super().__torch_function__(function, types, args, kwargs or {})
+        return outputs / 2 if function is nn.functional.linear else outputs
 
-    monkeypatch.setattr(cpu_products, "onednn_is_faster", lambda: True)
-    monkeypatch.setattr(cpu_products, "FEWEST_MULTIPLICATIONS", 1)
-    monkeypatch.setattr(cpu_products, "linear", noted)
-    return shapes
+
+def sparse(weight: torch.Tensor) -> torch.Tensor:
+    return weight.to_sparse_csr()
+
+
+def with_weight(change: Callable[[torch.Tensor], torch.Tensor]) -> nn.Linear:
+    layer = nn.Linear(24, 24, bias=False)
+    layer.weight = nn.Parameter(change(layer.weight.detach()), requires_grad=False)
+    return layer
 
 
 @pytest.fixture
@@ -57,16 +62,62 @@ def test_layers_give_the_same_outputs_by_onednn(make: Callable[..., nn.Module], 
     torch.testing.assert_close(fast, usual, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
 @torch.inference_mode()
 def test_layers_that_compute_something_else_are_left_alone(products: list[torch.Size]) -> None:
     hooked = nn.Linear(24, 24)
     hooked.__dict__["forward"] = lambda states: states
-    network = nn.Sequential(Doubled(24, 24), hooked, nn.LayerNorm(24), nn.Linear(24, 24).bfloat16())
+    network = nn.Sequential(
+        Doubled(24, 24),
+        hooked,
+        nn.LayerNorm(24),
+        with_weight(Halved),
+        with_weight(sparse),
+        nn.Linear(24, 24).bfloat16(),
+    )
     with fast_products(network):
         network[:-1](STATES)
         network[-1](STATES.bfloat16())
     assert not products
     assert "forward" in hooked.__dict__
+
+
+@torch.inference_mode()
+def test_outputs_of_a_weight_with_its_own_product_stay_as_they_are(products: list[torch.Size]) -> None:
+    network = nn.Sequential(with_weight(Halved))
+    expected = network(STATES)
+    with fast_products(network):
+        torch.testing.assert_close(network(STATES), expected)
+
+
+LAYOUTS = {
+    "one position": STATES[0, 0],
+    "none": STATES[:0],
+    "transposed": STATES.transpose(0, 1),
+    "every second": STATES[:, ::2],
+    "repeated": STATES[:1].expand(3, 50, 24),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@torch.inference_mode()
+def test_states_of_any_shape_and_layout_give_the_same_outputs(layout: str, products: list[torch.Size]) -> None:
+    network, states = nn.Sequential(nn.Linear(24, 40)), LAYOUTS[layout]
+    with fast_products(network):
+        fast = network(states)
+    assert len(products) == (states.numel() > 0)
+    torch.testing.assert_close(fast, network(states), rtol=1e-5, atol=1e-6)
+
+
+@torch.inference_mode()
+def test_a_bias_that_is_part_of_a_larger_tensor_is_added(products: list[torch.Size]) -> None:
+    layer = nn.Linear(24, 40)
+    layer.bias = nn.Parameter(torch.rand(80)[::2])
+    network = nn.Sequential(layer)
+    with fast_products(network):
+        fast = network(STATES)
+    assert products
+    torch.testing.assert_close(fast, network(STATES), rtol=1e-5, atol=1e-6)
 
 
 @torch.inference_mode()
@@ -121,7 +172,26 @@ def test_a_torch_without_these_products_is_used_as_it_is(monkeypatch: pytest.Mon
     assert not onednn_is_faster()
 
 
+def test_a_torch_that_refuses_these_products_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch, untried: None) -> None:
+    def refused(*_: Any) -> torch.Tensor:
+        raise RuntimeError("there is no such kernel")
+
+    monkeypatch.setattr(cpu_products, "linear", refused)
+    assert not onednn_is_faster()
+
+
 def test_the_trial_puts_the_number_of_threads_back(untried: None) -> None:
     threads = torch.get_num_threads()
     onednn_is_faster()
     assert torch.get_num_threads() == threads
+
+
+def test_trials_of_two_threads_do_not_change_the_number_of_threads_at_once() -> None:
+    def own_trial() -> None:
+        with one_thread():
+            pass
+
+    with ThreadPoolExecutor(1) as pool, one_thread():
+        other = pool.submit(own_trial)
+        assert wait([other], timeout=0.2).not_done
+    other.result()

@@ -1,10 +1,15 @@
 """A network that is handed over is scored as if it were loaded from a file, and is left exactly as it was."""
 
+import gc
+import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from pathlib import Path
+from threading import Barrier, Event, get_ident
 from typing import Any
+from weakref import ref
 
 import numpy as np
 import pytest
@@ -15,13 +20,14 @@ from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, PreTrainedM
 
 import probing
 from probing.errors import BadInput
-from probing.language_model import Scoring
+from probing.language_model import Request, Scoring
 from probing.scoring.load import load
 from probing.scoring.verbs import AnsweringModel
 from probing.template import prompt
 from tests.tiny_models import build_bert, build_gpt2, build_llama
 
-PROMPTS = [(prompt("[X] is in [Y].", "Chad"), ["Africa", "South America", "Norway"])]
+PROMPTS: list[Request] = [(prompt("[X] is in [Y].", "Chad"), ["Africa", "South America", "Norway"])]
+PATIENCE = 30  # seconds until a test fails in which one thread waits in vain for another
 KINDS = {
     "gpt2": (build_gpt2, AutoModelForCausalLM),
     "llama": (build_llama, AutoModelForCausalLM),
@@ -61,6 +67,7 @@ def snapshot(network: PreTrainedModel) -> dict[str, Any]:
         "random": (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()),
         "records_gradients": torch.is_grad_enabled(),
         "autocast": torch.is_autocast_enabled("cpu"),
+        "precision": torch.get_float32_matmul_precision(),
     }
 
 
@@ -135,6 +142,99 @@ def test_mixed_precision_is_set_aside_for_the_time(network: PreTrainedModel, fol
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert scores(probing.wrap(prepared)) == scores(load(str(folder)))
     assert snapshot(network) == before
+
+
+@pytest.fixture
+def medium_precision() -> Iterator[None]:
+    """Let float32 products be rounded as bfloat16, as trainings often do."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+def test_products_of_float32_numbers_are_not_rounded(network: PreTrainedModel, medium_precision: None) -> None:
+    model, before = probing.wrap(network), snapshot(network)
+    assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
+    with model.scoring_state():
+        assert torch.backends.mkldnn.matmul.fp32_precision == "ieee"
+        assert torch.backends.cuda.matmul.fp32_precision == "ieee"
+    assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
+    assert snapshot(network) == before
+
+
+def test_threads_score_different_texts_with_one_network_at_once(network: PreTrainedModel) -> None:
+    """Each thread waits in its first pass until the other one is there."""
+    model, other = probing.wrap(network), probing.wrap(network)
+    texts = [PROMPTS, [(prompt("[X] is the capital of [Y].", "Oslo"), ["Norway", "Chad", "the Arab world"])]]
+
+    def score(model: AnsweringModel, requests: list[Request]) -> list[float]:
+        (answer,) = model.score(requests, Scoring())
+        return answer.reduce().tolist()
+
+    def wait_for_the_other(*_: Any) -> None:
+        if get_ident() not in threads:
+            threads.add(get_ident())
+            together.wait(PATIENCE)
+
+    expected = [score(model, requests) for requests in texts]
+    threads, together = set[int](), Barrier(2)
+    network.get_input_embeddings().register_forward_pre_hook(wait_for_the_other)
+    for pair in ((model, model), (model, other)):
+        threads.clear()
+        with ThreadPoolExecutor(2) as pool:
+            assert list(pool.map(score, pair, texts)) == expected
+
+
+def test_a_network_is_put_back_when_the_last_thread_has_scored_it(network: PreTrainedModel) -> None:
+    network.train()
+    first, second = probing.wrap(network), probing.wrap(network)
+    begun, goes_on = Event(), Event()
+
+    def hold() -> bool:
+        with first.scoring_state():
+            begun.set()
+            goes_on.wait(PATIENCE)
+            return network.training
+
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(hold)
+        begun.wait(PATIENCE)
+        scores(second)
+        goes_on.set()
+        assert held.result() is False
+    assert network.training
+
+
+def test_threads_with_mixed_precision_of_their_own_score_in_full_precision(network: PreTrainedModel) -> None:
+    """Mixed precision is switched on for each thread, and the state for all of them together."""
+    model = probing.wrap(network)
+    expected = scores(model)
+
+    def score_in_mixed_precision() -> list[float]:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return scores(model)
+
+    with ThreadPoolExecutor(1) as pool, model.scoring_state():
+        assert pool.submit(score_in_mixed_precision).result() == expected
+
+
+@pytest.mark.parametrize("copied", [deepcopy, lambda model: pickle.loads(pickle.dumps(model))], ids=["copy", "pickle"])
+def test_a_copy_of_a_model_has_a_network_and_a_state_of_its_own(
+    network: PreTrainedModel, copied: Callable[[AnsweringModel], AnsweringModel]
+) -> None:
+    model = probing.wrap(network)
+    twin = copied(model)
+    assert scores(twin) == scores(model)
+    twin.network.train()
+    with model.scoring_state():
+        assert twin.network.training
+
+
+def test_states_do_not_keep_networks_in_memory(folder: Path) -> None:
+    network = ref(load(str(folder)).network)
+    gc.collect()
+    assert network() is None
 
 
 def test_a_compiled_module_is_not_compiled_again_for_each_batch(network: PreTrainedModel, folder: Path) -> None:
