@@ -28,6 +28,15 @@ def memory_table(results: Mapping[str, Any]) -> str:
     return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
 
 
+def site_memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory that a site takes to finish and to import runs of several sizes."""
+    rows = [
+        (f"{run['items']:,}", f"{run['statements']:,}", *(f"{run[task] / MIB:,.0f}" for task in ("finish", "import")))
+        for run in results["runs"]
+    ]
+    return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
+
+
 def commands_table(results: Mapping[str, Any]) -> str:
     """Return what short commands take beside a Python that does nothing."""
     python = results["commands"]["python -c pass"]

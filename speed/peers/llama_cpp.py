@@ -1,7 +1,7 @@
 """llama.cpp with common prefixes: what the statements of an item have in common is computed once.
 
-The library comes from the wheel of xllamacpp, whose own functions do not give the log-probabilities of a prompt, and
-the declarations of its C functions from llama-cpp-py-sync, made of the same version of llama.cpp but for one commit.
+The library is compiled for the processor at hand when llama-cpp-python is installed. Its C functions are called as they
+are, because those that the package adds compute every sequence by itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,11 +18,9 @@ class LlamaCpp:
     """A model of llama.cpp; the attributes are named after its functions and their arguments."""
 
     def __init__(self, file: str, threads: int) -> None:
-        import xllamacpp.xllamacpp
-        from llama_cpp_py_sync._cffi_bindings import get_ffi
+        from llama_cpp import llama_cpp
 
-        self.ffi = get_ffi()
-        self.lib = self.ffi.dlopen(xllamacpp.xllamacpp.__file__)
+        self.lib = llama_cpp
         self.lib.llama_backend_init()
         self.model = self.lib.llama_model_load_from_file(file.encode(), self.lib.llama_model_default_params())
         options = self.lib.llama_context_default_params()
@@ -41,7 +39,7 @@ class LlamaCpp:
 
     def _tokens(self, text: str) -> list[int]:
         encoded = text.encode()
-        tokens = self.ffi.new("llama_token[]", len(encoded) + 1)
+        tokens = (self.lib.llama_token * (len(encoded) + 1))()
         count = self.lib.llama_tokenize(self.vocabulary, encoded, len(encoded), tokens, len(encoded) + 1, False, False)
         return [self.lib.llama_vocab_bos(self.vocabulary), *tokens[0:count]]
 
@@ -70,8 +68,7 @@ class LlamaCpp:
             part = places[begin : begin + BATCH]
             self._decode(part)
             self.positions += len(part)
-            buffer = self.ffi.buffer(self.lib.llama_get_logits(self.context), 4 * len(part) * self.words)
-            for logits in np.frombuffer(buffer, np.float32).reshape(len(part), self.words):
+            for logits in np.ctypeslib.as_array(self.lib.llama_get_logits(self.context), (len(part), self.words)):
                 highest = logits.max()
                 yield logits - (highest + np.log(np.exp(logits - highest).sum()))
 
@@ -95,7 +92,7 @@ def common_length(sequences: Sequence[Sequence[int]]) -> int:
 SYSTEMS = (
     System(
         "llama.cpp",
-        "xllamacpp",
+        "llama-cpp-python",
         ("causal",),
         lambda job: LlamaCpp(job.gguf, job.threads),
         required={("causal", "full"): 1.2, ("causal", "decide"): 3.0},

@@ -15,6 +15,7 @@ from speed.tables import (
     percent,
     products_table,
     progress_table,
+    site_memory_table,
     sweep_table,
     web_memory_table,
 )
@@ -25,6 +26,11 @@ def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:
     large = {"items": 2000, "scores": 100_000, "bytes": 3 * 2**20 + 2_000_000}
     lines = memory_table({"runs": {"ranking": [small, large]}}).splitlines()
     assert lines[2:] == ["| ranking | 1,000 | 50,000 | 3 |  |", "| ranking | 2,000 | 100,000 | 5 | 2.0 kB |"]
+
+
+def test_a_site_s_memory_is_given_for_each_size() -> None:
+    run = {"items": 1000, "statements": 50_000, "finish": 3 * 2**20, "import": 2**21}
+    assert site_memory_table({"runs": [run]}).splitlines()[-1] == "| 1,000 | 50,000 | 3 | 2 |"
 
 
 def test_commands_are_compared_with_a_python_that_does_nothing() -> None:
