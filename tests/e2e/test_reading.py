@@ -228,3 +228,17 @@ def test_a_keyboard_answers_the_quiz(page: Page) -> None:
     expect(page.get_by_role("radio").nth(1)).to_be_checked()
     page.get_by_role("button", name="See how you did").press("Enter")
     expect(page.locator("[data-table=results]")).to_be_visible()
+
+
+def test_the_arrow_keys_lead_to_the_next_question_and_back(page: Page, deployment: Deployment) -> None:
+    site = Site(deployment.url)
+    for slug in site.measured().values():
+        first = site.answer(f"runs/{site.runs(slug)[0]['run']}/items")["items"][0]
+        page.goto(f"/benchmarks/{slug}/items/{first['relation']}-{first['index']}/")
+        address, onwards = page.url, page.get_by_role("link", name="Next").get_attribute("href")
+        page.get_by_label("Model", exact=True).press("ArrowRight")
+        assert page.url == address, "the field uses the key itself"
+        page.locator("main").press("ArrowRight")
+        page.wait_for_url(f"**{onwards}")
+        page.locator("main").press("ArrowLeft")
+        page.wait_for_url(address)
