@@ -64,7 +64,7 @@ def _data_cell(column: Column[object], cell: Cell) -> str:
 
 
 def _head_html(head: Header, number: int, table: str) -> str:
-    column, title = head.column, escape(head.column.title)
+    column, title = head.column, _in_two_lines(head.column.title)
     align = f' class="{escape(column.align)}"' if column.align else ""
     direction = f' aria-sort="{escape(head.direction)}"' if head.direction else ""
     words = f'<a href="{_sorted(head, table)}">{title}</a>' if head.href else title
@@ -72,6 +72,15 @@ def _head_html(head: Header, number: int, table: str) -> str:
         f'<th role="columnheader" scope="col" data-column="{escape(column.name)}"{align}{direction}>'
         f'<span class="column-head">{words} {_help_button(column, number, table)}</span></th>'
     )
+
+
+def _in_two_lines(title: str) -> str:
+    """Return a title that breaks at one place only, the one that leaves it narrowest, where it does not fit a line."""
+    words = title.split(" ")
+    breaks = [("\N{NO-BREAK SPACE}".join(words[:n]), "\N{NO-BREAK SPACE}".join(words[n:])) for n in range(1, len(words))]
+    if not breaks:
+        return escape(title)
+    return escape(" ".join(min(breaks, key=lambda lines: max(map(len, lines)))))
 
 
 def _sort_link_html(head: Header, number: int, table: str) -> str:

@@ -124,6 +124,32 @@ def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browser
         expect(plain.locator("[data-table=culture]")).to_be_visible()
 
 
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_a_phone_shows_the_first_model_in_the_first_window_and_the_curve_on_demand(
+    browser: Browser, deployment: Deployment, has_scripts: bool
+) -> None:
+    phone: ViewportSize = {"width": 360, "height": 740}
+    with browser.new_context(base_url=deployment.url, viewport=phone, java_script_enabled=has_scripts) as context:
+        page = context.new_page()
+        page.goto("/")
+        expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=1)
+        curve = page.locator("#curve")
+        expect(curve).to_be_hidden()
+        page.locator(".curve summary").press("Enter")
+        expect(curve).to_be_visible()
+        if has_scripts:
+            expect(curve.locator(".main-svg").first).to_be_visible()
+
+
+def test_a_wide_window_shows_the_curve_and_the_first_models(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/")
+    expect(page.locator("#curve .main-svg").first).to_be_visible()
+    expect(page.get_by_role("heading", name="What do larger models know?")).to_be_visible()
+    expect(page.locator(".curve summary")).to_be_hidden()
+    expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=0.9)
+
+
 def test_lists_of_answers_are_short_on_a_phone_and_unfold_without_javascript(
     browser: Browser, deployment: Deployment, subtests: pytest.Subtests
 ) -> None:
