@@ -9,6 +9,8 @@ from leaderboard.display.cell_markup import cell_html
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, Header, TableLine, TableView
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
 
 def rows_html(view: TableView) -> SafeString:
     """Return the rows of a table; the column that names them holds their heads."""
@@ -77,10 +79,8 @@ def _head_html(head: Header, number: int, table: str) -> str:
 def _in_two_lines(title: str) -> str:
     """Return a title that breaks at one place only, the one that leaves it narrowest, where it does not fit a line."""
     words = title.split(" ")
-    breaks = [("\N{NO-BREAK SPACE}".join(words[:n]), "\N{NO-BREAK SPACE}".join(words[n:])) for n in range(1, len(words))]
-    if not breaks:
-        return escape(title)
-    return escape(" ".join(min(breaks, key=lambda lines: max(map(len, lines)))))
+    breaks = ((UNBROKEN.join(words[:place]), UNBROKEN.join(words[place:])) for place in range(1, len(words)))
+    return escape(" ".join(min(breaks, key=lambda lines: max(map(len, lines)), default=(title,))))
 
 
 def _sort_link_html(head: Header, number: int, table: str) -> str:

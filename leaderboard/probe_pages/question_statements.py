@@ -82,7 +82,7 @@ def statements_table(
         ],
         rows=[own, *others],
         sortable=False,
-        band=lambda row: "right" if row is own else "",
+        band=lambda row: "own" if row is own else "",
     )
 
 

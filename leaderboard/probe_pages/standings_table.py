@@ -193,11 +193,7 @@ def _common_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
         align="number",
         shown=False,
     )
-    columns = [
-        column
-        for metric in metrics
-        for column in _common_figure(metric, shown=metric == rows[0].metric)
-    ]
+    columns = [column for metric in metrics for column in _common_figure(metric, shown=metric == rows[0].metric)]
     return [*columns, counted]
 
 
