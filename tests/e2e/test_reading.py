@@ -150,6 +150,18 @@ def test_a_wide_window_shows_the_curve_and_the_first_models(page: Page) -> None:
     expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=0.9)
 
 
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_long_name_of_a_model_is_cut_at_its_end_and_widens_nothing(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/")
+    name = page.locator(".matrix tbody th a").first
+    name.evaluate("link => { link.textContent = 'a-model-of-a-very-long-name-'.repeat(4); }")
+    assert page.locator(".matrix tbody th").first.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = name.bounding_box()
+    assert box and box["width"] > 150
+
+
 def test_lists_of_answers_are_short_on_a_phone_and_unfold_without_javascript(
     browser: Browser, deployment: Deployment, subtests: pytest.Subtests
 ) -> None:
