@@ -23,7 +23,7 @@ from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
 from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, lines_view, parquet_view
-from leaderboard.views.methods import methods_view
+from leaderboard.views.methods import guide_view, methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.overview import overview_view
@@ -163,6 +163,7 @@ urlpatterns = [
     path("queue/", kept(queue_view), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
+    path("methods/<slug:name>/", kept(guide_view), name="guide"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", kept(status_view, seconds=2), name="status"),

@@ -48,15 +48,19 @@ def _figure_html(column: Column[object], cell: Cell, first: bool) -> str:
 
 
 def _model_html(cell: Cell) -> str:
-    """Return the name of a model with the tick that compares it.
+    """Return the name of a model with the tick that compares it, and on a line of its own what its weights are.
 
     A button follows the tick, so that who comes by keyboard need not pass all rows after it. Only a ticked row has it,
     and only while it has the focus.
     """
-    org, name, hub_id = cell.pieces or ("", cell.text, cell.text)
+    org, name, weights = cell.pieces or ("", cell.text, "")
     text = escape(visible(cell.text))
     words = f'<span class="org">{escape(visible(org))}</span>{escape(visible(name))}'
-    tick = f'<input type="checkbox" name="m" value="{escape(hub_id)}" form="compare" aria-label="Compare {text}">'
+    if weights:
+        words += f' <span class="weights">{escape(visible(weights))}</span>'
+    tick = (
+        f'<input type="checkbox" name="m" value="{escape(f"{org}{name}")}" form="compare" aria-label="Compare {text}">'
+    )
     tick += '<input type="submit" class="compare-here" form="compare" value="Compare ticked">'
     if cell.href:
         return f'{tick}<a href="{escape(cell.href)}" title="{text}">{words}</a>'

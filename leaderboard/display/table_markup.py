@@ -10,6 +10,8 @@ from leaderboard.display.cell_markup import cell_html
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, Header, TableLine, TableView
 
+UNBROKEN = "\N{NO-BREAK SPACE}"
+
 
 def rows_html(view: TableView) -> SafeString:
     """Return the rows of a table; the column that names them holds their heads."""
@@ -70,7 +72,7 @@ def _cell_tag(align: str, title: str, folded: bool, empty: bool) -> str:
 
 
 def _head_html(head: Header, number: int, table: str) -> str:
-    column, title = head.column, escape(head.column.title)
+    column, title = head.column, _in_two_lines(head.column.title)
     align = f' class="{escape(column.align)}"' if column.align else ""
     direction = f' aria-sort="{escape(head.direction)}"' if head.direction else ""
     words = f'<a href="{_sorted(head, table)}">{title}</a>' if head.href else title
@@ -78,6 +80,13 @@ def _head_html(head: Header, number: int, table: str) -> str:
         f'<th role="columnheader" scope="col" data-column="{escape(column.name)}"{align}{direction}>'
         f'<span class="column-head">{words} {_help_button(column, number, table)}</span></th>'
     )
+
+
+def _in_two_lines(title: str) -> str:
+    """Return a title that breaks at one place only, the one that leaves it narrowest, where it does not fit a line."""
+    words = title.split(" ")
+    breaks = ((UNBROKEN.join(words[:place]), UNBROKEN.join(words[place:])) for place in range(1, len(words)))
+    return escape(" ".join(min(breaks, key=lambda lines: max(map(len, lines)), default=(title,))))
 
 
 def _sort_link_html(head: Header, number: int, table: str) -> str:

@@ -2,8 +2,8 @@
 
 Pages of submissions have secret addresses, which only the database has: `of_submissions`.
 
-The first benchmark with measured runs gives most of them. For each further probe come the pages to which that probe
-adds parts of its own.
+Most of them are about the benchmark of the first probe with most measured runs. For each further probe come the pages
+to which that probe adds parts of its own.
 """
 
 import json
@@ -48,11 +48,13 @@ class Site:
         return [run for run in runs if run["provenance"] == provenance]
 
     def measured(self) -> dict[str, str]:
-        """Return the first benchmark of each probe that has two measured runs."""
+        """Return for each probe with measured runs the benchmark that has most of them, or the first of several."""
+        most: dict[str, int] = {}
         names: dict[str, str] = {}
         for benchmark in self.benchmarks:
-            if benchmark["probe"] not in names and len(self.runs(benchmark["name"])) > 1:
-                names[benchmark["probe"]] = benchmark["name"]
+            probe, number = benchmark["probe"], len(self.runs(benchmark["name"]))
+            if number > most.get(probe, 0):
+                most[probe], names[probe] = number, benchmark["name"]
         return names
 
 
@@ -69,7 +71,7 @@ def page_kinds(site: Site) -> dict[str, str]:
 
 def of_benchmark(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     """Yield the pages to which the benchmark's probe adds parts of its own."""
-    first, second = (run["run"] for run in site.runs(benchmark)[:2])
+    first, *others = (run["run"] for run in site.runs(benchmark))
     item = site.answer(f"runs/{first}/items")["items"][0]
     yield "benchmark", f"/benchmarks/{benchmark}/"
     yield "relation", f"/benchmarks/{benchmark}/relations/{item['relation']}/"
@@ -77,7 +79,8 @@ def of_benchmark(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     yield "items", f"/runs/{first}/items/"
     yield "item", f"/runs/{first}/items/{item['relation']}/{item['template']}/{item['index']}/"
     yield "question", f"/benchmarks/{benchmark}/items/{item['relation']}-{item['index']}/"
-    yield "compare", f"/compare/?m={first}&m={second}"
+    for second in others[:1]:
+        yield "compare", f"/compare/?m={first}&m={second}"
 
 
 def of_every_model(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:

@@ -68,7 +68,7 @@ def _model_cell(row: ModelRow, short: Mapping[str, int]) -> Cell:
         full,
         "" if named_only else reverse("model", args=[owner, name]),
         "as named in its paper" if named_only else "",
-        pieces=(hidden, full.removeprefix(hidden), row.hub_id),
+        pieces=(hidden, row.hub_id.removeprefix(hidden), row.key.weights),
     )
 
 

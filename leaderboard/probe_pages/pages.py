@@ -39,24 +39,18 @@ class Split(NamedTuple):
     options: Sequence[str]
 
 
-def slice_columns(part: Slice, metric: str, title: str = "") -> list[Column[Standing]]:
+def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
-    title = title or _slice_title(part)
+    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
     name = labels.group_column(part.dimension, part.group)
 
     def cell(row: Standing) -> cells.Cell:
         return score_cell(row.run, row.score(metric, part))
 
     return [
-        Column(name, title, cell, align="score"),
+        Column(name, labels.sentence(group), cell, f"{dimension}: {group}", align="score"),
         *interval_columns(lambda row: row.score(metric, part), name),
     ]
-
-
-def _slice_title(part: Slice) -> str:
-    """Return what a column calls a slice: its dimension and its group, once where the group names both."""
-    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
-    return group if group.startswith(dimension) else f"{dimension}: {group}"
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:

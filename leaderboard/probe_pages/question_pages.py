@@ -1,6 +1,8 @@
 """The page of one question: every model's answer to each wording, and the shares of the options in several models."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
@@ -22,6 +24,7 @@ from leaderboard.probe_pages.questions_in_words import language_of
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemsMissing, Row
 from leaderboard.stored.outcomes import NOT_COUNTED, RIGHT
+from probing.benchmark import Item
 
 OPTION_COLUMNS = ("scores", "prediction")
 LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tooltip show
@@ -31,15 +34,20 @@ CHOSEN = " ●"
 OUTCOME_MARKS = {True: "✓", False: "✗", None: "–"}
 SPOKEN = {True: "right", False: "wrong", None: "not counted"}
 KINDS = {True: "yes", False: "no", None: "missing"}
+RowsByTemplate = dict[int, Row]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """A run's answers to one question: the stored rows by template, and whether each is right, None if not counted."""
+    """A run's answers to one question: the stored rows by template, and whether each is right, None if not counted.
+
+    `beside`: the rows of the questions that the page shows beside it, by index and template.
+    """
 
     run: Run
-    rows: dict[int, Row]
+    rows: RowsByTemplate
     outcomes: Sequence[int]
+    beside: Mapping[int, RowsByTemplate]
 
     def right(self, template: int) -> bool | None:
         """Tell whether the answer to a wording is right; None where it does not count."""
@@ -51,18 +59,26 @@ class Answers:
         return sum(outcome != NOT_COUNTED for outcome in self.outcomes)
 
 
-def read_answers(runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes) -> list[Answers]:
-    """Read the answers of a few runs to one question from their files; a run without files has none."""
-    return [Answers(run, _rows(run, question), outcomes.of(run.pk)) for run in runs]
+def read_answers(
+    runs: Sequence[Run], question: BenchmarkQuestion, outcomes: QuestionOutcomes, beside: Sequence[Item] = ()
+) -> list[Answers]:
+    """Read the answers of a few runs to one question from their files; a run without files has none.
+
+    `beside`: further items of the relation, whose rows are read as well.
+    """
+    indices = [item.index for item in (question.item, *beside)]
+    by_run = [(run, _rows(run, question.relation.label, indices)) for run in runs]
+    return [Answers(run, rows.pop(question.item.index, {}), outcomes.of(run.pk), rows) for run, rows in by_run]
 
 
-def _rows(run: Run, question: BenchmarkQuestion) -> dict[int, Row]:
-    columns = (*_answer(run).columns, "index", "relation", *OPTION_COLUMNS)
-    try:
-        rows = item_rows.answers(run, question.relation.label, question.item.index, columns)
-    except ItemsMissing:
-        return {}
-    return {row["template"]: row for row in rows}
+def _rows(run: Run, relation: str, indices: Sequence[int]) -> dict[int, RowsByTemplate]:
+    """Return the stored rows of items by index and template."""
+    columns = (*_answer(run).columns, "relation", *OPTION_COLUMNS)
+    by_index: dict[int, RowsByTemplate] = defaultdict(dict)
+    with suppress(ItemsMissing):
+        for row in item_rows.answers(run, relation, indices, columns):
+            by_index[row["index"]][row["template"]] = row
+    return by_index
 
 
 def _answer(run: Run) -> ModelAnswer:

@@ -70,8 +70,7 @@ def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:
 
 def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     """Return the columns of a slice; those of a culture pair begin with the gap between its cultures."""
-    title = group_title(part.dimension, part.group, {}) if part.dimension in BY_CULTURE else ""
-    score = slice_columns(part, metric, title)
+    score = slice_columns(part, metric)
     return [*_gap_columns(part), *score] if part.dimension in WITH_GAP else score
 
 

@@ -47,7 +47,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
         columns=[
             *_model_columns(),
             _settings_column(board.standings),
-            *_common_columns(board.standings, pages),
+            *_common_columns(board.standings),
             Column(
                 filters.metric,
                 title,
@@ -177,7 +177,7 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
     return [Column("n", title, lambda row: cells.items(row.main.n if row.main else None), help_text, align="number")]
 
 
-def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[Standing]]:
+def _common_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
     """Return the columns with the figures on common items, where these are not all items of every ranked run.
 
     A page has that of the main metric; the CSV has those of all metrics, and the number of common items.
@@ -193,15 +193,11 @@ def _common_columns(rows: Sequence[Standing], pages: ProbePages) -> list[Column[
         align="number",
         shown=False,
     )
-    columns = [
-        column
-        for metric in metrics
-        for column in _common_figure(metric, pages.metric_label(metric), shown=metric == rows[0].metric)
-    ]
+    columns = [column for metric in metrics for column in _common_figure(metric, shown=metric == rows[0].metric)]
     return [*columns, counted]
 
 
-def _common_figure(metric: str, title: str, shown: bool) -> list[Column[Standing]]:
+def _common_figure(metric: str, shown: bool) -> list[Column[Standing]]:
     def figure(row: Standing) -> RunRank | None:
         return row.stored_ranks.get(metric)
 
@@ -214,7 +210,7 @@ def _common_figure(metric: str, title: str, shown: bool) -> list[Column[Standing
         return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
 
     return [
-        Column(f"{metric}_common", f"{title}, common questions", cell, COMMON_HELP, align="score", shown=shown),
+        Column(f"{metric}_common", "On common questions", cell, COMMON_HELP, align="score", shown=shown),
         bound("low"),
         bound("high"),
     ]

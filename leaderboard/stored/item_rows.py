@@ -1,6 +1,6 @@
 """Single items of a finished run, read from its items.parquet in batches: memory does not grow with the run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache, reduce
@@ -248,14 +248,15 @@ def item(run: Run, relation: str, template: int, index: int) -> Row | None:
     return next((row for row in rows(run, numbers) if row["index"] == index), None)
 
 
-def answers(run: Run, relation: str, index: int, columns: Sequence[str]) -> list[Row]:
-    """Return the rows of one item, one for each template, with those of the columns that are stored.
+def answers(run: Run, relation: str, indices: Collection[int], columns: Sequence[str]) -> list[Row]:
+    """Return the rows of items of one relation, one for each template, with those of the columns that are stored.
 
-    Only the row groups that can have the item are read.
+    Only the row groups that can have the items are read.
     """
     with opened(run) as file:
         stored = pq.read_schema(file).names
         file.seek(0)
-        chosen = [name for name in stored if name in {"template", *columns}]
-        table = pq.read_table(file, columns=chosen, filters=[("relation", "==", relation), ("index", "==", index)])
+        chosen = [name for name in stored if name in {"template", "index", *columns}]
+        filters = [("relation", "==", relation), ("index", "in", list(indices))]
+        table = pq.read_table(file, columns=chosen, filters=filters)
     return sorted(table.to_pylist(), key=lambda row: int(row["template"]))

@@ -20,6 +20,7 @@ from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.question_forms import ShownSentence
 from leaderboard.probe_pages.question_pages import answers_table, options_table, read_answers
+from leaderboard.probe_pages.question_statements import contrasts, statements_table
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name, tag_text
 from leaderboard.stored.outcomes import RIGHT
 from leaderboard.views.question_filters import AnswersForm
@@ -54,7 +55,7 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
     outcomes, form = question_outcomes(benchmark, item), AnswersForm(request.GET, bool(benchmark.correctness.column))
     wordings = _wordings(request, benchmark, item, outcomes)
     runs = [run for run in outcomes.by_share() if form.passes(outcomes.models[run], outcomes.share(run))]
-    tables = _tables(request, item, outcomes, runs, wordings)
+    tables = _tables(request, benchmark, item, outcomes, runs, wordings)
     if wants_csv(request):
         return _csv(request, tables)
     context = {
@@ -112,18 +113,23 @@ def _wordings(
 
 def _tables(
     request: HttpRequest,
+    benchmark: Benchmark,
     question: BenchmarkQuestion,
     outcomes: QuestionOutcomes,
     runs: Sequence[int],
     wordings: list[Wording],
 ) -> list[Table[Any]]:
-    """Return the answers of one page of models, and the shares of the options in them."""
+    """Return the answers of one page of models, and their scores of options or of other statements beside this one."""
     start = (page_number(request.GET.get("page", ""), len(runs), MODELS_EACH_PAGE) - 1) * MODELS_EACH_PAGE
-    answers = read_answers(read_runs(runs[start : start + MODELS_EACH_PAGE]), question, outcomes)
+    beside = contrasts(question)
+    answers = read_answers(read_runs(runs[start : start + MODELS_EACH_PAGE]), question, outcomes, beside)
     shown = next(wording.template for wording in wordings if wording.current)
-    options = options_table(question, answers, shown)
     table = answers_table(question, answers, [wording.template for wording in wordings])
-    return [table, *([options] if options else [])]
+    further = [
+        options_table(question, answers, shown),
+        statements_table(benchmark, question, beside, answers, shown),
+    ]
+    return [table, *filter(None, further)]
 
 
 def _views(request: HttpRequest, tables: Sequence[Table[Any]], models: int) -> dict[str, TableView]:

@@ -23,6 +23,7 @@ from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.item_sentences import usual_sentence
+from leaderboard.probe_pages.question_forms import STATEMENT
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
 from leaderboard.views.question_filters import QuestionsForm
@@ -56,6 +57,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "form": form,
         "questions": table,
         "judged": judged,
+        "playable": not pages_of(benchmark).question_form.unplayable,
         "has_shares": any(row.answered for row in rows),
     }
     return render(request, "questions.html", context)
@@ -77,6 +79,8 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
         Column("id", "", lambda row: cells.text(question_id(row.relation, row.item)), shown=False),
         Column("question", "Question", sentence, align="head"),
     ]
+    if form is STATEMENT:
+        columns.append(Column("truth", "True or false", _truth_cell))
     if not judged:
         return [*columns, _relation_column()]
     return [
@@ -87,6 +91,10 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
         Column("right", "Right", _right_cell, align="number", folded=True),
         Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
     ]
+
+
+def _truth_cell(row: RatedQuestion) -> Cell:
+    return cells.text(str(row.relation.tags_of(row.item).get("truth", "")))
 
 
 def _relation_column() -> Column[RatedQuestion]:

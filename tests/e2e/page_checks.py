@@ -13,6 +13,7 @@ SETTLED_MS = 20_000  # how long a page may take to fit into a window of another 
 LAYOUT = """() => {
   const faults = [];
   const EMPTY = ["", "–", "not measured"];
+  const TWO_LINES = 44; // pixels
   const text = (cell) => cell.innerText.trim();
   for (const table of document.querySelectorAll("table")) {
     const rows = [...table.querySelectorAll("tbody tr:not(.heading)")].filter((row) => row.checkVisibility());
@@ -24,6 +25,9 @@ LAYOUT = """() => {
     });
     const high = rows.filter((row) => row.getBoundingClientRect().height > 60);
     const first = high.length && text(high[0]).slice(0, 60);
+    const long = [...table.querySelectorAll("thead .column-head")].filter(
+      (head) => head.getBoundingClientRect().height > TWO_LINES);
+    faults.push(...long.map((head) => `head of more than two lines: ${table.dataset.table} ${text(head)}`));
     if (high.length) faults.push(`${high.length} rows over 60 px: ${table.dataset.table}: ${first}`);
   }
   const height = document.documentElement.scrollHeight;

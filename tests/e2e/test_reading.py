@@ -124,6 +124,44 @@ def test_a_phone_folds_the_later_sections_of_a_run_which_paper_and_other_browser
         expect(plain.locator("[data-table=culture]")).to_be_visible()
 
 
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_a_phone_shows_the_first_model_in_the_first_window_and_the_curve_on_demand(
+    browser: Browser, deployment: Deployment, has_scripts: bool
+) -> None:
+    phone: ViewportSize = {"width": 360, "height": 740}
+    with browser.new_context(base_url=deployment.url, viewport=phone, java_script_enabled=has_scripts) as context:
+        page = context.new_page()
+        page.goto("/")
+        expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=1)
+        curve = page.locator("#curve")
+        expect(curve).to_be_hidden()
+        page.locator(".curve summary").press("Enter")
+        expect(curve).to_be_visible()
+        if has_scripts:
+            expect(curve.locator(".main-svg").first).to_be_visible()
+
+
+def test_a_wide_window_shows_the_curve_and_the_first_models(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/")
+    expect(page.locator("#curve .main-svg").first).to_be_visible()
+    expect(page.get_by_role("heading", name="What do larger models know?")).to_be_visible()
+    expect(page.locator(".curve summary")).to_be_hidden()
+    expect(page.locator(".matrix tbody tr").first).to_be_in_viewport(ratio=0.9)
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_long_name_of_a_model_is_cut_at_its_end_and_widens_nothing(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto("/")
+    name = page.locator(".matrix tbody th a").first
+    name.evaluate("link => { link.textContent = 'a-model-of-a-very-long-name-'.repeat(4); }")
+    assert page.locator(".matrix tbody th").first.evaluate("cell => cell.scrollWidth <= cell.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    box = name.bounding_box()
+    assert box and box["width"] > 150
+
+
 def test_lists_of_answers_are_short_on_a_phone_and_unfold_without_javascript(
     browser: Browser, deployment: Deployment, subtests: pytest.Subtests
 ) -> None:
@@ -228,3 +266,17 @@ def test_a_keyboard_answers_the_quiz(page: Page) -> None:
     expect(page.get_by_role("radio").nth(1)).to_be_checked()
     page.get_by_role("button", name="See how you did").press("Enter")
     expect(page.locator("[data-table=results]")).to_be_visible()
+
+
+def test_the_arrow_keys_lead_to_the_next_question_and_back(page: Page, deployment: Deployment) -> None:
+    site = Site(deployment.url)
+    for slug in site.measured().values():
+        first = site.answer(f"runs/{site.runs(slug)[0]['run']}/items")["items"][0]
+        page.goto(f"/benchmarks/{slug}/items/{first['relation']}-{first['index']}/")
+        address, onwards = page.url, page.get_by_role("link", name="Next").get_attribute("href")
+        page.get_by_label("Model", exact=True).press("ArrowRight")
+        assert page.url == address, "the field uses the key itself"
+        page.locator("main").press("ArrowRight")
+        page.wait_for_url(f"**{onwards}")
+        page.locator("main").press("ArrowLeft")
+        page.wait_for_url(address)

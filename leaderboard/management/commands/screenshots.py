@@ -63,7 +63,7 @@ class Command(PlainCommand):
 def pages(url: str) -> dict[str, str]:
     site = Site(url)
     if not site.measured():
-        raise CommandError("There are no two finished runs to show. Measure models first, or run make screenshots.")
+        raise CommandError("There is no finished run to show. Measure a model first, or run make screenshots.")
     return page_kinds(site) | dict(of_submissions())
 
 

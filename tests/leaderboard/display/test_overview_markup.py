@@ -9,7 +9,7 @@ from leaderboard.display.overview_markup import overview_rows_html
 from leaderboard.display.tables import Column, Table, view
 
 HOSTILE = """"'><script>alert(1)</script>&"""
-NAMED = Cell("org/a", "org/a", "/models/org/a/", pieces=("org/", "a", "org/a"))
+NAMED = Cell("org/a", "org/a", "/models/org/a/", pieces=("org/", "a", ""))
 
 
 def rows(name: Cell, figure: Cell, starts: tuple[str, ...] = ()) -> str:
@@ -28,8 +28,14 @@ def test_a_model_has_a_tick_that_compares_it_and_a_link() -> None:
 
 def test_a_model_without_a_page_has_a_note_in_place_of_the_link() -> None:
     assert '<span title="as named"><span class="org"></span>a</span>' in rows(
-        Cell("a", "a", note="as named", pieces=("", "a", "a")), Cell(None, "")
+        Cell("a", "a", note="as named", pieces=("", "a", "")), Cell(None, "")
     )
+
+
+def test_what_sets_weights_apart_stands_behind_the_name_and_is_no_part_of_the_id() -> None:
+    html = rows(Cell("org/a (Q4_1)", "org/a (Q4_1)", "/models/org/a/", pieces=("org/", "a", "Q4_1")), Cell(None, ""))
+    assert 'value="org/a" form="compare" aria-label="Compare org/a (Q4_1)"' in html
+    assert 'title="org/a (Q4_1)"><span class="org">org/</span>a <span class="weights">Q4_1</span></a>' in html
 
 
 def test_a_figure_leads_to_its_run_and_has_a_bar() -> None:

@@ -56,6 +56,20 @@ def test_a_head_links_to_the_other_order_and_says_the_present_one() -> None:
     assert '<a href="?t-sort=a#table-t">A</a>' in html
 
 
+@pytest.mark.parametrize(
+    ("title", "shown_title"),
+    [
+        ("Accuracy", "Accuracy"),
+        ("In top 1", "In top~1"),
+        ("Within 15 tokens", "Within 15~tokens"),
+        ("Public and Industrial Facilities", "Public~and Industrial~Facilities"),
+    ],
+)
+def test_a_head_takes_two_lines_at_most(title: str, shown_title: str) -> None:
+    html = heads_html(shown([column(title=title)], ["x"]))
+    assert f">{shown_title.replace('~', chr(0xA0))}</a>" in html
+
+
 def test_a_table_that_cannot_be_sorted_has_heads_without_links() -> None:
     html = heads_html(shown([column()], ["x"], sortable=False))
     assert '<span class="column-head">A </span>' in html

@@ -73,7 +73,11 @@ def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
         ("culture_pair_arab-west_cluster_low", False),
         ("culture_pair_arab-west_cluster_high", False),
     ]
-    assert columns[0].title == "Culture pair: Arab and West"
+
+
+def test_a_slice_is_headed_by_its_group_and_explained_by_its_dimension() -> None:
+    column = slice_columns(Slice("head", "Natural"), "accuracy")[0]
+    assert (column.title, column.help) == ("Natural", "Kind of place: Natural")
 
 
 def test_the_scores_of_a_relation_are_found_by_its_label_or_by_the_name_in_the_address() -> None:

@@ -174,8 +174,9 @@ def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmar
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
     make.finished(tiny, 0.4, make.model("org/a", **file))
     make.finished(tiny, 0.5, make.model("org/a"))
-    assert models(client) == ["org/a", "org/a (Q4_1, 4 bits, GGUF, local file)"]
-    assert '<span class="org">org/</span>a (Q4_1, 4 bits, GGUF, local file)</a>' in page(client)
+    html = page(client)
+    assert '<span class="org">org/</span>a</a>' in html
+    assert '<span class="org">org/</span>a <span class="weights">Q4_1, 4 bits, GGUF, local file</span></a>' in html
     assert [row["hub_id"] for row in csv_rows(client, "/")] == ["org/a", "org/a"]
 
 

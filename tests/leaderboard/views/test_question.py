@@ -1,5 +1,6 @@
 """/benchmarks/<slug>/items/<id>/ : one question, every model's answer."""
 
+import re
 from urllib.parse import quote
 
 import pandas as pd
@@ -10,9 +11,11 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.lists.question_outcomes import QuestionOutcomes
+from leaderboard.lists.questions import question_url
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import item_rows
+from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.ranks import refresh_standings, restore_figures
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -92,6 +95,17 @@ def test_previous_and_next_lead_through_the_relation(client: Client, answered: S
         address = page.context["after"]
     assert len(seen) == page.context["question"].relation.items[-1].index + 1
     assert page.context["before"] == seen[-2]
+
+
+@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
+def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Client, db: None, slug: str) -> None:
+    benchmark, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+    relation = next(relation for relation in benchmarks.read(benchmark).relations if len(relation.items) > 2)
+    first, own, last = (question_url(benchmark, relation, item) for item in relation.items[:3])
+    page = client.get(own).content.decode()
+    assert re.search(rf'<a rel="prev"\s+href="{re.escape(first)}"', page)
+    assert re.search(rf'<a rel="next"\s+href="{re.escape(last)}"', page)
+    assert f"2 of {len(relation.items)}" in page
 
 
 def test_the_page_of_a_runs_item_links_to_the_question_of_all_models(client: Client, answered: Site) -> None:

@@ -4,8 +4,11 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from leaderboard.lists.questions import question_id
 from leaderboard.models import Benchmark, Run
+from leaderboard.stored import benchmarks
 from leaderboard.stored.ranks import refresh_standings, restore_figures
+from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -98,3 +101,20 @@ def test_the_pages_of_a_benchmark_and_of_a_relation_lead_to_its_questions(client
     assert f'href="{address}try/"' in html
     relation = client.get(f"{address}relations/P30/").content.decode()
     assert f'href="{address}items/P30-0/"' in relation
+
+
+def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: Client, db: None) -> None:
+    graph, _ = benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    truths = {
+        question_id(relation, item): item.tags["truth"]
+        for relation in benchmarks.read(graph).relations
+        for item in relation.items
+    }
+    assert {row["id"]: row["truth"] for row in csv_rows(client, "/benchmarks/graph/items/")} == truths
+    page = client.get("/benchmarks/graph/items/").content.decode()
+    assert "True or false" in page
+    assert "/benchmarks/graph/try/" not in page
+
+
+def test_a_list_of_questions_with_blanks_offers_the_quiz(client: Client, answered: Site) -> None:
+    assert 'href="/benchmarks/small/try/"' in client.get(ADDRESS).content.decode()
