@@ -10,12 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from probing.arrays import Floats
 from probing.estimate.load import USUAL_COSTS, Load
 
 # How far costs may be from the usual ones before anything was measured, in positions.
 DEVIATIONS = Load(2.0, 1.0, 40.0)
-# The error that single stretches of work have on a shared machine, as a share of their time.
+# The error that single stretches of work have on a shared machine, as a share of their time. What is off by more counts
+# less, so that a single hitch does not change the costs; how much less is found in a few rounds.
 NOISE = 0.3
+ROUNDS = 3
 
 
 class Measured(NamedTuple):
@@ -26,39 +29,42 @@ class Measured(NamedTuple):
     seconds: float
 
     def plus(self, other: "Measured") -> "Measured":
-        return Measured(
-            self.expected.plus(other.expected), self.actual.plus(other.actual), self.seconds + other.seconds
-        )
+        expected, actual = self.expected.plus(other.expected), self.actual.plus(other.actual)
+        return Measured(expected, actual, self.seconds + other.seconds)
 
 
 def fitted_costs(done: Sequence[Measured]) -> Load:
     """Return the seconds of a statement, a position and a pass: usual ones, corrected by what was measured.
 
     These are the least squares of what the times and the costs are off, each in units of what it may be off by. The
-    error of a stretch grows with the root of its time, so that it does not matter where stretches end.
+    error of a stretch grows with the root of its time, so that it hardly matters where stretches end.
     """
     loads = np.array([measured.actual for measured in done])
     seconds = np.array([measured.seconds for measured in done])
-    usual, deviations = np.array(USUAL_COSTS), np.array(DEVIATIONS)
+    usual = np.array(USUAL_COSTS)
     works = loads @ usual
     if not works.sum() or not seconds.sum():
         return USUAL_COSTS
-    of_position = seconds.sum() / works.sum()
+    of_position = seconds.sum() / works.sum()  # with usual costs
     expected = np.maximum(works, works.mean() / 10) * of_position
     errors = NOISE * np.sqrt(expected * expected.mean())
-    rows = np.concatenate([loads * of_position / errors[:, None], np.diag(1 / deviations)])
-    values = np.concatenate([seconds / errors, usual / deviations])
-    return Load(*(of_position * _least_squares(rows, values)).tolist())
+    rows = np.concatenate([loads * of_position / errors[:, None], np.diag(1 / np.array(DEVIATIONS))])
+    values = np.concatenate([seconds / errors, usual / np.array(DEVIATIONS)])
+    weights = np.ones(len(rows))
+    for _ in range(ROUNDS):
+        costs = _least_squares(rows * weights[:, None], values * weights)
+        off = np.abs(rows @ costs - values)[: len(done)]
+        weights[: len(done)] = 1 / np.sqrt(np.maximum(off, 1.0))
+    return Load(*(of_position * costs).tolist())
 
 
-def _least_squares(rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Return the solution without negative costs, leaving out the most negative one after the other."""
-    kept = list(range(rows.shape[1]))
-    costs = np.zeros(rows.shape[1])
+def _least_squares(rows: Floats, values: Floats) -> Floats:
+    """Return the solution without negative costs: those that would be are 0."""
+    kept, costs = list(range(rows.shape[1])), np.zeros(rows.shape[1])
     while kept:
         solution = np.linalg.lstsq(rows[:, kept], values, rcond=None)[0]
         if solution.min() >= 0:
             costs[kept] = solution
-            break
+            return costs
         del kept[int(solution.argmin())]
     return costs

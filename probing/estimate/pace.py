@@ -16,7 +16,7 @@ BLOCK_SECONDS, BLOCK_SHARE = 10.0, 1 / 60
 FEWEST_BLOCKS = 3  # on either side of a change
 # A change is one by so many standard errors, as told by the differences between neighbouring blocks.
 CHANGE = 3.5
-LEAST_SPREAD = 0.02  # the spread of logarithms of the pace that no machine stays below
+LEAST_SPREAD = 0.2  # of logarithms of the pace: what parts really cost differs by about as much from the estimates
 
 
 class Stretch(NamedTuple):

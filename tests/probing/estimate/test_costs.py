@@ -32,7 +32,7 @@ def share_of_passes(costs: Load) -> float:
 
 @pytest.mark.parametrize("network", NETWORKS)
 def test_the_costs_of_each_network_are_found(network: str) -> None:
-    costs = fitted_costs(list(batches(NETWORKS[network], 100, noise=0.0)))
+    costs = fitted_costs(list(batches(NETWORKS[network], 300, noise=0.0)))
     for load in (Load(10, 100, 1), Load(0, 1000, 1), Load(50, 50, 1)):
         assert load.cost(costs) == pytest.approx(load.cost(NETWORKS[network]) / 1000, rel=0.15)
 
@@ -40,7 +40,7 @@ def test_the_costs_of_each_network_are_found(network: str) -> None:
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("network", NETWORKS)
 def test_noise_changes_them_little(network: str, seed: int) -> None:
-    costs = fitted_costs(list(batches(NETWORKS[network], 60, noise=0.3, seed=seed)))
+    costs = fitted_costs(list(batches(NETWORKS[network], 200, noise=0.3, seed=seed)))
     assert share_of_passes(costs) == pytest.approx(share_of_passes(NETWORKS[network]), abs=0.25)
 
 
@@ -55,6 +55,15 @@ def test_one_batch_tells_the_speed_only() -> None:
     costs = fitted_costs([batch])
     assert costs.passes / costs.positions == pytest.approx(20, rel=0.5)
     assert batch.actual.cost(costs) == pytest.approx(batch.seconds, rel=0.1)
+
+
+@pytest.mark.parametrize("network", ["large, on a CPU", "small, on a CPU"])
+@pytest.mark.parametrize("place", [0, 30, 59])
+def test_a_single_hitch_changes_them_little(place: int, network: str) -> None:
+    stretches = list(batches(NETWORKS[network], 60, noise=0.1))
+    without = share_of_passes(fitted_costs(stretches))
+    stretches[place] = stretches[place]._replace(seconds=20 * stretches[place].seconds)
+    assert share_of_passes(fitted_costs(stretches)) == pytest.approx(without, abs=0.1)
 
 
 def test_no_cost_is_negative() -> None:
