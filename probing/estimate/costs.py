@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from probing.arrays import Floats
-from probing.estimate.load import USUAL_COSTS, Load
+from probing.estimate.load import Load
 
-# How far costs may be from the usual ones before anything was measured, in positions.
-DEVIATIONS = Load(2.0, 1.0, 40.0)
+# The costs before anything was measured, in positions, and how far they may be off: those of SmolLM2 on one core.
+FIRST_GUESS, DEVIATIONS = Load(0.0, 1.0, 40.0), Load(2.0, 1.0, 40.0)
 # The error that single stretches of work have on a shared machine, as a share of their time. What is off by more counts
 # less, so that a single hitch does not change the costs; how much less is found in a few rounds.
 NOISE = 0.3
@@ -34,22 +34,22 @@ class Measured(NamedTuple):
 
 
 def fitted_costs(done: Sequence[Measured]) -> Load:
-    """Return the seconds of a statement, a position and a pass: usual ones, corrected by what was measured.
+    """Return the seconds of a statement, a position and a pass: a first guess, corrected by what was measured.
 
     These are the least squares of what the times and the costs are off, each in units of what it may be off by. The
     error of a stretch grows with the root of its time, so that it hardly matters where stretches end.
     """
     loads = np.array([measured.actual for measured in done])
     seconds = np.array([measured.seconds for measured in done])
-    usual = np.array(USUAL_COSTS)
-    works = loads @ usual
+    guess, deviations = np.array(FIRST_GUESS), np.array(DEVIATIONS)
+    works = loads @ guess
     if not works.sum() or not seconds.sum():
-        return USUAL_COSTS
-    of_position = seconds.sum() / works.sum()  # with usual costs
+        return FIRST_GUESS
+    of_position = seconds.sum() / works.sum()  # as guessed
     expected = np.maximum(works, works.mean() / 10) * of_position
     errors = NOISE * np.sqrt(expected * expected.mean())
-    rows = np.concatenate([loads * of_position / errors[:, None], np.diag(1 / np.array(DEVIATIONS))])
-    values = np.concatenate([seconds / errors, usual / np.array(DEVIATIONS)])
+    rows = np.concatenate([loads * of_position / errors[:, None], np.diag(1 / deviations)])
+    values = np.concatenate([seconds / errors, guess / deviations])
     weights = np.ones(len(rows))
     for _ in range(ROUNDS):
         costs = _least_squares(rows * weights[:, None], values * weights)

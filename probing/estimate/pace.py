@@ -12,7 +12,7 @@ HALF_LIFE = 120.0  # seconds of work after which what was measured counts half
 SHARE = 1 / 2  # in long runs, the half-life is this share of all the time that was worked
 MOST_STRETCHES = 400  # that are remembered; beyond that, neighbours are joined
 # A lasting change of the pace is looked for between blocks of at least so many seconds, and of this share of the time.
-BLOCK_SECONDS, BLOCK_SHARE = 10.0, 1 / 60
+BLOCK_SECONDS, BLOCK_SHARE = 20.0, 1 / 60
 FEWEST_BLOCKS = 3  # on either side of a change
 # A change is one by so many standard errors, as told by the differences between neighbouring blocks.
 CHANGE = 3.5

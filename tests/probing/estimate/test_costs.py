@@ -1,12 +1,12 @@
-"""Costs of statements, positions and passes: usual ones at first, and soon those of the network at hand."""
+"""Costs of statements, positions and passes: a guess at first, and soon those of the network at hand."""
 
 from collections.abc import Iterator
 from random import Random
 
 import pytest
 
-from probing.estimate.costs import Measured, fitted_costs
-from probing.estimate.load import USUAL_COSTS, Load
+from probing.estimate.costs import FIRST_GUESS, Measured, fitted_costs
+from probing.estimate.load import Load
 
 NETWORKS = {
     "large, on a CPU": Load(0.1, 1, 20),
@@ -44,16 +44,16 @@ def test_noise_changes_them_little(network: str, seed: int) -> None:
     assert share_of_passes(costs) == pytest.approx(share_of_passes(NETWORKS[network]), abs=0.25)
 
 
-def test_with_usual_costs_the_tests_above_would_fail() -> None:
+def test_with_guessed_costs_the_tests_above_would_fail() -> None:
     """Guards them: the networks differ enough."""
     shares = [share_of_passes(costs) for costs in NETWORKS.values()]
-    assert max(shares) - share_of_passes(USUAL_COSTS) > 0.5
+    assert max(shares) - share_of_passes(FIRST_GUESS) > 0.5
 
 
 def test_one_batch_tells_the_speed_only() -> None:
-    (batch,) = batches(USUAL_COSTS, 1, noise=0.0)
+    (batch,) = batches(FIRST_GUESS, 1, noise=0.0)
     costs = fitted_costs([batch])
-    assert costs.passes / costs.positions == pytest.approx(20, rel=0.5)
+    assert costs.passes / costs.positions == pytest.approx(FIRST_GUESS.passes, rel=0.5)
     assert batch.actual.cost(costs) == pytest.approx(batch.seconds, rel=0.1)
 
 
@@ -72,6 +72,6 @@ def test_no_cost_is_negative() -> None:
     assert min(fitted_costs(odd)) >= 0
 
 
-def test_without_time_or_work_costs_are_the_usual_ones() -> None:
-    assert fitted_costs([Measured(Load(1, 10, 1), Load(1, 10, 1), 0.0)]) == USUAL_COSTS
-    assert fitted_costs([Measured(Load(1, 10, 1), Load(), 1.0)]) == USUAL_COSTS
+def test_without_time_or_work_costs_are_guessed() -> None:
+    assert fitted_costs([Measured(Load(1, 10, 1), Load(1, 10, 1), 0.0)]) == FIRST_GUESS
+    assert fitted_costs([Measured(Load(1, 10, 1), Load(), 1.0)]) == FIRST_GUESS
