@@ -80,7 +80,8 @@ def progress_bar(total: Load, done: Load, *, shown: bool = True, title: str = ""
     if not shown or sys.stderr.isatty():
         return _Paced(left, **common, bar_format=BAR, disable=not shown)
     if _in_notebook():
-        return _notebook_bar()(left, **common, bar_format=BAR)
+        bar: _Paced = _notebook_bar()(left, **common, bar_format=BAR)
+        return bar
     return Lines(left, **common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
 
 
