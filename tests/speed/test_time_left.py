@@ -41,8 +41,9 @@ def test_each_stored_recording_is_of_a_run_that_the_command_makes(results: dict[
     )
 
 
-def test_no_stored_recording_of_the_causal_model_misses_what_is_required(results: dict[str, Any]) -> None:
-    assert [line for line in missed(results) if ", causal, " in line] == []
+def test_only_deciding_on_the_culture_set_may_miss_what_is_required(results: dict[str, Any]) -> None:
+    """Its first parts are decided later than the rest, which nobody knows beforehand (docs/performance.md)."""
+    assert [line for line in missed(results) if not line.startswith("culture, deciding, ")] == []
 
 
 def test_an_error_above_a_fifth_is_a_miss_alone_and_shared() -> None:
