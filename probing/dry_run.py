@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 from time import perf_counter
@@ -10,6 +11,10 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
+from probing.estimate.costs import Measured
+from probing.estimate.load import NOTHING, Load, total
+from probing.estimate.pace import Pace
+from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
@@ -102,40 +107,48 @@ class _EnoughError(Exception):
 
 
 class _Trial:
-    """A run that stops after some seconds, and the pace that it had until then."""
+    """A run that stops after some seconds, and the pace that it had until then; parts report to it as to a bar."""
 
     def __init__(self, model: LanguageModel, benchmark: Benchmark, settings: Settings, limit: float) -> None:
         self._model, self._benchmark, self._settings, self._limit = model, benchmark, settings, limit
-        self._points: list[tuple[float, float]] = []  # seconds since the beginning, and positions that are done
-        self._is_whole = False
+        self._pace, self._left = Pace(), NOTHING
+        self._begin = self._updated = perf_counter()
+        self._has_begun = False
 
     @property
     def elapsed(self) -> float:
-        return self._points[-1][0]
+        return self._updated - self._begin
 
     def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
         """Probe the parts in a random order until the time is up or all are done."""
-        begin, done = perf_counter(), 0.0
+        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(self, work)
+        self._begin = self._updated = perf_counter()
         try:
             for part in Random(0).sample(list(work), len(work)):
-                estimate = work[part]
-
-                def on_share(share: float, before: float = done, size: float = estimate.work) -> None:
-                    self._points.append((perf_counter() - begin, before + share * size))
-                    if self.elapsed > self._limit:
-                        raise _EnoughError
-
-                probe_part(self._model, self._benchmark, self._settings, part, work=estimate, on_share=on_share)
-                done += estimate.work
-            self._is_whole = True
+                progress.begin(part)
+                move = partial(progress.move, part)
+                probe_part(self._model, self._benchmark, self._settings, part, work=work[part], on_done=move)
+            self._left = NOTHING
         except _EnoughError:
             pass
 
-    def seconds_for(self, positions: float) -> float:
-        """Return the seconds for all positions by the pace after the first batch, which is the slowest."""
-        (first_time, first_done), (last_time, last_done) = self._points[0], self._points[-1]
-        if self._is_whole:
-            return last_time
-        if last_done > first_done:
-            return first_time + (positions - first_done) * (last_time - first_time) / (last_done - first_done)
-        return last_time * positions / last_done if last_done else float("nan")
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
+        """Show nothing."""
+
+    def advance(self, expected: Load, actual: Load) -> None:
+        """Note the pace of all batches but the first, which is the slowest; raise `_EnoughError` at the limit."""
+        now = perf_counter()
+        if self._has_begun:
+            self._pace.add(Measured(expected, actual, now - self._updated))
+        self._has_begun, self._updated, self._left = True, now, self._left.minus(expected)
+        if self.elapsed > self._limit:
+            raise _EnoughError
+
+    def seconds_for(self, work: float) -> float:
+        """Return the seconds that a whole run of so much work takes."""
+        if not any(self._left):
+            return self.elapsed
+        if seconds := self._pace.seconds_for(self._left):
+            return self.elapsed + seconds
+        done = work - self._left.work
+        return self.elapsed * work / done if done else float("nan")

@@ -143,6 +143,7 @@ class Usage:
     window is being scored, its statements count in proportion to the token positions computed.
     `by_verb`: the same number for each verb.
     `positions`: token positions computed, padding included; `padding`: how many of them were padding.
+    `passes`: passes of the network in which they were computed.
     `notes`: remarks for the reader of a result, such as a fallback or a halved batch.
     `on_work`: called after every batch, so that progress is shown and leases are renewed.
     """
@@ -151,14 +152,17 @@ class Usage:
     by_verb: dict[Verb, float] = field(default_factory=dict)
     positions: int = 0
     padding: int = 0
+    passes: int = 0
     notes: list[str] = field(default_factory=list)
     on_work: Callable[[], None] | None = None
 
-    def add(self, verb: Verb, statements: float, positions: int = 0, padding: int = 0) -> None:
+    def add(self, verb: Verb, statements: float, positions: int = 0, padding: int = 0, passes: int = 1) -> None:
+        """Add a batch; one without positions has no pass."""
         self.statements += statements
         self.by_verb[verb] = self.by_verb.get(verb, 0.0) + statements
         self.positions += positions
         self.padding += padding
+        self.passes += passes if positions else 0
         if self.on_work:
             self.on_work()
 

@@ -4,18 +4,18 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 from probing.benchmark import Benchmark
 from probing.errors import Incomplete, TooLong
+from probing.estimate.load import Done, Load
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
 from probing.model_source import refuse_without_effect
@@ -71,12 +71,12 @@ def probe_part(
     start: Start | None = None,
     work: WorkEstimate | None = None,
     tokens: Path | None = None,
-    on_share: Callable[[float], None] = lambda share: None,
+    on_done: Callable[[Done], None] = lambda done: None,
 ) -> PartResult:
     """Probe one part.
 
-    `on_share` is called after each batch with the share of the part's work that is done. `work`: the estimate that
-    this share rests on, computed here if it is not given. `tokens`: the file to write for the scores of tokens.
+    `on_done` is called after each batch with what is done of the part. `work`: the estimate that it is a share of,
+    computed here if it is not given. `tokens`: the file to write for the scores of tokens.
     """
     start = start or Start(datetime.now(UTC), 0.0)
     settings.refuse_kind(model.card.kind)
@@ -86,7 +86,7 @@ def probe_part(
     probe, usage = probe_of(settings), model.usage
     estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
-    with without_panics(model.card.id), model.scoring_state(), _reported(usage, estimate, on_share):
+    with without_panics(model.card.id), model.scoring_state(), _PartProgress(usage, estimate, on_done) as progress:
         if tokens and isinstance(probe, MultipleChoice):
             answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
         else:
@@ -96,7 +96,7 @@ def probe_part(
             f"The model answered {len(answers)} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again, and report it if it happens again.",
         )
-    on_share(1)
+    progress.end()
     cost = _cost(before, usage, start, time.perf_counter() - begin)
     rows = [answer for answer in answers if not isinstance(answer, TooLong)]
     record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
@@ -105,30 +105,44 @@ def probe_part(
 
 
 def probe_and_store(
-    model: LanguageModel, job: Job, part: Part, work: WorkEstimate, start: Start, on_share: Callable[[float], None]
+    model: LanguageModel, job: Job, part: Part, work: WorkEstimate, start: Start, on_done: Callable[[Done], None]
 ) -> int:
     """Probe one part of a run and store it; return how many of its items are too long for the model."""
     tokens = job.partial.tokens(part)
-    done = probe_part(
-        model, job.benchmark, job.settings, part, start=start, work=work, tokens=tokens, on_share=on_share
-    )
+    done = probe_part(model, job.benchmark, job.settings, part, start=start, work=work, tokens=tokens, on_done=on_done)
     job.partial.store(part, done.rows, done.record)
     return count_left_out(done.record)
 
 
-@contextmanager
-def _reported(usage: Usage, work: WorkEstimate, on_share: Callable[[float], None]) -> Iterator[None]:
-    """Call `on_share` after each batch with the share of the work that is done since this block began."""
-    before = dict(usage.by_verb)
+class _PartProgress:
+    """Calls `on_done` after each batch with what is done of a part since this object was made."""
 
-    def report() -> None:
-        on_share(work.share({verb: done - before.get(verb, 0.0) for verb, done in usage.by_verb.items()}))
+    def __init__(self, usage: Usage, work: WorkEstimate, on_done: Callable[[Done], None]) -> None:
+        self._usage, self._work, self._on_done = usage, work, on_done
+        self._before, self._verbs_before = _load_of(usage), dict(usage.by_verb)
 
-    usage.on_work = report
-    try:
-        yield
-    finally:
-        usage.on_work = None
+    def __enter__(self) -> Self:
+        self._usage.on_work = self._report
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._usage.on_work = None
+
+    def end(self) -> None:
+        """Report that the whole part is done."""
+        self._on_done(Done(self._work.load, self._actual(), 1.0))
+
+    def _report(self) -> None:
+        before = self._verbs_before
+        done = self._work.done({verb: now - before.get(verb, 0.0) for verb, now in self._usage.by_verb.items()})
+        self._on_done(Done(done, self._actual(), done.work / max(self._work.work, 1.0)))
+
+    def _actual(self) -> Load:
+        return _load_of(self._usage).minus(self._before)
+
+
+def _load_of(usage: Usage) -> Load:
+    return Load(usage.statements, usage.positions, usage.passes)
 
 
 def described(card: ModelCard, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput
+from probing.estimate.load import Load, total
 from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.progress import progress_bar
 from probing.estimate.work import Estimates, WorkEstimate
@@ -168,13 +169,13 @@ def _probe_missing(
         return
     for part, estimate in missing.items():
         progress.begin(part)
-        progress.end(part, probe_and_store(model, job, part, estimate, start, partial(progress.share, part)))
+        progress.end(part, probe_and_store(model, job, part, estimate, start, partial(progress.move, part)))
 
 
-def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
-    """Return the work of all parts, and that of the parts that are stored already."""
-    done = sum(estimate.work for part, estimate in work.items() if stored.has(part))
-    return sum(estimate.work for estimate in work.values()), done
+def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[Load, Load]:
+    """Return the load of all parts, and that of the parts that are stored already."""
+    done = total(estimate.load for part, estimate in work.items() if stored.has(part))
+    return total(estimate.load for estimate in work.values()), done
 
 
 def _open_partial(

@@ -7,6 +7,8 @@ estimate takes to follow.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from probing.estimate.costs import Measured
+from probing.estimate.load import total
 from probing.estimate.pace import Pace
 
 LENGTH = 600.0  # seconds that each recording is stretched to, so that changes of the machine matter
@@ -18,13 +20,6 @@ FIRST_TENTH = 0.1  # the share of the time from which on estimates are judged
 REQUIRED = 0.2  # the largest error that is allowed
 
 
-class Step(NamedTuple):
-    """What a run did between two moves of its progress bar: how much of the expected work, and for how long."""
-
-    work: float
-    seconds: float
-
-
 class Estimate(NamedTuple):
     """An estimate of the whole time: when it was made, in seconds, and its relative error; positive is too long."""
 
@@ -32,7 +27,7 @@ class Estimate(NamedTuple):
     error: float
 
 
-Recording = Sequence[Step]
+Recording = Sequence[Measured]  # what a run did between two moves of its progress bar
 Slowness = Callable[[float], float]  # by which the seconds of a machine are longer at a time
 
 
@@ -49,14 +44,14 @@ MACHINES: Mapping[str, Slowness] = {
 
 def replayed(recording: Recording, slowness: Slowness) -> list[Estimate]:
     """Return the estimates of a run with these steps on a machine of this slowness, one after each step."""
-    elapsed, left, pace = 0.0, sum(step.work for step in recording), Pace()
+    elapsed, left, pace = 0.0, total(step.expected for step in recording), Pace()
     wholes: list[tuple[float, float]] = []
     for step in recording:
         seconds = _on_machine(step.seconds, elapsed, slowness)
-        elapsed, left = elapsed + seconds, left - step.work
-        pace.add(step.work, seconds)
-        rate = pace.rate
-        wholes.append((elapsed, elapsed + left / rate if rate else float("inf")))
+        elapsed, left = elapsed + seconds, left.minus(step.expected)
+        pace.add(step._replace(seconds=seconds))
+        seconds_left = pace.seconds_for(left)
+        wholes.append((elapsed, float("inf") if seconds_left is None else elapsed + seconds_left))
     return [Estimate(now, whole / elapsed - 1) for now, whole in wholes]
 
 
@@ -89,10 +84,10 @@ def stretched(recording: Recording, length: float = LENGTH) -> Recording:
 def condensed(recording: Recording, steps: int) -> Recording:
     """Return the recording in about so many steps, by joining those that follow each other within a short time."""
     shortest = sum(step.seconds for step in recording) / steps
-    joined: list[Step] = []
+    joined: list[Measured] = []
     for step in recording:
         if joined and joined[-1].seconds < shortest:
-            joined[-1] = Step(*map(sum, zip(joined[-1], step, strict=True)))
+            joined[-1] = joined[-1].plus(step)
         else:
             joined.append(step)
     return joined

@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,8 @@ import torch
 import probing
 from probing import runner
 from probing.benchmark import Benchmark
+from probing.estimate.costs import Measured
+from probing.estimate.load import Load
 from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network
 from speed.replay import (
@@ -30,7 +32,6 @@ from speed.replay import (
     REQUIRED,
     SLOWER,
     Recording,
-    Step,
     condensed,
     errors,
     replayed,
@@ -96,13 +97,13 @@ def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> Rec
 
 
 @contextmanager
-def _recorded() -> Iterator[list[Step]]:
+def _recorded() -> Iterator[list[Measured]]:
     """Yield a list that is filled by the next run in place of its progress bar."""
-    steps: list[Step] = []
+    steps: list[Measured] = []
 
     class Recorder:
-        def __init__(self, total: float, initial: float, **options: object) -> None:
-            self.total, self.n, self.updated = total, initial, time.process_time()
+        def __init__(self, total: Load, done: Load, **options: object) -> None:
+            self.updated = time.process_time()
 
         def __enter__(self) -> "Recorder":
             return self
@@ -113,10 +114,10 @@ def _recorded() -> Iterator[list[Step]]:
         def set_postfix_str(self, text: str, refresh: bool) -> None:
             pass
 
-        def update(self, work: float) -> None:
+        def advance(self, expected: Load, actual: Load) -> None:
             now = time.process_time()
-            steps.append(Step(work, now - self.updated))
-            self.n, self.updated = self.n + work, now
+            steps.append(Measured(expected, actual, now - self.updated))
+            self.updated = now
 
     with patch.object(runner, "progress_bar", Recorder):
         yield steps
@@ -180,15 +181,16 @@ def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, p
         "parameters": network.network.num_parameters(),
         "training": network.training,
     }
-    total, steps = sum(step.work for step in recording), condensed(recording, STEPS)
+    steps = condensed(recording, STEPS)
     results["runs"][plan.name] = {
         "settings": plan.settings,
         "every": plan.every,
         "positions": positions,
         "seconds": round(sum(step.seconds for step in recording), 1),
         "steps": {
-            "work": " ".join(f"{step.work / total:.4g}" for step in steps),
-            "seconds": " ".join(f"{step.seconds:.4g}" for step in steps),
+            **{f"expected {name}": _column(step.expected[i] for step in steps) for i, name in enumerate(Load._fields)},
+            **{f"actual {name}": _column(step.actual[i] for step in steps) for i, name in enumerate(Load._fields)},
+            "seconds": _column(step.seconds for step in steps),
         },
     }
     order = [each.name for each in PLANS]
@@ -202,8 +204,16 @@ def _store(results: Mapping[str, Any]) -> None:
 
 def _steps(run: Mapping[str, Any]) -> Recording:
     """Return the stored steps of a run."""
-    columns = (map(float, run["steps"][name].split()) for name in Step._fields)
-    return [Step(*values) for values in zip(*columns, strict=True)]
+    columns = (map(float, column.split()) for column in run["steps"].values())
+    size = len(Load._fields)
+    return [
+        Measured(Load(*values[:size]), Load(*values[size : 2 * size]), values[-1])
+        for values in zip(*columns, strict=True)
+    ]
+
+
+def _column(values: Iterable[float]) -> str:
+    return " ".join(f"{value:.4g}" for value in values)
 
 
 def judged(steps: Recording) -> dict[str, Any]:

@@ -8,12 +8,13 @@ import gc
 import sys
 import traceback
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import torch
 
-from probing.devices.messages import Begin, Load, Loaded, Probe, Share, Stored
+from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
 from probing.errors import Incomplete, ProbingError
 from probing.measuring.parent_death import die_with_parent
 from probing.part_runner import open_model, probe_and_store
@@ -62,9 +63,7 @@ def work(connection: Connection) -> None:
             case Begin(job, card):
                 run, model.card = job, card
             case Probe(part, estimate):
-                too_long = probe_and_store(
-                    model, run, part, estimate, start, lambda share: _send(connection, Share(share))
-                )
+                too_long = probe_and_store(model, run, part, estimate, start, partial(_send, connection))
                 _send(connection, Stored(too_long))
 
 

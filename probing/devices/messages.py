@@ -1,4 +1,7 @@
-"""Messages between a run and its processes on devices. Both sides are this library, so they are pickled objects."""
+"""Messages between a run and its processes on devices. Both sides are this library, so they are pickled objects.
+
+Beside those that are defined here, `probing.estimate.load.Done` reports what is done of the part.
+"""
 
 from typing import Any, NamedTuple
 
@@ -42,12 +45,6 @@ class Loaded(NamedTuple):
     card: ModelCard
     dtype: str
     tokenizer: Any
-
-
-class Share(NamedTuple):
-    """The report that a share of the part is done."""
-
-    share: float
 
 
 class Stored(NamedTuple):

@@ -7,9 +7,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from probing.devices.messages import Begin, Load, Loaded, Probe, Share, Stored
+from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
 from probing.devices.process import DeviceProcess, reporting
 from probing.errors import Incomplete
+from probing.estimate.load import Done
 from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
 from probing.language_model import DType, LanguageModel, ModelCard
@@ -105,8 +106,8 @@ class _Turns:
             case Loaded() as loaded:
                 self._refuse_other_weights(loaded.card)
                 self.admit(process)
-            case Share(share):
-                self._progress.share(process.part, share)
+            case Done() as done:
+                self._progress.move(process.part, done)
             case Stored(too_long):
                 self._progress.end(process.part, too_long)
                 self.missing -= 1

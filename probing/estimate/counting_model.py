@@ -6,11 +6,12 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.estimate.load import Load
 from probing.kinds import KINDS, Kind
 from probing.language_model import (
     BlankDistribution,
@@ -40,20 +41,11 @@ TEXTS_CUT = 4096  # texts whose tokens are remembered: those of one request are 
 Cut = Callable[[str], Sequence[tuple[int, int]]]
 
 
-class VerbLoad(NamedTuple):
-    """The work of one verb: statements, prompts or texts, the token positions that they take, and passes.
-
-    `passes`: the most passes of the network that a request needs one after the other. All requests of a part are in
-    the same passes if these have room for them.
-    """
-
-    statements: float = 0.0
-    positions: float = 0.0
-    passes: float = 0.0
-
-
 class CountingModel:
-    """A model that answers every request with zeros; `loads` is the work that a network would have had.
+    """A model that answers every request with zeros; `loads` is the work that a network would have had with each verb.
+
+    The passes of a load are the most that a request needs one after the other. All requests of a part are in the same
+    passes if these have room for them.
 
     Prefixes and inputs that were counted before are not counted again, as the scoring core shares them. `cut` says
     where each token of a text begins and ends; without a tokenizer, where `pieces` do.
@@ -65,7 +57,7 @@ class CountingModel:
         self._cut, self._has_tokens = lru_cache(TEXTS_CUT)(cut or piece_spans), cut is not None
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
-        self.loads: dict[Verb, VerbLoad] = {}
+        self.loads: dict[Verb, Load] = {}
         self._prefixes: dict[tuple[int | Verb, str], int] = {}
         self._inputs: set[tuple[str, ...]] = set()
         self._lengths: defaultdict[Verb, set[int]] = defaultdict(set)
@@ -108,8 +100,8 @@ class CountingModel:
 
     def _count(self, verb: Verb, statements: int, positions: int, passes: float = 1.0) -> None:
         self.usage.add(verb, statements, positions)
-        before = self.loads.get(verb, VerbLoad())
-        self.loads[verb] = VerbLoad(
+        before = self.loads.get(verb, Load())
+        self.loads[verb] = Load(
             before.statements + statements, before.positions + positions, max(before.passes, passes)
         )
 

@@ -5,15 +5,18 @@ from itertools import pairwise
 from math import log, sqrt
 from typing import NamedTuple
 
+from probing.estimate.costs import Measured, fitted_costs
+from probing.estimate.load import Load
+
 HALF_LIFE = 120.0  # seconds of work after which what was measured counts half
 SHARE = 1 / 2  # in long runs, the half-life is this share of all the time that was worked
 MOST_STRETCHES = 400  # that are remembered; beyond that, neighbours are joined
 # A lasting change of the pace is looked for between blocks of at least so many seconds, and of this share of the time.
-BLOCK_SECONDS, BLOCK_SHARE = 10.0, 1 / 60
+BLOCK_SECONDS, BLOCK_SHARE = 20.0, 1 / 60
 FEWEST_BLOCKS = 3  # on either side of a change
 # A change is one by so many standard errors, as told by the differences between neighbouring blocks.
 CHANGE = 3.5
-LEAST_SPREAD = 0.02  # the spread of logarithms of the pace that no machine stays below
+LEAST_SPREAD = 0.2  # of logarithms of the pace: what parts really cost differs by about as much from the estimates
 
 
 class Stretch(NamedTuple):
@@ -81,16 +84,23 @@ class Pace:
     """The pace of the work of one process, told as it is done."""
 
     def __init__(self) -> None:
-        self._done: list[Stretch] = []
+        self._done: list[Measured] = []
 
-    def add(self, work: float, seconds: float) -> None:
-        """Note that so much more work has been done in so many seconds."""
-        self._done.append(Stretch(work, seconds))
+    def add(self, measured: Measured) -> None:
+        """Note that more work has been done; what took time without work, such as storing rows, belongs to it."""
+        if self._done and not any(measured.actual):
+            self._done[-1] = self._done[-1].plus(measured)
+            return
+        self._done.append(measured)
         if len(self._done) > MOST_STRETCHES:
             pairs = zip(self._done[::2], self._done[1::2], strict=False)
             rest = self._done[-1:] if len(self._done) % 2 else []
-            self._done = [Stretch(one.work + two.work, one.seconds + two.seconds) for one, two in pairs] + rest
+            self._done = [one.plus(two) for one, two in pairs] + rest
 
-    @property
-    def rate(self) -> float | None:
-        return recent_rate(self._done)
+    def seconds_for(self, load: Load) -> float | None:
+        """Return how long so much work will take, None before anything is done."""
+        if not self._done:
+            return None
+        costs = fitted_costs(self._done)
+        rate = recent_rate([Stretch(measured.expected.cost(costs), measured.seconds) for measured in self._done])
+        return load.cost(costs) / rate if rate else None

@@ -9,6 +9,8 @@ from typing import Any
 
 from tqdm import tqdm
 
+from probing.estimate.costs import Measured
+from probing.estimate.load import Load
 from probing.estimate.pace import Pace
 from probing.estimate.work import BAR
 
@@ -18,24 +20,29 @@ LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfi
 
 
 class _Paced(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar whose time left follows from what was done lately, as a machine may be shared for a part of a run."""
+    """A bar whose time left follows from what was done, with more weight on what was done lately.
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        self._pace, self._updated = Pace(), perf_counter()
-        super().__init__(*arguments, **options)
+    `left`: the work that is left at the beginning.
+    """
 
-    def update(self, n: float = 1) -> bool | None:
-        """Note how long the work took, and move the bar."""
+    def __init__(self, left: Load, **options: Any) -> None:
+        self._left, self._pace, self._updated = left, Pace(), perf_counter()
+        super().__init__(**options)
+
+    def advance(self, expected: Load, actual: Load) -> None:
+        """Note how long the work took that was done, and move the bar by what was expected of it."""
         now = perf_counter()
-        self._pace.add(n, now - self._updated)
-        self._updated = now
-        moved: bool | None = super().update(n)
-        return moved
+        self._pace.add(Measured(expected, actual, now - self._updated))
+        self._updated, self._left = now, self._left.minus(expected)
+        self.update(expected.work)
 
     @property
     def format_dict(self) -> dict[str, Any]:
-        """What is shown; tqdm computes the time left from `rate`."""
-        return {**super().format_dict, "rate": self._pace.rate}
+        """What is shown; tqdm computes the time left from `rate`, the work per second."""
+        facts = super().format_dict
+        seconds = self._pace.seconds_for(self._left)
+        rate = None if seconds is None else (self.total - self.n) / seconds if seconds > 0 else 1.0
+        return {**facts, "rate": rate}
 
 
 class Lines(_Paced):
@@ -44,8 +51,8 @@ class Lines(_Paced):
     The first line does not wait for work: a first batch may take long, and until then nobody knows that all is well.
     """
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __init__(self, left: Load, **options: Any) -> None:
+        super().__init__(left, **options)
         self._first = Timer(FIRST, self.refresh)
         self._first.daemon = True
         self._first.start()
@@ -61,17 +68,21 @@ class Lines(_Paced):
         return False
 
 
-def progress_bar(total: float, initial: float, *, shown: bool = True, title: str = "") -> tqdm:
-    """Return a bar that goes by estimated work; nothing is printed of what takes less than three seconds in a file.
+def progress_bar(total: Load, done: Load, *, shown: bool = True, title: str = "") -> _Paced:
+    """Return a bar that goes by estimated work, of which some was `done` before.
+
+    Nothing is printed of what takes less than three seconds in a file.
 
     `title`: what stands in front of the bar or of each line.
     """
-    common = {"total": total, "initial": initial, "desc": f"{title}: " if title else None}
+    left = total.minus(done)
+    common: dict[str, Any] = {"total": total.work, "initial": done.work, "desc": f"{title}: " if title else None}
     if not shown or sys.stderr.isatty():
-        return _Paced(**common, bar_format=BAR, disable=not shown)
+        return _Paced(left, **common, bar_format=BAR, disable=not shown)
     if _in_notebook():
-        return _notebook_bar()(**common, bar_format=BAR)
-    return Lines(**common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
+        bar: _Paced = _notebook_bar()(left, **common, bar_format=BAR)
+        return bar
+    return Lines(left, **common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
 
 
 def _in_notebook() -> bool:

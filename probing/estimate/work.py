@@ -1,8 +1,7 @@
 """Estimates of the work that a part takes, by which progress and the time left are computed.
 
 A sample of the part's items is put to a model that only counts, with the tokens of the real model where its tokenizer
-is at hand: a script that the tokenizer hardly knows takes several times as many. The unit is about one token position;
-what matters is how parts compare.
+is at hand: a script that the tokenizer hardly knows takes several times as many. What matters is how parts compare.
 """
 
 import hashlib
@@ -14,7 +13,8 @@ from typing import Any
 
 from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
-from probing.estimate.counting_model import CountingModel, Cut, VerbLoad
+from probing.estimate.counting_model import CountingModel, Cut
+from probing.estimate.load import NOTHING, Load, total
 from probing.kinds import Kind
 from probing.language_model import LoadedModel, Verb
 from probing.probes import probe_of
@@ -24,33 +24,34 @@ from probing.settings import Settings
 # The size of half a sample: so many items, or as many as make so many statements.
 ITEMS = 64
 STATEMENTS = 250
-# What a pass of the network costs beside its positions, in positions: about as much with SmolLM2 on one core and with
-# a small BERT. It matters where parts have few positions, or many passes one after the other.
-PASS = 20.0
 # The format of a progress bar, without the unit, which means nothing to users.
 BAR = "{l_bar}{bar}| {elapsed}<{remaining}{postfix}"
 
 
 @dataclass(frozen=True)
 class WorkEstimate:
-    """The work of each verb."""
+    """The load of each verb."""
 
-    loads: Mapping[Verb, VerbLoad]
+    loads: Mapping[Verb, Load]
 
     @property
     def positions(self) -> float:
-        return sum(load.positions for load in self.loads.values())
+        return self.load.positions
+
+    @property
+    def load(self) -> Load:
+        """The load of all verbs together."""
+        return total(self.loads.values())
 
     @property
     def work(self) -> float:
-        """The cost of all positions and passes, in positions."""
-        return sum(map(_work, self.loads.values()))
+        """What it costs with a usual network, in positions."""
+        return self.load.work
 
-    def share(self, done: Mapping[Verb, float]) -> float:
-        """Return the share of the work that is done when so many statements of each verb are."""
+    def done(self, statements: Mapping[Verb, float]) -> Load:
+        """Return the part of the load that is done when so many statements of each verb are."""
         loads = {verb: load for verb, load in self.loads.items() if load.statements}
-        work = (min(done.get(verb, 0.0) / load.statements, 1) * _work(load) for verb, load in loads.items())
-        return sum(work) / max(self.work, 1)
+        return total(load.times(min(statements.get(verb, 0.0) / load.statements, 1)) for verb, load in loads.items())
 
 
 class Estimates:
@@ -116,15 +117,10 @@ def estimate_work(
         ask(counter, items)
         return WorkEstimate(counter.loads)
     more = (len(items) - first - second) / max(second, 1)
-    return WorkEstimate({verb: _grown(half.get(verb, VerbLoad()), load, more) for verb, load in counter.loads.items()})
+    return WorkEstimate({verb: _grown(half.get(verb, NOTHING), load, more) for verb, load in counter.loads.items()})
 
 
-def _work(load: VerbLoad) -> float:
-    """Return the cost of a verb's positions and passes, in positions."""
-    return load.positions + PASS * load.passes
-
-
-def _grown(half: VerbLoad, whole: VerbLoad, times: float) -> VerbLoad:
+def _grown(half: Load, whole: Load, times: float) -> Load:
     """Extrapolate a sample: add `times` times what its second half added to the first."""
     statements, positions = (end + times * (end - start) for start, end in zip(half[:2], whole[:2], strict=True))
-    return VerbLoad(statements, positions, whole.passes)
+    return Load(statements, positions, whole.passes)

@@ -19,6 +19,7 @@ from typing import IO, Any
 
 from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
+from probing.estimate.load import Done
 from probing.files.folders import space
 from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
@@ -87,7 +88,7 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
     while order := receive(orders):
         part = Part(**order["part"])
-        result = probe_part(model, benchmark, task.settings, part, start=start, on_share=seldom(report))
+        result = probe_part(model, benchmark, task.settings, part, start=start, on_done=seldom(report))
         with space(rows):
             result.rows.to_parquet(rows / "rows.parquet", index=False)
         report("part", record=result.record)
@@ -101,17 +102,17 @@ def read(files: BenchmarkFiles) -> Benchmark:
     return replace(benchmark, slug=files.slug)
 
 
-def seldom(report: Report) -> Callable[[float], None]:
-    """Return a function that reports progress, but not more often than `REPORT_INTERVAL`."""
+def seldom(report: Report) -> Callable[[Done], None]:
+    """Return a function that reports the share that is done, but not more often than `REPORT_INTERVAL`."""
     last = 0.0
 
-    def on_share(share: float) -> None:
+    def on_done(done: Done) -> None:
         nonlocal last
         if time.monotonic() - last >= REPORT_INTERVAL:
             last = time.monotonic()
-            report("progress", share=share)
+            report("progress", share=done.share)
 
-    return on_share
+    return on_done
 
 
 def set_limits(memory: int, disk: int, device: str) -> None:

@@ -41,15 +41,17 @@ def generate(
                 continuations[ids] = error
         distinct = [ids for ids in dict.fromkeys(inputs) if ids not in continuations]
         for batch in batches(model, distinct, tokens) if distinct else ():
-            positions, computed, padding = len(batch) * (len(batch[-1]) + tokens), 0, 0
+            positions, computed, padding, passes = len(batch) * (len(batch[-1]) + tokens), 0, 0, 0
             for part, texts_of_part in model.budget.run(
                 lambda part: (part, _continue(model, part, tokens)), batch, positions
             ):
                 continuations.update(zip(part, texts_of_part, strict=True))
                 # The last token generated is never an input.
-                computed += len(part) * (len(part[-1]) + max(len(text.ends) for text in texts_of_part) - 1)
+                longest = max(len(text.ends) for text in texts_of_part)
+                computed += len(part) * (len(part[-1]) + longest - 1)
+                passes += longest
                 padding += sum(len(part[-1]) - len(ids) for ids in part)
-            model.usage.add("generate", len(window) * len(batch) / len(distinct), computed, padding)
+            model.usage.add("generate", len(window) * len(batch) / len(distinct), computed, padding, passes)
         yield from (continuations[ids] for ids in inputs)
 
 

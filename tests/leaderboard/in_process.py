@@ -39,7 +39,10 @@ class InProcess:
     def measure(
         self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
     ) -> PartResult:
-        return probe_part(self.model, self.content, self.task.settings, part, start=self.start, on_share=on_share)
+        settings, start = self.task.settings, self.start
+        return probe_part(
+            self.model, self.content, settings, part, start=start, on_done=lambda done: on_share(done.share)
+        )
 
 
 def asking(model: LanguageModel) -> type[InProcess]:

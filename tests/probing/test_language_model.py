@@ -43,7 +43,15 @@ def test_work_is_added_up_over_all_verbs_and_for_each() -> None:
     usage.add("score", 1.5, positions=4)
     usage.add("fill", 1, positions=3, padding=2)
     assert usage.by_verb == {"score": 4.0, "fill": 1}
-    assert (usage.statements, usage.positions, usage.padding) == (5.0, 17, 3)
+    assert (usage.statements, usage.positions, usage.padding, usage.passes) == (5.0, 17, 3, 3)
+
+
+def test_passes_are_counted_where_positions_are_computed() -> None:
+    usage = Usage()
+    usage.add("score", 1)
+    assert usage.passes == 0
+    usage.add("generate", 1, positions=40, passes=16)
+    assert usage.passes == 16
 
 
 def test_listeners_hear_of_work_after_it_was_counted() -> None:

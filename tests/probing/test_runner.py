@@ -13,6 +13,7 @@ import pytest
 import probing
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
+from probing.estimate.load import Done, Load
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import ModelCard
@@ -218,9 +219,24 @@ def test_scores_that_are_no_numbers_give_no_result(benchmark: Benchmark, tmp_pat
 
 
 def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
-    heard: list[float] = []
-    probe_part(model, benchmark, Settings(), Part("P30", 0, 4), on_share=heard.append)
-    assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
+    heard: list[Done] = []
+    probe_part(model, benchmark, Settings(), Part("P30", 0, 4), on_done=heard.append)
+    assert [done.share for done in heard] == pytest.approx([0.25, 0.5, 0.75, 1, 1])
+
+
+def test_what_is_done_of_a_part_is_told_as_it_was_expected_and_as_it_was(
+    benchmark: Benchmark, model: FakeModel
+) -> None:
+    heard: list[Done] = []
+    part = Part("P30", 0, 4)
+    run(model, benchmark, progress=False)  # what was done before does not count
+    before = replace(model.usage)
+    probe_part(model, benchmark, Settings(), part, on_done=heard.append)
+    assert heard[-1].expected == estimate_work(benchmark, Settings(), part, "causal").load
+    now = model.usage
+    statements, passes = now.statements - before.statements, now.passes - before.passes
+    assert heard[-1].actual == Load(statements, now.positions - before.positions, passes)
+    assert heard[0].actual.positions < heard[-1].actual.positions
 
 
 def test_the_work_of_each_part_is_estimated_once(

@@ -4,6 +4,8 @@ from random import Random
 
 import pytest
 
+from probing.estimate.costs import Measured
+from probing.estimate.load import Load, total
 from speed.replay import (
     CHANGE,
     LENGTH,
@@ -12,7 +14,6 @@ from speed.replay import (
     SLOWER,
     Estimate,
     Recording,
-    Step,
     always,
     condensed,
     errors,
@@ -24,16 +25,22 @@ from speed.replay import (
 SLOWED_LENGTH = LENGTH * (CHANGE + 2 * (1 - CHANGE))
 
 
+def step(work: float, seconds: float) -> Measured:
+    """So much work, in passes of equal size, as was expected."""
+    load = Load(work, 500 * work, work)
+    return Measured(load, load, seconds)
+
+
 def simulated(seed: int, parts: int = 120) -> Recording:
     """Parts in two steps each; the cost of work differs by a quarter between parts, as in recorded runs that decide."""
     draw, steps = Random(seed), []
     for _ in range(parts):
         work, cost = draw.uniform(1, 10), draw.lognormvariate(0, 0.25)
-        steps += [Step(work / 2, work / 2 * cost * draw.lognormvariate(0, 0.2)) for _ in range(2)]
+        steps += [step(work / 2, work / 2 * cost * draw.lognormvariate(0, 0.2)) for _ in range(2)]
     return stretched(steps)
 
 
-STEADY = stretched([Step(1, 1)] * 1000)
+STEADY = stretched([step(1, 1)] * 1000)
 SEEDS = range(8)
 
 
@@ -52,7 +59,7 @@ def test_an_average_over_the_whole_run_would_follow_too_late() -> None:
     """Guards the test above: its machine is hard enough."""
     work = seconds = 0.0
     for step in STEADY:
-        work, seconds = work + step.work, seconds + step.seconds * MACHINES[SLOWER](seconds)
+        work, seconds = work + 1, seconds + step.seconds * MACHINES[SLOWER](seconds)
         if seconds > CHANGE * LENGTH + 180:
             break
     assert seconds * len(STEADY) / work / SLOWED_LENGTH - 1 < -REQUIRED
@@ -67,7 +74,7 @@ def test_a_machine_that_becomes_slower_takes_longer() -> None:
 
 
 def test_work_that_was_taken_for_more_than_it_is_makes_the_time_too_short_at_first() -> None:
-    halves = [Step(1, 0.5)] * 500 + [Step(1, 1.5)] * 500
+    halves = [step(1, 0.5)] * 500 + [step(1, 1.5)] * 500
     assert errors(replayed(stretched(halves), always(1.0)))[0] < -0.4
 
 
@@ -83,6 +90,7 @@ def test_an_estimate_follows_a_change_when_it_is_right_for_good() -> None:
 
 
 def test_a_condensed_recording_has_fewer_steps_of_the_same_sum() -> None:
-    steps = condensed([Step(1, 0.5)] * 100, 20)
+    steps = condensed([step(1, 0.5)] * 100, 20)
     assert 10 <= len(steps) <= 20
-    assert [sum(values) for values in zip(*steps, strict=True)] == [100, 50]
+    assert total(each.expected for each in steps) == total(each.actual for each in steps) == step(100, 50).actual
+    assert sum(each.seconds for each in steps) == pytest.approx(50)

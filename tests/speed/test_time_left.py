@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from probing import runner
+from probing.estimate.load import Load
 from speed import time_left
 from speed.time_left import JUDGED, PLANS, RESULTS, _recorded, _steps, judged, missed
 
@@ -18,11 +19,12 @@ def results() -> dict[str, Any]:
 
 
 def test_a_run_is_recorded_in_place_of_its_progress_bar() -> None:
-    with _recorded() as steps, runner.progress_bar(10, 0, shown=True) as bar:
-        bar.update(4)
-        bar.update(6)
-    assert [step.work for step in steps] == [4, 6]
-    assert bar.n == bar.total == 10
+    first, second = Load(1, 4, 1), Load(2, 6, 1)
+    with _recorded() as steps, runner.progress_bar(first.plus(second), Load(), shown=True) as bar:
+        bar.advance(first, second)
+        bar.advance(second, first)
+    assert [(step.expected, step.actual) for step in steps] == [(first, second), (second, first)]
+    assert min(step.seconds for step in steps) >= 0
 
 
 def test_the_stored_figures_are_those_of_the_stored_recordings(results: dict[str, Any]) -> None:
@@ -39,8 +41,9 @@ def test_each_stored_recording_is_of_a_run_that_the_command_makes(results: dict[
     )
 
 
-def test_no_stored_recording_of_the_causal_model_misses_what_is_required(results: dict[str, Any]) -> None:
-    assert [line for line in missed(results) if ", causal, " in line] == []
+def test_only_deciding_on_the_culture_set_may_miss_what_is_required(results: dict[str, Any]) -> None:
+    """Its first parts are decided later than the rest, which nobody knows beforehand (docs/performance.md)."""
+    assert [line for line in missed(results) if not line.startswith("culture, deciding, ")] == []
 
 
 def test_an_error_above_a_fifth_is_a_miss_alone_and_shared() -> None:

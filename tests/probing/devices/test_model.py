@@ -41,7 +41,7 @@ def test_the_longest_parts_are_begun_first(
     bear_folder.lines["P36"] += [{"sub_id": place, "sub_label": place, "answer_idx": 0} for place in places]
     begun: list[Part] = []
     monkeypatch.setattr(PartsProgress, "begin", lambda progress, part: begun.append(part))
-    monkeypatch.setattr(PartsProgress, "share", lambda progress, part, share: None)
+    monkeypatch.setattr(PartsProgress, "move", lambda progress, part, done: None)
     monkeypatch.setattr(PartsProgress, "end", lambda progress, part, too_long: None)
     folder = bear_folder.write()
     probing.run("org/model", folder, templates=(0, 1), **TWO)

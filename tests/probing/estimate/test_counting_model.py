@@ -2,7 +2,8 @@
 
 import pytest
 
-from probing.estimate.counting_model import CountingModel, VerbLoad, piece_spans
+from probing.estimate.counting_model import CountingModel, piece_spans
+from probing.estimate.load import Load
 from probing.kinds import Kind
 from probing.language_model import Request, Scoring
 from probing.template import prompt
@@ -14,7 +15,7 @@ def pieces(text: str) -> list[str]:
     return [text[start:end] for start, end in piece_spans(text)]
 
 
-def score_load(kind: str, *requests: Request, **settings: object) -> VerbLoad:
+def score_load(kind: str, *requests: Request, **settings: object) -> Load:
     model = CountingModel(kind)
     assert len(list(model.score(requests, Scoring(**settings)))) == len(requests)
     return model.loads["score"]
@@ -30,7 +31,7 @@ def test_a_text_is_cut_into_pieces_about_as_long_as_tokens() -> None:
 def test_a_causal_model_computes_each_prefix_once() -> None:
     """The options share the text before them; the final period is predicted, but nothing follows from it."""
     beginning = len(pieces("The capital of Norway is"))
-    assert score_load("causal", NORWAY) == VerbLoad(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]), 1)
+    assert score_load("causal", NORWAY) == Load(3, beginning + len(["Oslo", "Cairo", "New", "Delhi"]), 1)
     assert score_load("causal", NORWAY, NORWAY).positions == score_load("causal", NORWAY).positions
 
 
@@ -42,15 +43,15 @@ def test_where_only_the_answer_is_scored_the_text_after_it_costs_nothing() -> No
 
 def test_a_masked_model_reads_the_whole_text_once_for_each_hidden_piece() -> None:
     one = (prompt("[X] is [Y].", "Chad"), ["big"])
-    assert score_load("masked", one) == VerbLoad(1, 4 * 4, 1)
-    assert score_load("masked", one, span="answer") == VerbLoad(1, 4, 1)
+    assert score_load("masked", one) == Load(1, 4 * 4, 1)
+    assert score_load("masked", one, span="answer") == Load(1, 4, 1)
     assert score_load("masked", one, one).positions == 4 * 4
 
 
 def test_options_of_one_length_share_the_input_with_the_whole_answer_hidden() -> None:
     load = score_load("masked", NORWAY, pll="whole_answer", span="answer")
     short, long = (pieces(f"The capital of Norway is {option}.") for option in ("Oslo", "New Delhi"))
-    assert load == VerbLoad(3, len(short) + len(long), 1)
+    assert load == Load(3, len(short) + len(long), 1)
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
@@ -72,20 +73,20 @@ def test_a_causal_model_fills_a_blank_from_the_text_before_it() -> None:
     for model in (causal, masked):
         (blank, _) = model.fill([NORWAY, NORWAY], k=5)
         assert blank.ranks.tolist() == [1, 1, 0]
-    assert causal.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is")), 1)
-    assert masked.loads["fill"] == VerbLoad(2, len(pieces("The capital of Norway is .")), 1)
+    assert causal.loads["fill"] == Load(2, len(pieces("The capital of Norway is")), 1)
+    assert masked.loads["fill"] == Load(2, len(pieces("The capital of Norway is .")), 1)
 
 
 def test_text_is_counted_with_the_system_message_and_all_tokens_to_be_written() -> None:
     model = CountingModel("causal")
     assert list(model.generate(["Who is it?"], 7, chat=True, system="Be short.")) == [""]
-    assert model.loads["generate"] == VerbLoad(1, len(pieces("Be short.Who is it?")) + 7, 7)
+    assert model.loads["generate"] == Load(1, len(pieces("Be short.Who is it?")) + 7, 7)
 
 
 def test_equal_texts_are_embedded_once_and_texts_of_one_length_in_one_pass() -> None:
     model = CountingModel("causal")
     assert len(list(model.embed(["Oslo", "Oslo", "New Delhi", "Cairo"]))) == 4
-    assert model.loads["embed"] == VerbLoad(3, (1 + 1) + (1 + 2) + (1 + 1), 2)
+    assert model.loads["embed"] == Load(3, (1 + 1) + (1 + 2) + (1 + 1), 2)
 
 
 def test_a_masked_model_fills_blanks_of_texts_of_one_length_in_one_pass() -> None:

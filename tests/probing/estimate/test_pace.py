@@ -4,19 +4,44 @@ from random import Random
 
 import pytest
 
+from probing.estimate.costs import Measured
+from probing.estimate.load import Load
 from probing.estimate.pace import MOST_STRETCHES, Pace, Stretch, recent_rate
 
 
+def measured(positions: float, seconds: float) -> Measured:
+    """A stretch of work that had as many positions as were expected, in one pass."""
+    load = Load(positions=positions, passes=1)
+    return Measured(load, load, seconds)
+
+
 def test_before_any_work_there_is_no_pace() -> None:
-    assert Pace().rate is None
+    assert Pace().seconds_for(Load(positions=1)) is None
     assert recent_rate([]) is None
 
 
-def test_at_a_steady_pace_the_rate_is_that_pace() -> None:
+def test_at_a_steady_pace_as_much_again_takes_as_long() -> None:
     pace = Pace()
     for _ in range(100):
-        pace.add(3, 2)
-    assert pace.rate == pytest.approx(1.5)
+        pace.add(measured(300, 2))
+    assert pace.seconds_for(Load(positions=30_000, passes=100)) == pytest.approx(200)
+
+
+def test_work_is_expected_to_be_off_as_it_was_so_far() -> None:
+    """Half of the positions that are expected are needed, as where options are decided early."""
+    pace = Pace()
+    for _ in range(100):
+        pace.add(Measured(Load(positions=300, passes=1), Load(positions=150, passes=1), 2))
+    assert pace.seconds_for(Load(positions=3000, passes=10)) == pytest.approx(20)
+
+
+def test_what_takes_time_without_work_belongs_to_the_work_before() -> None:
+    pace = Pace()
+    for _ in range(20):
+        pace.add(measured(300, 1))
+        pace.add(Measured(Load(), Load(), 1))
+    assert len(pace._done) == 20
+    assert pace.seconds_for(Load(positions=3000, passes=10)) == pytest.approx(20)
 
 
 def test_what_was_done_lately_counts_more() -> None:
@@ -43,8 +68,10 @@ def test_single_stretches_of_another_pace_are_no_change() -> None:
 
 
 def test_a_long_run_remembers_its_pace_in_little_memory() -> None:
-    pace, stretches = Pace(), [Stretch(1 + number % 7 / 10, 1) for number in range(5000)]
-    for stretch in stretches:
-        pace.add(*stretch)
+    pace, seconds = Pace(), [1 + number % 7 / 10 for number in range(5000)]
+    for time in seconds:
+        pace.add(measured(100, time))
     assert len(pace._done) <= MOST_STRETCHES
-    assert pace.rate == pytest.approx(recent_rate(stretches), rel=0.01)
+    rate = recent_rate([Stretch(100, time) for time in seconds])
+    assert rate
+    assert pace.seconds_for(Load(positions=1000, passes=10)) == pytest.approx(1000 / rate, rel=0.01)

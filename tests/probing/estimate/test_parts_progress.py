@@ -1,38 +1,55 @@
 """One bar for several parts that are probed at the same time."""
 
-import pytest
-from tqdm import tqdm
-
-from probing.estimate.counting_model import VerbLoad
+from probing.estimate.load import Done, Load
 from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
 from probing.probes.parts import Part
 
 LONG, SHORT = Part("P30", 0, 4), Part("P36", 0, 2)
-WORK = {LONG: WorkEstimate({"score": VerbLoad(4, 30.0)}), SHORT: WorkEstimate({"score": VerbLoad(2, 10.0)})}
+WORK = {LONG: WorkEstimate({"score": Load(4, 30.0)}), SHORT: WorkEstimate({"score": Load(2, 10.0)})}
 
 
-@pytest.fixture
-def bar(tmp_path_factory: pytest.TempPathFactory) -> tqdm:
-    """A bar of a run, of which a part with 60 positions was stored before; it prints to a file."""
-    file = (tmp_path_factory.mktemp("bar") / "output").open("w")
-    return tqdm(total=100, initial=60, file=file)
+class Bar:
+    """In place of a progress bar: what it was told."""
+
+    def __init__(self) -> None:
+        self.expected = self.actual = Load()
+        self.postfix = ""
+
+    def set_postfix_str(self, text: str, refresh: bool) -> None:
+        self.postfix = text
+
+    def advance(self, expected: Load, actual: Load) -> None:
+        self.expected, self.actual = self.expected.plus(expected), self.actual.plus(actual)
 
 
-def test_shares_of_several_parts_add_up(bar: tqdm) -> None:
+def half(positions: float, actual: float) -> Done:
+    return Done(Load(2, positions), Load(2, actual, 1), 0.5)
+
+
+def test_what_is_done_of_several_parts_adds_up() -> None:
+    bar = Bar()
     progress = PartsProgress(bar, WORK)
     progress.begin(LONG)
     progress.begin(SHORT)
-    progress.share(LONG, 0.5)
-    progress.share(SHORT, 0.25)
-    assert bar.n == pytest.approx(60 + 15 + 2.5)
-    progress.end(SHORT, 0)
-    assert bar.n == pytest.approx(60 + 15 + 10)
+    progress.move(LONG, half(15, 12))
+    progress.move(SHORT, half(2.5, 4))
+    assert (bar.expected, bar.actual) == (Load(4, 17.5), Load(4, 16, 2))
+    progress.move(LONG, Done(Load(3, 20), Load(3, 18, 2), 0.75))
+    assert (bar.expected, bar.actual) == (Load(5, 22.5), Load(5, 22, 3))
+
+
+def test_a_part_that_has_ended_is_done_as_it_was_expected() -> None:
+    bar = Bar()
+    progress = PartsProgress(bar, WORK)
+    progress.begin(LONG)
+    progress.move(LONG, half(15, 12))
     progress.end(LONG, 0)
-    assert bar.n == pytest.approx(100)
+    assert (bar.expected, bar.actual) == (Load(4, 30), Load(2, 12, 1))
 
 
-def test_it_names_the_relations_that_are_being_asked(bar: tqdm) -> None:
+def test_it_names_the_relations_that_are_being_asked() -> None:
+    bar = Bar()
     progress = PartsProgress(bar, WORK)
     progress.begin(LONG)
     progress.begin(SHORT)

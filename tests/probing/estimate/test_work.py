@@ -11,8 +11,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.estimate import work as estimate
-from probing.estimate.counting_model import VerbLoad
-from probing.estimate.work import ITEMS, PASS, WorkEstimate, estimate_work
+from probing.estimate.load import USUAL_COSTS, Load
+from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
 from probing.probes.parts import Part, parts
@@ -69,10 +69,10 @@ def masked() -> MaskedModel:
 
 
 class Bar:
-    """In place of the progress bar: at each update, the time and the share that is done."""
+    """In place of the progress bar: at each batch, the time and the share that is done."""
 
-    def __init__(self, total: float, initial: float) -> None:
-        self.total, self.n = total, initial
+    def __init__(self, total: Load, done: Load) -> None:
+        self.total, self.n = total.work, done.work
         self.heard: list[tuple[int, float]] = []
 
     def __enter__(self) -> "Bar":
@@ -84,9 +84,9 @@ class Bar:
     def set_postfix_str(self, text: str, refresh: bool) -> None:
         pass
 
-    def update(self, by: float) -> None:
-        assert by >= -1e-6
-        self.n += by
+    def advance(self, expected: Load, actual: Load) -> None:
+        assert expected.work >= -1e-6
+        self.n += expected.work
         self.heard.append((self.model.usage.positions, self.n / self.total))
 
     model: LanguageModel
@@ -129,7 +129,7 @@ def test_counting_items_would_not_do(
 
     def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str, cut: object) -> WorkEstimate:
         work = estimate_work(benchmark, settings, part, "causal")
-        return WorkEstimate({"score": VerbLoad(work.loads["score"].statements, part.items)})
+        return WorkEstimate({"score": Load(work.loads["score"].statements, part.items)})
 
     monkeypatch.setattr(estimate, "estimate_work", by_items)
     assert largest_error(causal(), MIXED[order]) > 0.5
@@ -207,18 +207,18 @@ def test_what_cannot_be_asked_is_told_beforehand() -> None:
         estimate_work(benchmark, settings, part, "causal")
 
 
-def test_verbs_weigh_by_their_positions() -> None:
-    work = WorkEstimate({"fill": VerbLoad(10, 900), "embed": VerbLoad(30, 100)})
-    assert work.share({}) == 0
-    assert work.share({"embed": 30}) == pytest.approx(0.1)
-    assert work.share({"fill": 5, "embed": 30}) == pytest.approx(0.55)
-    assert work.share({"fill": 20, "embed": 99}) == 1
+def test_verbs_are_done_one_by_one() -> None:
+    work = WorkEstimate({"fill": Load(10, 900, 4), "embed": Load(30, 100)})
+    assert work.load == Load(40, 1000, 4)
+    assert work.done({}) == Load()
+    assert work.done({"embed": 30}) == Load(30, 100)
+    assert work.done({"fill": 5, "embed": 30}) == Load(35, 550, 2)
+    assert work.done({"fill": 20, "embed": 99}) == work.load
 
 
 def test_passes_cost_as_much_as_some_positions() -> None:
-    work = WorkEstimate({"fill": VerbLoad(10, 100, 5), "embed": VerbLoad(30, 100)})
-    assert (work.positions, work.work) == (200, 200 + 5 * PASS)
-    assert work.share({"embed": 30}) == pytest.approx(100 / work.work)
+    work = WorkEstimate({"fill": Load(10, 100, 5), "embed": Load(30, 100)})
+    assert (work.positions, work.work) == (200, 200 + 5 * USUAL_COSTS.passes)
 
 
 def test_a_part_has_as_many_passes_however_many_items_it_has() -> None:
