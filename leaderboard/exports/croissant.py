@@ -36,6 +36,7 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "question": (TEXT, "The question in its usual wording, with a blank where the answer stands."),
     "answer": (TEXT, "Right answers, separated by semicolons."),
     "relation": (TEXT, "What is asked of the subject."),
+    "truth": (TEXT, "Whether the statement is true or false."),
     "answered": (INTEGER, "How many answers of models measured here there are."),
     "right": (INTEGER, "How many of these answers are right."),
     "share": (FLOAT, "Share of right answers."),

@@ -32,7 +32,7 @@ def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client
 
 
 def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
-    page = client.get(f"/runs/{encoder.pk}/items/").content.decode()
+    page = client.get(f"/runs/{encoder.pk}/items/").content.decode().replace("\N{NO-BREAK SPACE}", " ")
     heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*<span class="column-head">\s*([^<]+?)\s*<', page))
     assert (heads["correct"], heads["prediction"], heads["rank"]) == (
         "In top 5",
