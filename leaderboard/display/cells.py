@@ -182,10 +182,12 @@ def duration(time: timedelta | None) -> Cell:
 
 
 def about(time: timedelta) -> str:
-    """Round a time to wait to minutes, or to tenths of an hour from one hour on."""
+    """Round a time to wait to half minutes, to minutes from ten on, or to tenths of an hour from one hour on."""
     seconds = time.total_seconds()
     if seconds < 60:
         return "under a minute"
+    if seconds < 600:
+        return f"{round(seconds / 30) / 2:g} min"
     if seconds < 3600:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h"

@@ -77,7 +77,9 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
     assert cells.of_score(Score(value=0.25, n=12, low=0.2, high=0.3)).spoken == ""
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(20, "under a minute"), (300, "5 min"), (5400, "1.5 h")])
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(20, "under a minute"), (97, "1.5 min"), (300, "5 min"), (610, "10 min"), (5400, "1.5 h")]
+)
 def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds: int, text: str) -> None:
     cell = cells.duration(timedelta(seconds=seconds))
     assert (cell.value, cell.text) == (seconds, text) == (seconds, cells.about(timedelta(seconds=seconds)))
