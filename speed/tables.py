@@ -166,7 +166,7 @@ def culture_table(results: Mapping[str, Any]) -> str:
         "computed": "in_rows",
         "distinct prefixes of all parts, the lower bound": "distinct",
         "distinct prefixes with the first rule alone": "distinct_first_rule",
-        "estimated with pieces of six letters, where there is no tokenizer": "estimated_by_pieces",
+        "estimated with pieces of words, where there is no tokenizer": "estimated_by_pieces",
         "estimated with the model's own tokens": "estimated",
     }
     rows = [(line, f"{results[name]:,}", percent(results[name] / results["distinct"])) for line, name in lines.items()]

@@ -26,8 +26,8 @@ from probing.language_model import (
 )
 from probing.template import Prompt, Statement
 
-# About as much text as a token holds.
-PIECE = re.compile(r"\s*[^\W\d]{1,6}|\s*\d|\s*[^\w\s]")
+# About as much text as a token holds: six Latin letters, an ideograph or a syllable, two letters of other alphabets.
+PIECE = re.compile(r"\s*[A-Za-z_À-ɏ]{1,6}|\s*[\u3040-\u9FFF\uAC00-\uD7AF]|\s*[^\W\d]{1,2}|\s*\d|\s*[^\w\s]")
 # Pruning computes the prefixes that at least SHARED options have in common, and the rest of the options that stay
 # possible, about RIVALS * options ** GROWTH of them. Fitted to what models did on BEAR and on the starter benchmark.
 SHARED = 6

@@ -24,6 +24,7 @@ def score_load(kind: str, *requests: Request, **settings: object) -> Load:
 def test_a_text_is_cut_into_pieces_about_as_long_as_tokens() -> None:
     assert pieces("The Danube, 1850 km long") == ["The", " Danube", ",", " 1", "8", "5", "0", " km", " long"]
     assert pieces("Azerbaijan") == ["Azerba", "ijan"]
+    assert pieces("서울 Кито العربية") == ["서", "울", " Ки", "то", " ال", "عر", "بي", "ة"]
     assert pieces("") == []
     assert "".join(pieces("Élysée 서울 العربية?")) == "Élysée 서울 العربية?"
 
