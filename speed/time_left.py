@@ -8,13 +8,12 @@ replays those that are stored. `python -m speed.report` writes the table of docs
 """
 
 import argparse
-import json
+import gc
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -38,11 +37,11 @@ from speed.replay import (
     seconds_until_followed,
     stretched,
 )
+from speed.stored_results import core_digest, store, stored
 from speed.tables import shown_extent, time_left_table
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 
-RESULTS = Path(__file__).parent / "results" / "time_left.json"
 STEPS = 120  # of each stored recording
 JUDGED = [machine for machine in MACHINES if machine != SLOWER]
 
@@ -91,6 +90,7 @@ PLANS = [
 
 def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> Recording:
     """Run a benchmark, and return its steps as the progress bar is told of them."""
+    gc.freeze()  # as processes that run a benchmark do
     with _recorded() as steps:
         probing.run(model, benchmark, **settings)
     return steps
@@ -133,9 +133,9 @@ def main() -> int:
         parser.error(f"there is no run {sorted(unknown)[0]!r}")
     if not options.replay:
         _record_all([plan for plan in PLANS if plan.name in (options.runs or names)])
-    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    results = stored("time_left")
     results["runs"] = {name: run | judged(_steps(run)) for name, run in results["runs"].items()}
-    _store(results)
+    store("time_left", results)
     print(time_left_table(results))
     misses = missed(results)
     for line in misses:
@@ -174,7 +174,8 @@ def _recording_of(network: LoadedNetwork, benchmark: Benchmark, settings: Mappin
 
 
 def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, positions: int) -> None:
-    results = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {"networks": {}, "runs": {}}
+    results = {"scoring_core": {}, "networks": {}, "runs": {}} | stored("time_left")
+    results["scoring_core"][plan.kind] = core_digest()
     results["machine"] = describe()
     results["networks"][plan.kind] = {
         "name": network.name,
@@ -195,11 +196,7 @@ def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, p
     }
     order = [each.name for each in PLANS]
     results["runs"] = {name: results["runs"][name] for name in order if name in results["runs"]}
-    _store(results)
-
-
-def _store(results: Mapping[str, Any]) -> None:
-    RESULTS.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    store("time_left", results)
 
 
 def _steps(run: Mapping[str, Any]) -> Recording:

@@ -34,7 +34,7 @@ SPECIAL = {
     "mask_token": "[MASK]",
 }
 VOCABULARY = 1500  # small enough that names are split into pieces, as they are for BERT
-SMALL = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4, "intermediate_size": 1024}
+SMALL = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "intermediate_size": 2048}
 LEARNING_LAYERS = 2
 STEPS = 1000
 TRAINING_BATCH = 32
@@ -61,7 +61,7 @@ def small_trained_bert() -> TrainedBert:
     """Return a small model that has learned template 0 of all of BEAR, or of the starter benchmark without BEAR."""
     benchmark = bear() or open_benchmark("starter")
     work = select(benchmark, [relation.id for relation in benchmark.relations])
-    return _trained(f"bert-small-{work.benchmark}", BertConfig(**SMALL), work)
+    return _trained(f"bert-{SMALL['hidden_size']}-{work.benchmark}", BertConfig(**SMALL), work)
 
 
 def _trained(name: str, config: BertConfig, work: Workload) -> TrainedBert:
