@@ -13,7 +13,7 @@ from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
 from probing.language_model import Continuation, LanguageModel
 from probing.options import option
-from probing.probes.columns import VERSION_TAGS, RowColumns, tag_cells
+from probing.probes.columns import VERSION_TAGS, RowColumns, item_cells, tag_cells
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
@@ -92,11 +92,7 @@ def response_row(relation: Relation, item: Item, question: str, response: str) -
     """Return the columns of a row that depend on the item and the model's response."""
     labels = [relation.answer_space[answer] for answer in item.answers]
     return {
-        "index": item.index,
-        "subject": item.subject,
-        "subject_id": item.subject_id,
-        "answer": item.answers[0],
-        "answers": list(item.answers),
+        **item_cells(item),
         "answer_label": labels[0],
         "prediction_label": response.strip(),
         "correct": contains(response, labels),

@@ -13,7 +13,7 @@ from probing.arrays import Bools, Floats
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import LanguageModel
-from probing.probes.columns import RowColumns, tag_cells
+from probing.probes.columns import RowColumns, item_cells, tag_cells
 from probing.probes.probe import Probe, Row, tag_columns
 from probing.template import SUBJECT_SLOT, Prompt, prompt
 
@@ -58,11 +58,7 @@ def choice_row(relation: Relation, text: Prompt, item: Item, scores: Floats, exa
     right = np.isin(np.arange(len(scores)), item.answers)
     all_exact = bool(exact.all())
     return {
-        "index": item.index,
-        "subject": item.subject,
-        "subject_id": item.subject_id,
-        "answer": item.answers[0],
-        "answers": list(item.answers),
+        **item_cells(item),
         "prediction": prediction,
         "correct": correct,
         "rank": rank if all_exact or correct else None,

@@ -22,6 +22,17 @@ class RowColumns(TypedDict):
 VERSION_TAGS = frozenset({"predicate", "objects"})
 
 
+def item_cells(item: Item) -> dict[str, Any]:
+    """Return the number of an item, its subject and its right answers as columns of its row."""
+    return {
+        "index": item.index,
+        "subject": item.subject,
+        "subject_id": item.subject_id,
+        "answer": item.answers[0],
+        "answers": list(item.answers),
+    }
+
+
 def tag_cells(relation: Relation, item: Item) -> dict[str, Any]:
     """Return the tags of an item as columns of its row; a tag with several values is a list."""
     tags = relation.tags_of(item).items()
