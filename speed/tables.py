@@ -107,7 +107,8 @@ def _times(batches: str, ratios: Sequence[float]) -> str:
 def sweep_table(results: Mapping[str, Any]) -> str:
     """Return the cost of a sweep as a share of that of single runs, in each round."""
     places = {"time by the clock": 0, "processor time": 1}
-    shares = {name: [each["sweep"][n] / each["single"][n] for each in results["rounds"]] for name, n in places.items()}
+    rounds = [(costs["sweep"], costs["single"]) for costs in results["rounds"]]
+    shares = {name: [sweep[n] / single[n] for sweep, single in rounds] for name, n in places.items()}
     rows = [(name, in_bold(share, ".2f")) for name, share in shares.items()]
     return markdown((f"{results['checkpoints']} checkpoints", "times that of single runs"), rows)
 

@@ -92,5 +92,6 @@ def test_an_estimate_follows_a_change_when_it_is_right_for_good() -> None:
 def test_a_condensed_recording_has_fewer_steps_of_the_same_sum() -> None:
     steps = condensed([step(1, 0.5)] * 100, 20)
     assert 10 <= len(steps) <= 20
-    assert total(each.expected for each in steps) == total(each.actual for each in steps) == step(100, 50).actual
-    assert sum(each.seconds for each in steps) == pytest.approx(50)
+    expected, actual, seconds = zip(*steps, strict=True)
+    assert total(expected) == total(actual) == step(100, 50).actual
+    assert sum(seconds) == pytest.approx(50)

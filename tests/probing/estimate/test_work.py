@@ -138,8 +138,12 @@ def test_counting_items_would_not_do(
 def test_real_names_where_words_are_tokens(largest_error: Callable[..., float]) -> None:
     names = ["country_continent", "city_country", "novel_author", "author_language"]
     benchmark = open_benchmark("starter").select(names, limit=8)
-    prompts = ((prompt(each.templates[0], item.subject), each) for each in benchmark.relations for item in each.items)
-    texts = [text.fill(option).text for text, each in prompts for option in each.answer_space]
+    prompts = (
+        (prompt(relation.templates[0], item.subject), relation)
+        for relation in benchmark.relations
+        for item in relation.items
+    )
+    texts = [text.fill(option).text for text, relation in prompts for option in relation.answer_space]
     model = pair_models.causal(pair_models.byte_level(texts))
     assert model.use_fast_path
     assert largest_error(model, benchmark) < 0.2
