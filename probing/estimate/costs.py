@@ -1,6 +1,6 @@
 """What a network's statements, positions and passes cost, as told by what it has done so far.
 
-A pass costs a large network on a CPU about as much as 20 positions, a small one on a GPU as much as thousands; and work
+A pass costs a large network on a CPU about as much as 40 positions, a small one on a GPU as much as thousands; and work
 outside the network, which grows with the statements, is most of what a tiny network takes. So the three costs are
 fitted to the batches of the run itself: this needs no time, and follows the machine that the run is on.
 """

@@ -36,8 +36,8 @@ class Load(NamedTuple):
 
 
 NOTHING = Load()
-# The costs in positions of a network whose own are not known: about those of SmolLM2 on one core. The site weighs the
-# parts of runs by them.
+# The costs in positions of a network whose own are not known. The site weighs the parts of runs by them, and stores the
+# sums, so they stay as they are: rates of finished runs are compared with the work of waiting ones.
 USUAL_COSTS = Load(0.0, 1.0, 20.0)
 
 
