@@ -3,10 +3,10 @@
 import math
 import re
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,21 @@ BLANK = "_"
 # The log-probabilities of every answer: enough tokens for everything that a probe computes from them.
 TOKENS = np.zeros(8)
 TEXTS_CUT = 4096  # texts whose tokens are remembered: those of one request are looked at several times
-Cut = Callable[[str], Sequence[tuple[int, int]]]
+
+
+class Token(NamedTuple):
+    """A token of a text, and where it begins and ends. A model reads the same text where the names are the same.
+
+    `name`: its number in the vocabulary, so that words which a tokenizer does not know are alike; else its text.
+    """
+
+    name: int | str
+    start: int
+    end: int
+
+
+Tokenize = Callable[[str], Sequence[Token]]
+Input = tuple[Hashable, ...]
 
 
 class CountingModel:
@@ -47,19 +61,19 @@ class CountingModel:
     The passes of a load are the most that a request needs one after the other. All requests of a part are in the same
     passes if these have room for them.
 
-    Prefixes and inputs that were counted before are not counted again, as the scoring core shares them. `cut` says
-    where each token of a text begins and ends; without a tokenizer, where `pieces` do.
+    Prefixes and inputs that were counted before are not counted again, as the scoring core shares them. `tokenize` is
+    that of the model; without it, texts are cut into pieces of about the length of a token.
     """
 
     device, dtype, batch_tokens = "cpu", "float32", 0
 
-    def __init__(self, kind: Kind, cut: Cut | None = None) -> None:
-        self._cut, self._has_tokens = lru_cache(TEXTS_CUT)(cut or piece_spans), cut is not None
+    def __init__(self, kind: Kind, tokenize: Tokenize | None = None) -> None:
+        self._tokens, self._has_tokenizer = lru_cache(TEXTS_CUT)(tokenize or pieces), tokenize is not None
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
         self.loads: dict[Verb, Load] = {}
-        self._prefixes: dict[tuple[int | Verb, str], int] = {}
-        self._inputs: set[tuple[str, ...]] = set()
+        self._prefixes: dict[tuple[int | Verb, int | str], int] = {}
+        self._inputs: set[Input] = set()
         self._lengths: defaultdict[Verb, set[int]] = defaultdict(set)
 
     def scoring_state(self) -> AbstractContextManager[None]:
@@ -94,7 +108,7 @@ class CountingModel:
 
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         for text in texts:
-            positions = self._new_inputs([("embed", text)], 1 + self._length(text))  # a start token
+            positions = self._new_inputs([("embed", self._names(text))], 1 + self._length(text))  # a start token
             self._count("embed", positions > 0, positions, self._passes_by_length("embed", text))
             yield np.ones(1, np.float32)
 
@@ -113,9 +127,7 @@ class CountingModel:
         """
         texts = [s.context + (s.text[: s.end] if scoring.span == "answer" else s.text) for s in statements]
         before = len(self._prefixes)
-        nodes = Counter(
-            node for text in texts for node in self._path("score", self._pieces(text)[:-1]) if node > before
-        )
+        nodes = Counter(node for text in texts for node in self._path("score", self._names(text)[:-1]) if node > before)
         if not scoring.decide:
             return len(nodes), 1.0
         shared = [node for node, count in nodes.items() if count >= min(SHARED, len(texts))]
@@ -140,7 +152,9 @@ class CountingModel:
 
         The two are a pass each.
         """
-        read = sum(self._new_inputs([_context(one)], self._length("".join(_context(one))) + 1) for one in statements)
+        read = 0
+        for left, right in map(_context, statements):
+            read += self._new_inputs([(self._names(left), self._names(right))], self._length(left + right) + 1)
         return read + sum(self._length(one.text[one.start : one.end]) + 1 for one in statements), 2.0
 
     def _blank(self, empty: Statement) -> tuple[int, float]:
@@ -149,10 +163,10 @@ class CountingModel:
         A model that does not read what follows the blank reads only up to it, without the last space.
         """
         if KINDS[self.card.kind].reads_right:
-            positions = self._new_inputs([("fill", empty.text)], self._length(empty.text))
+            positions = self._new_inputs([("fill", self._names(empty.text))], self._length(empty.text))
             return positions, self._passes_by_length("fill", empty.text)
         before = len(self._prefixes)
-        deque(self._path("fill", self._pieces(empty.text[: empty.start].rstrip())), maxlen=0)
+        deque(self._path("fill", self._names(empty.text[: empty.start].rstrip())), maxlen=0)
         return len(self._prefixes) - before, 1.0
 
     def _passes_by_length(self, verb: Verb, text: str) -> float:
@@ -160,40 +174,40 @@ class CountingModel:
         self._lengths[verb].add(self._length(text))
         return float(len(self._lengths[verb]))
 
-    def _path(self, verb: Verb, tokens: Iterable[str]) -> Iterator[int]:
+    def _path(self, verb: Verb, tokens: Iterable[int | str]) -> Iterator[int]:
         """Yield a number for each prefix, in the order in which prefixes first occur; verbs do not share them."""
         node: int | Verb = verb
         for token in tokens:
             node = self._prefixes.setdefault((node, token), len(self._prefixes) + 1)
             yield node
 
-    def _pieces(self, text: str) -> list[str]:
-        return [text[start:end] for start, end in self._cut(text)]
+    def _names(self, text: str) -> tuple[int | str, ...]:
+        return tuple(token.name for token in self._tokens(text))
 
     def _is_token(self, option: str) -> bool:
         """Tell whether an option is a single token within a sentence; without a tokenizer, whether it is one word."""
-        return self._length(f" {option}") == 1 if self._has_tokens else " " not in option
+        return self._length(f" {option}") == 1 if self._has_tokenizer else " " not in option
 
     def _length(self, text: str) -> int:
-        return len(self._cut(text))
+        return len(self._tokens(text))
 
     def _whole(self, statement: Statement) -> int:
         """Return the length of a statement with its context."""
         return self._length(statement.context + statement.text)
 
-    def _without_option(self, statement: Statement) -> tuple[str, str, str]:
+    def _without_option(self, statement: Statement) -> Input:
         """Return the input that options of one length share: the text with the option hidden."""
         left, right = _context(statement)
-        return left, str(self._length(statement.text[statement.start : statement.end])), right
+        return self._names(left), self._length(statement.text[statement.start : statement.end]), self._names(right)
 
-    def _hidden(self, statement: Statement, span: Span) -> Iterator[tuple[str, ...]]:
-        """Yield the inputs in which each piece is hidden in turn; pieces of one character differ by their number."""
-        text = statement.text
-        for number, (start, end) in enumerate(self._cut(text)):
+    def _hidden(self, statement: Statement, span: Span) -> Iterator[Input]:
+        """Yield the inputs in which each token is hidden in turn."""
+        context, names = self._names(statement.context), self._names(statement.text)
+        for number, (_, start, end) in enumerate(self._tokens(statement.text)):
             if span == "statement" or (start < statement.end and end > statement.start):
-                yield statement.context + text[:start], str(number), text[end:]
+                yield context, names[:number], names[number + 1 :]
 
-    def _new_inputs(self, inputs: Iterable[tuple[str, ...]], length: int) -> int:
+    def _new_inputs(self, inputs: Iterable[Input], length: int) -> int:
         """Return the positions of those inputs that were not counted before."""
         new = set(inputs) - self._inputs
         self._inputs |= new
@@ -205,9 +219,9 @@ def _rivals(options: int) -> float:
     return RIVALS * math.pow(options, GROWTH)
 
 
-def piece_spans(text: str) -> list[tuple[int, int]]:
-    """Return where the pieces of a text begin and end, which are about as long as tokens."""
-    return [match.span() for match in PIECE.finditer(text)]
+def pieces(text: str) -> list[Token]:
+    """Return the pieces of a text, which are about as long as tokens."""
+    return [Token(match[0], *match.span()) for match in PIECE.finditer(text)]
 
 
 def _context(statement: Statement) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
-from probing.estimate.counting_model import CountingModel, Cut
+from probing.estimate.counting_model import CountingModel, Token, Tokenize
 from probing.estimate.load import NOTHING, Load, total
 from probing.kinds import Kind
 from probing.language_model import LoadedModel, Verb
@@ -66,9 +66,9 @@ class Estimates:
         tokenizer = getattr(getattr(model, "tokenizer", None), "backend_tokenizer", None)
         key = model.card.kind, _digest(tokenizer) if tokenizer else ""
         if key not in self._made:
-            cut = partial(_token_spans, tokenizer) if tokenizer else None
+            tokenize = partial(_tokens, tokenizer) if tokenizer else None
             self._made[key] = {
-                part: estimate_work(self._benchmark, self._settings, part, model.card.kind, cut)
+                part: estimate_work(self._benchmark, self._settings, part, model.card.kind, tokenize)
                 for part in parts(self._benchmark, self._settings)
             }
         return self._made[key]
@@ -78,16 +78,16 @@ def _digest(tokenizer: Any) -> str:
     return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
 
 
-def _token_spans(tokenizer: Any, text: str) -> Sequence[tuple[int, int]]:
-    """Return where the tokens of a text begin and end, without those that a tokenizer adds to every text."""
-    spans: list[tuple[int, int]] = tokenizer.encode(text, add_special_tokens=False).offsets
-    return spans
+def _tokens(tokenizer: Any, text: str) -> list[Token]:
+    """Return the tokens of a text without those that a tokenizer adds to every text."""
+    encoding = tokenizer.encode(text, add_special_tokens=False)
+    return [Token(number, *span) for number, span in zip(encoding.ids, encoding.offsets, strict=True)]
 
 
 def estimate_work(
-    benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, cut: Cut | None = None
+    benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, tokenize: Tokenize | None = None
 ) -> WorkEstimate:
-    """Estimate the work of a part on a model of this kind; `cut` is as in `CountingModel`.
+    """Estimate the work of a part on a model of this kind; `tokenize` is as in `CountingModel`.
 
     Counts a sample of the items in two halves; each item beyond the sample takes what one of the second half added.
     Raises `BadInput` where the probe cannot ask the part, as its prompts are made.
@@ -108,12 +108,12 @@ def estimate_work(
                 break
         return count
 
-    counter, sample = CountingModel(kind, cut), Random(0).sample(items, min(2 * ITEMS, len(items)))
+    counter, sample = CountingModel(kind, tokenize), Random(0).sample(items, min(2 * ITEMS, len(items)))
     try:
         first, half = ask(counter, sample[::2]), dict(counter.loads)
         second = ask(counter, sample[1::2])
     except BadInput:  # few-shot prompting may show more items than a sample has
-        counter = CountingModel(kind, cut)
+        counter = CountingModel(kind, tokenize)
         ask(counter, items)
         return WorkEstimate(counter.loads)
     more = (len(items) - first - second) / max(second, 1)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from probing.estimate.counting_model import CountingModel, piece_spans
+from probing.estimate import counting_model
+from probing.estimate.counting_model import CountingModel, Token
 from probing.estimate.load import Load
 from probing.kinds import Kind
 from probing.language_model import Request, Scoring
@@ -12,7 +13,7 @@ NORWAY: Request = (prompt("The capital of [X] is [Y].", "Norway"), ["Oslo", "Cai
 
 
 def pieces(text: str) -> list[str]:
-    return [text[start:end] for start, end in piece_spans(text)]
+    return [str(piece.name) for piece in counting_model.pieces(text)]
 
 
 def score_load(kind: str, *requests: Request, **settings: object) -> Load:
@@ -112,9 +113,14 @@ def test_an_early_decision_needs_more_passes_for_longer_and_for_more_options() -
     assert passes(short) < passes([f"{first}{second}" for first in "abcdefgh" for second in "klmnopqr"])
 
 
-def letters(text: str) -> list[tuple[int, int]]:
+def letters(text: str) -> list[Token]:
     """The tokens of a tokenizer that writes each letter as two tokens."""
-    return [(index, index + 1) for index in range(len(text)) for _ in range(2)]
+    return [Token(letter, index, index + 1) for index, letter in enumerate(text) for _ in range(2)]
+
+
+def unknown(text: str) -> list[Token]:
+    """The tokens of a tokenizer that knows no word."""
+    return [Token(0, start, end) for _, start, end in counting_model.pieces(text)]
 
 
 @pytest.mark.parametrize(
@@ -124,6 +130,19 @@ def test_with_a_tokenizer_its_own_tokens_are_counted(kind: Kind, positions: int)
     model = CountingModel(kind, letters)
     assert list(model.score([(prompt("[Y] is", ""), ["Oslo"])], Scoring()))
     assert model.loads["score"].positions == positions
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked", "encoder-decoder"])
+def test_words_that_the_tokenizer_does_not_know_are_alike(kind: Kind) -> None:
+    model, statement = CountingModel(kind, unknown), "[X] is [Y]."
+    requests: list[Request] = [(prompt(statement, subject), ["Oslo"]) for subject in ("Chad", "Mali")]
+    list(model.score(requests[:1], Scoring()))
+    list(model.fill(requests[:1], k=1))
+    first = model.usage.positions
+    list(model.score(requests[1:], Scoring()))
+    list(model.fill(requests[1:], k=1))
+    decoded = 2 if kind == "encoder-decoder" else 0  # the option and the end of the text
+    assert model.usage.positions == first + decoded
 
 
 def test_an_option_that_the_tokenizer_splits_is_no_single_token() -> None:
