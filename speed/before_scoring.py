@@ -116,13 +116,17 @@ def first_progress(decide: bool) -> float:
     """Return the processor time from the loaded model to the first progress of a run over all of BEAR."""
     model = load_network("causal").ours()
     model.check()
-    opener, prepared = (
-        Loaded(cast(LanguageModel, model)),
-        Preparation.of(bear() or "starter", False, {"decide": decide}),
-    )
-    with patch.object(PartsProgress, "share", side_effect=FirstProgressError), suppress(FirstProgressError):
+    prepared = Preparation.of(bear() or "starter", False, {"decide": decide})
+    return round(seconds_to_first_progress(cast(LanguageModel, model), prepared), 2)
+
+
+def seconds_to_first_progress(model: LanguageModel, prepared: Preparation) -> float:
+    """Begin a run, stop it at its first progress, and return the processor time from the loaded model until then."""
+    opener = Loaded(model)
+    at_first_progress = patch.object(PartsProgress, PartsProgress.move.__name__, side_effect=FirstProgressError)
+    with at_first_progress, suppress(FirstProgressError):
         run_prepared(opener, prepared, None, progress=False)
-    return round(time.process_time() - opener.seconds, 2)
+    return time.process_time() - opener.seconds
 
 
 if __name__ == "__main__":
