@@ -17,6 +17,8 @@ FEWEST_BLOCKS = 3  # on either side of a change
 # A change is one by so many standard errors, as told by the differences between neighbouring blocks.
 CHANGE = 3.5
 LEAST_SPREAD = 0.2  # of logarithms of the pace: what parts really cost differs by about as much from the estimates
+# What the estimates of the work are worth, as a share of the whole: as if so much was done and was as expected.
+CONFIDENCE = 0.03
 
 
 class Stretch(NamedTuple):
@@ -98,9 +100,18 @@ class Pace:
             self._done = [one.plus(two) for one, two in pairs] + rest
 
     def seconds_for(self, load: Load) -> float | None:
-        """Return how long so much work will take, None before anything is done."""
+        """Return how long so much expected work will take, None before anything is done.
+
+        How fast the machine is, is told by the work that was really done; how much more or less work than was expected
+        is to come, by all that was done before. The first may change at any time, and the second does not.
+        """
         if not self._done:
             return None
         costs = fitted_costs(self._done)
-        rate = recent_rate([Stretch(measured.expected.cost(costs), measured.seconds) for measured in self._done])
-        return load.cost(costs) / rate if rate else None
+        left, expected = load.cost(costs), sum(measured.expected.cost(costs) for measured in self._done)
+        actual = [Stretch(measured.actual.cost(costs), measured.seconds) for measured in self._done]
+        rate, as_expected = recent_rate(actual), CONFIDENCE * (expected + left)
+        if not rate:
+            return None
+        more = (sum(stretch.work for stretch in actual) + as_expected) / (expected + as_expected)
+        return left * more / rate

@@ -32,7 +32,25 @@ def test_work_is_expected_to_be_off_as_it_was_so_far() -> None:
     pace = Pace()
     for _ in range(100):
         pace.add(Measured(Load(positions=300, passes=1), Load(positions=150, passes=1), 2))
-    assert pace.seconds_for(Load(positions=3000, passes=10)) == pytest.approx(20)
+    assert pace.seconds_for(Load(positions=3000, passes=10)) == pytest.approx(20, rel=0.05)
+
+
+def test_the_first_work_says_little_of_how_far_the_rest_is_off() -> None:
+    """A hundredth is done and took half of what was expected; more than half is expected of the rest."""
+    pace, rest = Pace(), Load(positions=29_700, passes=99)
+    pace.add(Measured(Load(positions=300, passes=1), Load(positions=150, passes=0.5), 1))
+    seconds = pace.seconds_for(rest)
+    assert seconds
+    assert 1.6 * 99 < seconds < 1.9 * 99
+
+
+def test_the_pace_of_a_machine_does_not_depend_on_how_far_expectations_are_off() -> None:
+    """The last tenth took three times the work that was expected, on a machine as fast as before."""
+    pace = Pace()
+    for expected in [100] * 90 + [100 / 3] * 10:
+        pace.add(Measured(Load(positions=expected, passes=expected), Load(positions=100, passes=100), 10))
+    per_load = pace.seconds_for(Load(positions=100, passes=100))
+    assert per_load == pytest.approx(10 * 1.07, rel=0.01), "all that was done needed 7 % more than was expected"
 
 
 def test_what_takes_time_without_work_belongs_to_the_work_before() -> None:
