@@ -35,7 +35,7 @@ def graph() -> Benchmark:
 def measured(graph: Benchmark) -> Run:
     """By a model that knows every second true statement."""
     content, settings = benchmarks.read(graph), graph.settings_with({})
-    true = [i.subject for r in content.relations for i in r.items if i.tags["truth"] == "true"]
+    true = [i.subject for r in content.relations for i in r.items if i.is_true]
     model, probe = FakeModel(knows=true[::2]), Perplexity()
     rows = probe.frame([row for r in content.relations for row in probe.rows(model, r, 0, settings)])
     run = make.run(make.model("org/knows"), graph, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
@@ -190,7 +190,7 @@ def phrased(tmp_path: Path) -> Run:
     folder = sample_graph(FIXTURES / "graph", tmp_path / "sample", samples=20, repetitions=2, wording=words)
     benchmark = benchmarks.install("knowledge_graph", folder, "phrased")[0]
     items = [item for relation in benchmarks.read(benchmark).relations for item in relation.items]
-    true_statements = [item.options[1] for item in items if item.tags["truth"] == "true"]
+    true_statements = [item.options[1] for item in items if item.is_true]
     return make.probed(benchmark, make.model("org/one"), FakeModel(knows=true_statements), benchmark.settings_with({}))
 
 

@@ -73,7 +73,7 @@ def test_a_benchmark_has_the_statements_of_its_sample_as_items(graph: GraphFolde
     benchmark = read(graph.write())
     relation = benchmark["capital"]
     assert (relation.name, relation.templates) == ("The capital of {HEAD} is {TAIL}", ("[Y]",))
-    true = [item for item in relation.items if item.tags["truth"] == "true"]
+    true = [item for item in relation.items if item.is_true]
     assert {item.options[0] for item in true} >= {"The capital of Norway is Oslo", "The capital of Peru is Lima"}
     assert {item.tags["repetitions"] for item in true} == {("1", "2")}
     assert {item.subject_id for item in true} == {"no capital osl", "ke capital nai", "pe capital lim"}
