@@ -107,7 +107,7 @@ class _EnoughError(Exception):
 
 
 class _Trial:
-    """A run that stops after some seconds, and the pace that it had until then; parts report to it as to a bar."""
+    """A run that stops after some seconds, and the pace that it had until then."""
 
     def __init__(self, model: LanguageModel, benchmark: Benchmark, settings: Settings, limit: float) -> None:
         self._model, self._benchmark, self._settings, self._limit = model, benchmark, settings, limit
@@ -121,7 +121,7 @@ class _Trial:
 
     def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
         """Probe the parts in a random order until the time is up or all are done."""
-        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(self, work)
+        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(work, self._advance)
         self._begin = self._updated = perf_counter()
         try:
             for part in Random(0).sample(list(work), len(work)):
@@ -132,10 +132,7 @@ class _Trial:
         except _EnoughError:
             pass
 
-    def set_postfix_str(self, text: str, refresh: bool) -> None:
-        """Show nothing."""
-
-    def advance(self, expected: Load, actual: Load) -> None:
+    def _advance(self, expected: Load, actual: Load) -> None:
         """Note the pace of all batches but the first, which is the slowest; raise `_EnoughError` at the limit."""
         now = perf_counter()
         if self._has_begun:

@@ -130,7 +130,8 @@ def run_prepared(
             work = prepared.estimates.of(model)
             with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
                 job = Job(content, settings, stored)
-                _probe_missing(model, start, job, work, PartsProgress(bar, work))
+                progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
+                _probe_missing(model, start, job, work, progress_of_parts)
             tokens = [path for part in parts(content, settings) if (path := stored.tokens(part))]
             result = joined_in_folder(stored, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
             stored.remove()
