@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.changed_settings import differences, settings_group
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import QUEUE, figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_row
 from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
@@ -85,13 +85,15 @@ class _StoredFigures:
 
 # The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
 _FIGURES = KeptLists[_StoredFigures](most=3)
+_WAITING = KeptLists[Waiting](most=1)
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
-    figures, and one for those that wait. One more where a model waits that was added since.
+    Two queries, and one for those that wait where the queue has changed since. Where a figure has changed since: one
+    for each part, one for the models, and one for those with published figures. One more where a model waits that was
+    added since.
     """
     version = figures_version()
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
@@ -99,7 +101,14 @@ def overview(measures: Sequence[Measure]) -> Overview:
 
 
 def _waiting() -> Waiting:
-    """Read which models wait or are being measured, and on which benchmarks. One query."""
+    """Return which models wait or are being measured, and on which benchmarks.
+
+    One query, another one where the queue has changed since.
+    """
+    return _WAITING.get("waiting", figures_version(QUEUE), lambda _: _read_waiting())
+
+
+def _read_waiting() -> Waiting:
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
