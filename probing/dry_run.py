@@ -18,7 +18,7 @@ from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
-from probing.part_runner import open_model, peak_memory, probe_part
+from probing.part_runner import Observer, open_model, peak_memory, probe_part
 from probing.probes.parts import Part
 from probing.runner import Preparation
 from probing.settings import Settings
@@ -126,8 +126,8 @@ class _Trial:
         try:
             for part in Random(0).sample(list(work), len(work)):
                 progress.begin(part)
-                move = partial(progress.move, part)
-                probe_part(self._model, self._benchmark, self._settings, part, work=work[part], on_done=move)
+                observer = Observer(work[part], partial(progress.move, part))
+                probe_part(self._model, self._benchmark, self._settings, part, observer=observer)
             self._left = NOTHING
         except _EnoughError:
             pass

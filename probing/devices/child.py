@@ -19,7 +19,7 @@ from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.measuring.parent_death import die_with_parent
 from probing.model_source import CPU
-from probing.part_runner import open_model, probe_and_store
+from probing.part_runner import Observer, open_model, probe_and_store
 from probing.scoring.loading_options import usable_device
 
 
@@ -66,8 +66,8 @@ def work(connection: Connection) -> None:
             case Begin(job, card):
                 run, model.card = job, card
             case Probe(part, estimate):
-                too_long = probe_and_store(model, run, part, estimate, start, partial(_send, connection))
-                _send(connection, Stored(too_long))
+                observer = Observer(estimate, partial(_send, connection))
+                _send(connection, Stored(probe_and_store(model, run, part, start, observer)))
 
 
 def _refuse_missing(devices: Sequence[str]) -> None:
