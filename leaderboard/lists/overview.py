@@ -91,7 +91,7 @@ _WAITING = KeptLists[Waiting](most=1)
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries, and one for those that wait where the queue has changed since. Where a figure has changed since: one
+    Three queries, and one for those that wait where the queue has changed since. Where a figure has changed since: one
     for each part, one for the models, and one for those with published figures. One more where a model waits that was
     added since.
     """
@@ -103,13 +103,15 @@ def overview(measures: Sequence[Measure]) -> Overview:
 def _waiting() -> Waiting:
     """Return which models wait or are being measured, and on which benchmarks.
 
-    One query, another one where the queue has changed since.
+    Those that wait may be thousands and are kept until the queue changes; the others are read again. Two queries,
+    another one where the queue has changed since.
     """
-    return _WAITING.get("waiting", figures_version(QUEUE), lambda _: _read_waiting())
+    waiting = _WAITING.get("waiting", figures_version(QUEUE), lambda _: _in_states((State.QUEUED, State.WAITING)))
+    return waiting | _in_states(WORKING)
 
 
-def _read_waiting() -> Waiting:
-    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
+def _in_states(states: Collection[State]) -> Waiting:
+    runs = Run.objects.filter(state__in=states, benchmark__main=True)
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
 
