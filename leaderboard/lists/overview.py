@@ -57,6 +57,7 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
     return [group for group, _ in counts]
 
 
+AT_REST = (State.QUEUED, State.WAITING)  # every change of an open run in one of these states is one of the queue
 Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
 
 
@@ -106,8 +107,8 @@ def _waiting() -> Waiting:
     Those that wait may be thousands and are kept until the queue changes; the others are read again. Two queries,
     another one where the queue has changed since.
     """
-    waiting = _WAITING.get("waiting", figures_version(QUEUE), lambda _: _in_states((State.QUEUED, State.WAITING)))
-    return waiting | _in_states(WORKING)
+    waiting = _WAITING.get("waiting", figures_version(QUEUE), lambda _: _in_states(AT_REST))
+    return waiting | _in_states([state for state in OPEN if state not in AT_REST])
 
 
 def _in_states(states: Collection[State]) -> Waiting:
