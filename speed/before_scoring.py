@@ -120,7 +120,7 @@ def first_progress(decide: bool) -> float:
         Loaded(cast(LanguageModel, model)),
         Preparation.of(bear() or "starter", False, {"decide": decide}),
     )
-    with patch.object(PartsProgress, "move", side_effect=FirstProgressError), suppress(FirstProgressError):
+    with patch.object(PartsProgress, "share", side_effect=FirstProgressError), suppress(FirstProgressError):
         run_prepared(opener, prepared, None, progress=False)
     return round(time.process_time() - opener.seconds, 2)
 
