@@ -10,8 +10,10 @@ from probing.errors import BadInput
 # The columns that identify a row of a result: its relation's label, its template's number, its item's index.
 ROW_KEY = ["relation", "template", "index"]
 
+TRUTH = "truth"  # the tag that says whether a statement is true
+TRUTH_VALUES = {True: "true", False: "false"}  # of this tag, in the order of tables
 # Tags that are part of the question: whether a statement is true, and which repetitions drew it (methods 3.1).
-ASKED_TAGS = frozenset({"truth", "repetitions"})
+ASKED_TAGS = frozenset({TRUTH, "repetitions"})
 # A tag's value; several values share an item equally (weight 1/d each, methods 1.3).
 TagValue = str | tuple[str, ...]
 Tags = Mapping[str, TagValue]
@@ -36,6 +38,11 @@ class Item:
     wording: str = ""
     id: str = ""
     names: tuple[str, ...] = ()
+
+    @property
+    def is_true(self) -> bool | None:
+        """Whether the item is a true statement; None for a question with a blank, which is neither true nor false."""
+        return next((is_true for is_true, value in TRUTH_VALUES.items() if self.tags.get(TRUTH) == value), None)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
-from probing.part_runner import open_model, peak_memory, probe_part
+from probing.part_runner import Observer, open_model, peak_memory, probe_part
 from probing.probes.parts import Part
 from probing.runner import Preparation
 from probing.settings import Settings
@@ -107,7 +107,7 @@ class _EnoughError(Exception):
 
 
 class _Trial:
-    """A run that stops after some seconds, and the pace that it had until then; parts report to it as to a bar."""
+    """A run that stops after some seconds, and the pace that it had until then."""
 
     def __init__(self, model: LanguageModel, benchmark: Benchmark, settings: Settings, limit: float) -> None:
         self._model, self._benchmark, self._settings, self._limit = model, benchmark, settings, limit
@@ -121,21 +121,18 @@ class _Trial:
 
     def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
         """Probe the parts in a random order until the time is up or all are done."""
-        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(self, work)
+        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(work, self._advance)
         self._begin = self._updated = perf_counter()
         try:
             for part in Random(0).sample(list(work), len(work)):
                 progress.begin(part)
-                move = partial(progress.move, part)
-                probe_part(self._model, self._benchmark, self._settings, part, work=work[part], on_done=move)
+                observer = Observer(work[part], partial(progress.move, part))
+                probe_part(self._model, self._benchmark, self._settings, part, observer=observer)
             self._left = NOTHING
         except _EnoughError:
             pass
 
-    def set_postfix_str(self, text: str, refresh: bool) -> None:
-        """Show nothing."""
-
-    def advance(self, expected: Load, actual: Load) -> None:
+    def _advance(self, expected: Load, actual: Load) -> None:
         """Note the pace of all batches but the first, which is the slowest; raise `_EnoughError` at the limit."""
         now = perf_counter()
         if self._has_begun:

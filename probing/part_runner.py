@@ -4,19 +4,20 @@ import platform
 import resource
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from probing.benchmark import Benchmark
 from probing.errors import Incomplete, TooLong
 from probing.estimate.load import Done, Load
-from probing.estimate.work import WorkEstimate, estimate_work
+from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
 from probing.model_source import refuse_without_effect
 from probing.probes import probe_of
@@ -38,6 +39,13 @@ class Start(NamedTuple):
 
     time: datetime
     load_seconds: float
+
+
+class Observer(NamedTuple):
+    """A function that is called after each batch with what is done of a part, and the part's estimated work."""
+
+    work: WorkEstimate
+    on_done: Callable[[Done], None]
 
 
 class Opener(Protocol[ModelT]):
@@ -69,34 +77,23 @@ def probe_part(
     part: Part,
     *,
     start: Start | None = None,
-    work: WorkEstimate | None = None,
+    observer: Observer | None = None,
     tokens: Path | None = None,
-    on_done: Callable[[Done], None] = lambda done: None,
 ) -> PartResult:
-    """Probe one part.
-
-    `on_done` is called after each batch with what is done of the part. `work`: the estimate that it is a share of,
-    computed here if it is not given. `tokens`: the file to write for the scores of tokens.
-    """
+    """Probe one part; `tokens` is the file to write for the scores of tokens."""
     start = start or Start(datetime.now(UTC), 0.0)
     settings.refuse_kind(model.card.kind)
     probe_of(settings).refuse_kind(model.card.kind)
     model = model.starting(settings.start)
     relation = asked_relation(benchmark, settings, part.relation)
     probe, usage = probe_of(settings), model.usage
-    estimate = work or estimate_work(benchmark, settings, part, model.card.kind)
     before, begin = replace(usage), time.perf_counter()
-    with without_panics(model.card.id), model.scoring_state(), _PartProgress(usage, estimate, on_done) as progress:
+    with without_panics(model.card.id), model.scoring_state(), _observed(usage, observer):
         if tokens and isinstance(probe, MultipleChoice):
             answers = write_tokens(tokens, probe.rows_with_tokens(model, relation, part.template, settings))
         else:
             answers = list(probe.rows(model, relation, part.template, settings))
-    if len(answers) != part.items:
-        raise Incomplete(
-            f"The model answered {len(answers)} of {part.items} items of {part.relation}, template {part.template}.",
-            "Run it again, and report it if it happens again.",
-        )
-    progress.end()
+        _refuse_incomplete(part, len(answers))
     cost = _cost(before, usage, start, time.perf_counter() - begin)
     rows = [answer for answer in answers if not isinstance(answer, TooLong)]
     record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
@@ -104,41 +101,41 @@ def probe_part(
     return PartResult(probe.frame(rows) if rows else no_rows(), record)
 
 
-def probe_and_store(
-    model: LanguageModel, job: Job, part: Part, work: WorkEstimate, start: Start, on_done: Callable[[Done], None]
-) -> int:
+def _refuse_incomplete(part: Part, answers: int) -> None:
+    if answers != part.items:
+        raise Incomplete(
+            f"The model answered {answers} of {part.items} items of {part.relation}, template {part.template}.",
+            "Run it again, and report it if it happens again.",
+        )
+
+
+def probe_and_store(model: LanguageModel, job: Job, part: Part, start: Start, observer: Observer) -> int:
     """Probe one part of a run and store it; return how many of its items are too long for the model."""
     tokens = job.partial.tokens(part)
-    done = probe_part(model, job.benchmark, job.settings, part, start=start, work=work, tokens=tokens, on_done=on_done)
+    done = probe_part(model, job.benchmark, job.settings, part, start=start, observer=observer, tokens=tokens)
     job.partial.store(part, done.rows, done.record)
     return count_left_out(done.record)
 
 
-class _PartProgress:
-    """Calls `on_done` after each batch with what is done of a part since this object was made."""
+@contextmanager
+def _observed(usage: Usage, observer: Observer | None) -> Iterator[None]:
+    """Tell the observer after each batch of the block, and at its end, what is done of a part since it began."""
+    if observer is None:
+        yield
+        return
+    work, on_done = observer
+    before, verbs_before = _load_of(usage), dict(usage.by_verb)
 
-    def __init__(self, usage: Usage, work: WorkEstimate, on_done: Callable[[Done], None]) -> None:
-        self._usage, self._work, self._on_done = usage, work, on_done
-        self._before, self._verbs_before = _load_of(usage), dict(usage.by_verb)
+    def report() -> None:
+        done = work.done({verb: now - verbs_before.get(verb, 0.0) for verb, now in usage.by_verb.items()})
+        on_done(Done(done, _load_of(usage).minus(before), done.work / max(work.work, 1.0)))
 
-    def __enter__(self) -> Self:
-        self._usage.on_work = self._report
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._usage.on_work = None
-
-    def end(self) -> None:
-        """Report that the whole part is done."""
-        self._on_done(Done(self._work.load, self._actual(), 1.0))
-
-    def _report(self) -> None:
-        before = self._verbs_before
-        done = self._work.done({verb: now - before.get(verb, 0.0) for verb, now in self._usage.by_verb.items()})
-        self._on_done(Done(done, self._actual(), done.work / max(self._work.work, 1.0)))
-
-    def _actual(self) -> Load:
-        return _load_of(self._usage).minus(self._before)
+    usage.on_work = report
+    try:
+        yield
+    finally:
+        usage.on_work = None
+    on_done(Done(work.load, _load_of(usage).minus(before), 1.0))
 
 
 def _load_of(usage: Usage) -> Load:

@@ -18,7 +18,7 @@ from probing.estimate.work import Estimates, WorkEstimate
 from probing.files.folders import alone
 from probing.language_model import DType, LanguageModel, LoadedModel
 from probing.model_source import ModelSource
-from probing.part_runner import Job, Opener, Start, described, open_model, probe_and_store
+from probing.part_runner import Job, Observer, Opener, Start, described, open_model, probe_and_store
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
@@ -130,7 +130,8 @@ def run_prepared(
             work = prepared.estimates.of(model)
             with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
                 job = Job(content, settings, stored)
-                _probe_missing(model, start, job, work, PartsProgress(bar, work))
+                progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
+                _probe_missing(model, start, job, work, progress_of_parts)
             tokens = [path for part in parts(content, settings) if (path := stored.tokens(part))]
             result = joined_in_folder(stored, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
             stored.remove()
@@ -169,7 +170,8 @@ def _probe_missing(
         return
     for part, estimate in missing.items():
         progress.begin(part)
-        progress.end(part, probe_and_store(model, job, part, estimate, start, partial(progress.move, part)))
+        observer = Observer(estimate, partial(progress.move, part))
+        progress.end(part, probe_and_store(model, job, part, start, observer))
 
 
 def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[Load, Load]:

@@ -134,7 +134,7 @@ def growth_table(results: Mapping[str, Any]) -> str:
 def summary_table(results: Mapping[str, Any]) -> str:
     """Return how many times faster than each peer this project is, for each kind of network that was measured."""
     rows = [
-        (f"{peer} ({kind})", f"{ratios['full']:.1f}", f"{ratios['decide']:.1f}")
+        (f"{peer}, {kind}", f"{ratios['full']:.1f}", f"{ratios['decide']:.1f}")
         for kind in results["work"]
         for peer, ratios in _medians(results["comparisons"][kind]).items()
     ]
@@ -150,10 +150,10 @@ def summary_table(results: Mapping[str, Any]) -> str:
 
 def _medians(comparison: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Return the median ratios of this project's ways to work to each peer, named with its version."""
-    versions = {row["system"]: row["version"] for row in comparison["systems"]}
+    names = {row["system"]: _with_version(row) for row in comparison["systems"]}
     medians: defaultdict[str, dict[str, float]] = defaultdict(dict)
     for row in comparison["ratios"]:
-        medians[f"{row['peer']} {versions[row['peer']]}"][row["own"]] = row["median"]["processor"]
+        medians[names[row["peer"]]][row["own"]] = row["median"]["processor"]
     return medians
 
 
@@ -199,7 +199,13 @@ def _system(row: Mapping[str, Any]) -> str:
     if row["own"]:
         return OWN_NAMES[row["system"]]
     batches = f", {row['batch_size']} at a time" if row["batch_size"] else ""
-    return f"{row['system']} {row['version']}{batches}"
+    return f"{_with_version(row)}{batches}"
+
+
+def _with_version(row: Mapping[str, Any]) -> str:
+    """Return the name of a system with its version, which is that of the package where the package has another name."""
+    name, package, version = row["system"], row["package"], row["version"]
+    return f"{name} {version}" if name == package else f"{name} ({package} {version})"
 
 
 PERFORMANCE = "docs/performance.md"

@@ -16,6 +16,7 @@ from probing.files.gguf_cache import GIGABYTES
 from probing.formats import bear
 from probing.formats.files import PLAN_FILE
 from tests.fakes import FakeModel
+from tests.real_data import real_data
 
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -139,16 +140,10 @@ def model() -> FakeModel:
 @pytest.fixture(scope="session")
 def real_bear() -> Path:
     """The folder of the real BEAR files."""
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real benchmark at hand")
-    return Path(data) / "bear"
+    return real_data("bear")
 
 
 @pytest.fixture(scope="session")
 def real_dlama() -> Path:
     """The folder of the real DLAMA archive and sample."""
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real DLAMA at hand")
-    return Path(data) / "dlama"
+    return real_data("dlama")

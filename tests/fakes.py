@@ -113,6 +113,19 @@ class Pupil(FakeModel):
         return (Continuation(written, ends) for _ in texts)
 
 
+class ShoutingCorrector:
+    """A corrector of sentences that writes them in capitals."""
+
+    remark = "Grammar corrected by shouting."
+
+    def correct(self, sentences: list[str]) -> list[str]:
+        return [sentence.upper() for sentence in sentences]
+
+    @classmethod
+    def load(cls, model: str) -> "ShoutingCorrector":
+        return cls()
+
+
 def _number(text: str) -> float:
     """Return a number between 0.1 and 10 that depends only on the text."""
     return 0.1 + int.from_bytes(hashlib.sha256(text.encode()).digest()[:4]) / 2**32 * 9.9

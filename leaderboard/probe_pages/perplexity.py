@@ -24,6 +24,7 @@ from leaderboard.probe_pages.questions_in_words import wording
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
 from probing.analysis.perplexity import PHRASING_METRICS, TEMPLATE, TOKENIZER_NOTE
+from probing.benchmark import TRUTH, TRUTH_VALUES
 from probing.errors import ProbingError
 
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
@@ -113,7 +114,7 @@ def _phrasings_section(run: Run) -> list[Section]:
 
 def _truth_section(run: Run) -> list[Section]:
     """Return the perplexities of true and of false sentences, with the reason why they belong to this run only."""
-    rows = scores_by_group(run.scores.filter(dimension="truth").order_by("pk"))
+    rows = scores_by_group(run.scores.filter(dimension=TRUTH).order_by("pk"))
     metrics = ("perplexity_median", "perplexity_corpus")
 
     def column(metric: str) -> Column[GroupScores]:
@@ -141,7 +142,7 @@ def perplexities(run: Run) -> list[Distribution]:
     steps = np.linspace(0, 1, QUANTILES + 1)
     return [
         Distribution(name, len(values[true]), np.quantile(values[true], steps).tolist())
-        for true, name in ((True, "true"), (False, "false"))
+        for true, name in TRUTH_VALUES.items()
         if values[true]
     ]
 

@@ -16,8 +16,6 @@ from leaderboard.probe_pages.question_pages import KINDS, OUTCOME_MARKS, RUNS_SH
 from probing.benchmark import Item
 
 MOST_CONTRASTS = 5
-TRUTH = "truth"  # the tag that says whether a statement is true
-TRUE = "true"
 # What a cell says of a true and a false statement, of which a model prefers one.
 PREFERENCES = {True: "the true one preferred", False: "the false one preferred", None: "no preference"}
 
@@ -28,12 +26,12 @@ def contrasts(question: BenchmarkQuestion) -> list[Item]:
     Those about the same subject or object come first, then those that follow it in the benchmark; nothing for a
     question that is no statement.
     """
-    truth = question.item.tags.get(TRUTH)
-    if truth is None:
+    is_true = question.item.is_true
+    if is_true is None:
         return []
     items, names = question.relation.items, set(question.item.names)
     onwards = [*items[question.place :], *items[: question.place]]
-    others = (item for item in onwards if item.tags.get(TRUTH) != truth)
+    others = (item for item in onwards if item.is_true is not is_true)
     return list(islice(sorted(others, key=lambda item: not names & set(item.names)), MOST_CONTRASTS))
 
 
@@ -49,10 +47,6 @@ class Statement:
     text: str
     perplexities: Sequence[float | None]
     preferred: Sequence[bool | None] = ()
-
-    @property
-    def is_true(self) -> bool:
-        return self.item.tags[TRUTH] == TRUE
 
 
 def statements_table(
@@ -74,7 +68,7 @@ def statements_table(
         caption="Perplexities of true and false statements",
         columns=[
             Column("statement", "Statement", text, align="head"),
-            Column("true", "True", lambda row: cells.yes_no(row.is_true)),
+            Column("true", "True", lambda row: cells.yes_no(row.item.is_true)),
             *(
                 Column(name, visible(name), partial(_perplexity_cell, place=place), align="number")
                 for place, name in enumerate(names)
@@ -103,7 +97,7 @@ def _against(own: Statement, item: Item, template: int, answers: Sequence[Answer
 def _prefers_true(own: Statement, perplexity: float | None, other: float | None) -> bool | None:
     if perplexity is None or other is None or perplexity == other:
         return None
-    return (perplexity < other) == own.is_true
+    return (perplexity < other) == own.item.is_true
 
 
 def _perplexity_cell(row: Statement, place: int) -> Cell:

@@ -114,7 +114,7 @@ def example_question(
 
 def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Example:
     item = relation.items[0]
-    if _is_statement(relation, item):
+    if item.is_true is not None:
         return Example("", "", _statements(relation), 0, language_of(relation))
     before, after = _around_blank(_prompt(relation, item))
     if in_writing:
@@ -127,15 +127,10 @@ def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Exam
     return Example(before, after, [(options[place], place in right) for place in shown], more, language_of(relation))
 
 
-def _is_statement(relation: Relation, item: Item) -> bool:
-    """Tell whether an item is a whole statement, which is true or false, and not a question with a blank."""
-    return "truth" in relation.tags_of(item)
-
-
 def _statements(relation: Relation) -> list[tuple[str, bool]]:
     """Return one true and one false statement, as far as there are any."""
-    by_truth = {relation.tags_of(item).get("truth") == "true": item.options[0] for item in reversed(relation.items)}
-    return [(by_truth[truth], truth) for truth in (True, False) if truth in by_truth]
+    by_truth = {item.is_true: item.options[0] for item in reversed(relation.items)}
+    return [(by_truth[is_true], is_true) for is_true in (True, False) if is_true in by_truth]
 
 
 def _prompt(relation: Relation, item: Item) -> Prompt:
@@ -159,7 +154,7 @@ def example_cell(relation: Relation) -> Cell:
     if not relation.items:
         return Cell(None, "–")
     item = relation.items[0]
-    if _is_statement(relation, item):
+    if item.is_true is not None:
         statement = _statements(relation)[0][0]
         return Cell(statement, statement)
     filled = _prompt(relation, item).fill(relation.options_of(item)[item.answers[0]])

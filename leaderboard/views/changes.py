@@ -1,6 +1,6 @@
 """/changes/ : the log of every result that was added, scored again or withdrawn, with the reason."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from django.http import HttpRequest, HttpResponseBase
@@ -21,6 +21,22 @@ def changes_view(request: HttpRequest) -> HttpResponseBase:
     def prepare(changes: Sequence[Change]) -> None:
         present.update(Run.objects.filter(pk__in=[change.run for change in changes]).values_list("pk", flat=True))
 
+    table = Table(
+        "changes",
+        "Changes",
+        _columns(present),
+        list(Change.objects.all()),
+        main=True,
+        empty="Nothing has changed yet.",
+        page_size=PAGE_SIZE,
+        order="-time",
+        prepare=prepare,
+    )
+    return show(request, "changes.html", {}, [table])
+
+
+def _columns(present: Set[int | None]) -> list[Column[Change]]:
+    """Return the columns; `present` are the runs that have a page, filled before the cells are made."""
     current = {benchmark.name: benchmark for benchmark in Benchmark.objects.filter(current=True)}
 
     def title(change: Change) -> str:
@@ -34,7 +50,7 @@ def changes_view(request: HttpRequest) -> HttpResponseBase:
         href = run_url(change.run) if change.run and change.run in present else ""
         return Cell(change.run, str(change.run or ""), href, kind="number")
 
-    columns: list[Column[Change]] = [
+    return [
         Column("time", "Time", lambda row: cells.moment(row.time), key=lambda row: row.time),
         Column("change", "Change", lambda row: cells.text(str(row.get_kind_display()))),
         Column("model", "Model", lambda row: cells.text(row.model), align="head"),
@@ -42,15 +58,3 @@ def changes_view(request: HttpRequest) -> HttpResponseBase:
         Column("run", "Run", run, align="number"),
         Column("reason", "Reason, or what has changed", lambda row: cells.text(row.text)),
     ]
-    table = Table(
-        "changes",
-        "Changes",
-        columns,
-        list(Change.objects.all()),
-        main=True,
-        empty="Nothing has changed yet.",
-        page_size=PAGE_SIZE,
-        order="-time",
-        prepare=prepare,
-    )
-    return show(request, "changes.html", {}, [table])

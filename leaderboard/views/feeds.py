@@ -1,7 +1,7 @@
 """/feeds/ : Atom feeds of the newest results, of all benchmarks or of one, and of the log of changes."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.syndication.views import Feed
 from django.http import HttpRequest
@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
+from leaderboard.display.labels import within
 from leaderboard.display.visible import visible
 from leaderboard.exports.figure_references import score_reference
 from leaderboard.lists.ended_runs import NEWEST, RecentResult, newest_results
@@ -16,10 +17,19 @@ from leaderboard.models import Benchmark, Change, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import variant_in_words
+
+
+class TitledChange(NamedTuple):
+    """A change with the title of its benchmark, or the benchmark's name where it is gone."""
+
+    change: Change
+    benchmark: str
+
 
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
     Results = Feed[RecentResult, Benchmark | None]
-    Changes = Feed[Change, None]
+    Changes = Feed[TitledChange, None]
 else:
     Results = Changes = Feed
 
@@ -44,9 +54,12 @@ class ResultsFeed(Results):
         return newest_results(benchmark.name if benchmark else "")
 
     def item_title(self, item: RecentResult) -> str:
-        score = main_score(item)
-        figure = "" if score is None or score.value is None else f": {score.value:.3f}"
-        return visible(f"{item.run.model.title} on {item.run.benchmark.title}{figure}")
+        """Return the model, the benchmark, what was unusual about the measurement, and the score with its metric."""
+        run, variant, score = item.run, variant_in_words(item.run), main_score(item)
+        how, figure = f" ({variant})" if variant else "", ""
+        if score and score.value is not None:
+            figure = f": {within(pages_of(run.benchmark).metric_label(score.metric))} {score.value:.3f}"
+        return visible(f"{run.model.title} on {run.benchmark.title}{how}{figure}")
 
     def item_link(self, item: RecentResult) -> str:
         return item.run.get_absolute_url()
@@ -81,22 +94,24 @@ class ChangesFeed(Changes):
     def link(self) -> str:
         return reverse("changes")
 
-    def items(self) -> list[Change]:
-        return list(Change.objects.all()[:NEWEST])
+    def items(self) -> list[TitledChange]:
+        titles = {row.name: row.title for row in Benchmark.objects.filter(current=True)}
+        return [TitledChange(row, titles.get(row.benchmark, row.benchmark)) for row in Change.objects.all()[:NEWEST]]
 
-    def item_title(self, item: Change) -> str:
-        about = " on ".join(filter(None, [item.model, item.benchmark]))
-        return visible(f"{about}: {item.get_kind_display()}")
+    def item_title(self, item: TitledChange) -> str:
+        about = " on ".join(filter(None, [item.change.model, item.benchmark]))
+        return visible(f"{about}: {item.change.get_kind_display()}")
 
-    def item_description(self, item: Change) -> str:
-        return visible(item.text)
+    def item_description(self, item: TitledChange) -> str:
+        return visible(item.change.text)
 
-    def item_link(self, item: Change) -> str:
-        withdrawn = item.kind == Change.Kind.WITHDRAWN
-        return reverse("changes") if item.run is None or withdrawn else run_url(item.run)
+    def item_link(self, item: TitledChange) -> str:
+        change = item.change
+        is_withdrawn = change.kind == Change.Kind.WITHDRAWN
+        return reverse("changes") if change.run is None or is_withdrawn else run_url(change.run)
 
-    def item_guid(self, item: Change) -> str:
-        return f"change-{item.pk}"
+    def item_guid(self, item: TitledChange) -> str:
+        return f"change-{item.change.pk}"
 
-    def item_updateddate(self, item: Change) -> datetime:
-        return item.time
+    def item_updateddate(self, item: TitledChange) -> datetime:
+        return item.change.time

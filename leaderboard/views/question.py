@@ -84,7 +84,6 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion) -> dict[str, Any]:
         "lang": language_of(relation),
         "relation_name": relation_name(relation),
         "relation_url": reverse("relation", args=[benchmark.name, relation.id]),
-        "truth": tags.get("truth", ""),
         "tags": [(name, tag_text(name, value)) for name, value in tags.items() if name not in VERSION_TAGS],
         **{name: question_url(benchmark, relation, other) if other else "" for name, other in near.items()},
     }

@@ -27,6 +27,7 @@ from leaderboard.probe_pages.question_forms import STATEMENT
 from leaderboard.probe_pages.questions_in_words import language_of, relation_name
 from leaderboard.views.question import question_missing
 from leaderboard.views.question_filters import QuestionsForm
+from probing.benchmark import TRUTH_VALUES
 from probing.errors import ProbingError
 
 SHARE_RIGHT_HELP = "The share of right answers over all models and wordings that were measured here."
@@ -94,7 +95,8 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
 
 
 def _truth_cell(row: RatedQuestion) -> Cell:
-    return cells.text(str(row.relation.tags_of(row.item).get("truth", "")))
+    is_true = row.item.is_true
+    return cells.text("" if is_true is None else TRUTH_VALUES[is_true])
 
 
 def _relation_column() -> Column[RatedQuestion]:

@@ -17,6 +17,7 @@ from probing.analysis.accuracy import ScoreRow, tidy
 from probing.analysis.breakdown import ALL, OVERALL
 from probing.analysis.two_samples import PValue, cohens_d, difference_tests, superiority
 from probing.arrays import Floats
+from probing.benchmark import TRUTH, TRUTH_VALUES
 
 Samples = tuple[Floats, Floats]
 TOKENIZER_NOTE = (
@@ -115,7 +116,7 @@ def sentence_figures(rows: pd.DataFrame) -> pd.Series:
         placements = 1 - below / (2 * len(others))
         figures[chosen] = placements.mean() + (placements - placements.mean()) / chosen.mean()
     names = rows["relation"].astype(str) + " " + rows["template"].astype(str) + " " + rows["index"].astype(str)
-    return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, "true", "false"), names]))
+    return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, TRUTH_VALUES[True], TRUTH_VALUES[False]), names]))
 
 
 def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> Iterator[ScoreRow]:
@@ -172,7 +173,7 @@ def _over_repetitions(p_values: dict[str, list[PValue]], true_is_lower: Sequence
 def _by_truth(rows: pd.DataFrame) -> Iterator[ScoreRow]:
     """Yield the median over sentences, and the perplexity of all sentences together (methods 3.3, corpus version)."""
     for true, part in rows.groupby("true", sort=False):
-        score = partial(_score, dimension="truth", group="true" if true else "false", n=len(part))
+        score = partial(_score, dimension=TRUTH, group=TRUTH_VALUES[bool(true)], n=len(part))
         yield score("perplexity_median", float(part["perplexity"].median()))
         yield score("perplexity_corpus", float(np.exp(-part["log_prob"].sum() / part["tokens"].sum())))
 

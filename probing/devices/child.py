@@ -7,6 +7,7 @@ run, and that of the process that the run is in.
 import gc
 import sys
 import traceback
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Connection
@@ -15,9 +16,10 @@ from typing import Any
 import torch
 
 from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
-from probing.errors import Incomplete, ProbingError
+from probing.errors import BadInput, Incomplete, ProbingError
 from probing.measuring.parent_death import die_with_parent
-from probing.part_runner import open_model, probe_and_store
+from probing.model_source import CPU
+from probing.part_runner import Observer, open_model, probe_and_store
 from probing.scoring.loading_options import usable_device
 
 
@@ -53,6 +55,7 @@ def serve(connection: Connection) -> int:
 def work(connection: Connection) -> None:
     """Load the model, and do what is ordered; raise `RunEndedError` when there are no more orders."""
     load: Load = _receive(connection)
+    _refuse_missing(load.devices)
     _share_processor(load.sharers)
     _stay_on(load.source.device)
     model, start = open_model(load.source, load.settings, {})
@@ -63,8 +66,24 @@ def work(connection: Connection) -> None:
             case Begin(job, card):
                 run, model.card = job, card
             case Probe(part, estimate):
-                too_long = probe_and_store(model, run, part, estimate, start, partial(_send, connection))
-                _send(connection, Stored(too_long))
+                observer = Observer(estimate, partial(_send, connection))
+                _send(connection, Stored(probe_and_store(model, run, part, start, observer)))
+
+
+def _refuse_missing(devices: Sequence[str]) -> None:
+    """Raise `BadInput` where one of the devices is not on this machine, and name those that are."""
+    for name in devices:
+        try:
+            usable_device(name)
+        except BadInput as error:
+            raise BadInput(error.message, f"Choose from: {', '.join(_devices_here())}.") from error
+
+
+def _devices_here() -> list[str]:
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    if accelerator is None:
+        return [CPU]
+    return [CPU, *(f"{accelerator.type}:{number}" for number in range(torch.accelerator.device_count()))]
 
 
 def _share_processor(processes: int) -> None:

@@ -3,6 +3,7 @@
 Beside those that are defined here, `probing.estimate.load.Done` reports what is done of the part.
 """
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from probing.estimate.work import WorkEstimate
@@ -17,12 +18,14 @@ class Load(NamedTuple):
     """The first order to a process: to load a model.
 
     `source` names one device. `settings` say in which number format. `sharers`: how many processes share the
-    processor, so that each uses as many of its threads as falls to it.
+    processor, so that each uses as many of its threads as falls to it. `devices`: those of the whole run, all of which
+    have to be here before the model is loaded on one.
     """
 
     source: ModelSource
     settings: Settings
     sharers: int
+    devices: Sequence[str]
 
 
 class Begin(NamedTuple):

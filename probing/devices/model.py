@@ -62,7 +62,7 @@ class ModelOnDevices:
             process = DeviceProcess(device)
             self._processes.append(process)
             sharers = self._devices.count(CPU) if device == CPU else 1
-            process.send(Load(replace(self._source, device=device), self._settings, sharers))
+            process.send(Load(replace(self._source, device=device), self._settings, sharers, self._devices))
 
     def _take_over(self, loaded: Loaded) -> None:
         """Note what the first process says of the model, so that the others load the same."""

@@ -18,7 +18,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from probing.benchmark import Benchmark, Item, Relation
+from probing.benchmark import TRUTH, TRUTH_VALUES, Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.files import digest, present, read_object
 from probing.formats.graph_lists import (
@@ -211,7 +211,7 @@ def _items(statements: Sequence[GraphStatement]) -> tuple[Item, ...]:
             statement.texts[0],
             (0,),
             " ".join(statement.triple),
-            {"truth": "true" if statement.true else "false", "repetitions": tuple(map(str, statement.repetitions))},
+            {TRUTH: TRUTH_VALUES[statement.true], "repetitions": tuple(map(str, statement.repetitions))},
             options=statement.texts,
             names=(statement.triple.head, statement.triple.tail),
         )

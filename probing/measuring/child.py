@@ -20,11 +20,12 @@ from typing import IO, Any
 from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
 from probing.estimate.load import Done
+from probing.estimate.work import estimate_work
 from probing.files.folders import space
 from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
-from probing.part_runner import Start, probe_part
+from probing.part_runner import Observer, Start, probe_part
 from probing.probes.parts import Part
 from probing.scoring.load import load
 
@@ -88,7 +89,9 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
     while order := receive(orders):
         part = Part(**order["part"])
-        result = probe_part(model, benchmark, task.settings, part, start=start, on_done=seldom(report))
+        work = estimate_work(benchmark, task.settings, part, model.card.kind)
+        observer = Observer(work, seldom(report))
+        result = probe_part(model, benchmark, task.settings, part, start=start, observer=observer)
         with space(rows):
             result.rows.to_parquet(rows / "rows.parquet", index=False)
         report("part", record=result.record)

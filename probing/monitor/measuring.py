@@ -86,7 +86,7 @@ class Monitor:
         work = self._estimates.of(model)
         results: dict[Part, PartResult] = shared(
             {part: estimate.work for part, estimate in work.items()},
-            lambda part: probe_part(model, self.benchmark, settings, part, start=start, work=work[part]),
+            lambda part: probe_part(model, self.benchmark, settings, part, start=start),
         )
         result = joined(results, self.benchmark, settings)
         if progress:

@@ -91,7 +91,7 @@ class Perplexity(Probe):
                 "subject": item.subject,
                 "subject_id": item.subject_id,
                 "statement": sentence.text,
-                "true": tags["truth"] == "true",
+                "true": item.is_true,
                 "repetitions": [int(number) for number in tags["repetitions"]],
                 "scores": [sentence.log_prob],
                 "log_prob": sentence.log_prob,
@@ -101,7 +101,7 @@ class Perplexity(Probe):
             }
             return cells | self.tag_cells(relation, item, cells)
 
-        if not all("truth" in item.tags for item in relation.items):
+        if any(item.is_true is None for item in relation.items):
             raise BadInput(
                 f"Relation {relation.id} does not say which of its statements are true.",
                 "Choose a benchmark made from a knowledge graph, or another probe.",

@@ -44,7 +44,7 @@ def sentence_tables(benchmark: Benchmark, split: Split) -> Iterator[pd.DataFrame
     are false are left out.
     """
     relations = [
-        (relation, [item for item in relation.items if _is_true(relation, item)]) for relation in benchmark.relations
+        (relation, [item for item in relation.items if item.is_true is not False]) for relation in benchmark.relations
     ]
     splits = _splits(relations, split)
     rows: list[tuple[object, ...]] = []
@@ -62,10 +62,6 @@ def sentence_tables(benchmark: Benchmark, split: Split) -> Iterator[pd.DataFrame
 
 def _table(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _is_true(relation: Relation, item: Item) -> bool:
-    return relation.tags_of(item).get("truth") != "false"
 
 
 def _sentences(relation: Relation, item: Item) -> Iterator[tuple[object, ...]]:

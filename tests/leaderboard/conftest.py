@@ -20,6 +20,7 @@ from leaderboard.settings import embedded_redis_socket
 from leaderboard.stored import benchmarks, chance
 from leaderboard.stored.highlights import stored_highlights
 from leaderboard.stored.item_rows import matching
+from leaderboard.stored.ranks import refresh_standings, restore_figures
 from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
@@ -164,3 +165,11 @@ def site(small: Benchmark) -> Site:
             make.model("org/failed"), small, Run.State.FAILED, code="no-space", message="The disk is full."
         ),
     )
+
+
+@pytest.fixture
+def answered(site: Site) -> Site:
+    """The same runs, with the answers to each question counted and the models ranked."""
+    restore_figures(site.benchmark)
+    refresh_standings(site.benchmark)
+    return site

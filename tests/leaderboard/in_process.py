@@ -5,12 +5,13 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 
+from probing.estimate.work import estimate_work
 from probing.formats import FORMATS
 from probing.language_model import LanguageModel
 from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded
 from probing.measuring.protocol import Task
-from probing.part_runner import Start, probe_part
+from probing.part_runner import Observer, Start, probe_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
 
@@ -40,9 +41,9 @@ class InProcess:
         self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
     ) -> PartResult:
         settings, start = self.task.settings, self.start
-        return probe_part(
-            self.model, self.content, settings, part, start=start, on_done=lambda done: on_share(done.share)
-        )
+        work = estimate_work(self.content, settings, part, self.model.card.kind)
+        observer = Observer(work, lambda done: on_share(done.share))
+        return probe_part(self.model, self.content, settings, part, start=start, observer=observer)
 
 
 def asking(model: LanguageModel) -> type[InProcess]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.benchmark import Benchmark, Item, Relation
+from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadInput
 
 
@@ -29,6 +29,14 @@ def test_an_unknown_relation_is_answered_with_the_known_ones(benchmark: Benchmar
 def test_a_limit_below_one_is_refused(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match="leaves no items"):
         benchmark.select(limit=0)
+
+
+@pytest.mark.parametrize(
+    ("tags", "is_true"),
+    [({"truth": "true"}, True), ({"truth": "false"}, False), ({}, None), ({"truth": "perhaps"}, None)],
+)
+def test_an_item_tells_whether_it_is_a_true_statement(tags: Tags, is_true: bool | None) -> None:
+    assert Item(0, "Chad is in Africa", (0,), tags=tags).is_true is is_true
 
 
 def relation_of(subjects: Sequence[str], order: Sequence[int] = (), id: str = "P1", **tags: str) -> Relation:

@@ -17,7 +17,7 @@ from probing.estimate.load import Done, Load
 from probing.estimate.work import WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import ModelCard
-from probing.part_runner import Start, probe_part
+from probing.part_runner import Observer, Start, probe_part
 from probing.probes.parts import Part, parts
 from probing.results.joining import merged
 from probing.results.result import Result
@@ -220,7 +220,9 @@ def test_scores_that_are_no_numbers_give_no_result(benchmark: Benchmark, tmp_pat
 
 def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
     heard: list[Done] = []
-    probe_part(model, benchmark, Settings(), Part("P30", 0, 4), on_done=heard.append)
+    part = Part("P30", 0, 4)
+    work = estimate_work(benchmark, Settings(), part, "causal")
+    probe_part(model, benchmark, Settings(), part, observer=Observer(work, heard.append))
     assert [done.share for done in heard] == pytest.approx([0.25, 0.5, 0.75, 1, 1])
 
 
@@ -231,8 +233,9 @@ def test_what_is_done_of_a_part_is_told_as_it_was_expected_and_as_it_was(
     part = Part("P30", 0, 4)
     run(model, benchmark, progress=False)  # what was done before does not count
     before = replace(model.usage)
-    probe_part(model, benchmark, Settings(), part, on_done=heard.append)
-    assert heard[-1].expected == estimate_work(benchmark, Settings(), part, "causal").load
+    work = estimate_work(benchmark, Settings(), part, "causal")
+    probe_part(model, benchmark, Settings(), part, observer=Observer(work, heard.append))
+    assert heard[-1].expected == work.load
     now = model.usage
     statements, passes = now.statements - before.statements, now.passes - before.passes
     assert heard[-1].actual == Load(statements, now.positions - before.positions, passes)

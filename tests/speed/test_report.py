@@ -18,6 +18,7 @@ def results() -> dict[str, Any]:
     row: dict[str, Any] = {
         "own": True,
         "system": "full",
+        "package": "clozeboard",
         "version": "0.1.0",
         "batch_size": None,
         "positions": 110,
@@ -25,7 +26,15 @@ def results() -> dict[str, Any]:
         "largest_difference": 0.0,
         "same_predictions": 1.0,
     }
-    peer = {**row, "own": False, "system": "peer", "version": "2.0", "batch_size": 16, "positions": 1100}
+    peer = {
+        **row,
+        "own": False,
+        "system": "peer",
+        "package": "peer",
+        "version": "2.0",
+        "batch_size": 16,
+        "positions": 1100,
+    }
     times = {
         "peer": "peer",
         "times": {"processor": [5.0, 4.0, 6.0], "clock": [7.0, 9.0, 8.0]},
@@ -72,8 +81,14 @@ def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -
 
 
 def test_the_summary_has_a_line_for_each_peer(results: dict[str, Any]) -> None:
-    assert summary_table(results).endswith("| peer 2.0 (causal) | 5.0 | 5.0 |")
+    assert summary_table(results).endswith("| peer 2.0, causal | 5.0 | 5.0 |")
     assert "1,820 with SmolLM2-135M (causal)" in summary_table(results)
+
+
+def test_the_version_of_a_package_of_another_name_is_not_shown_as_that_of_the_system(results: dict[str, Any]) -> None:
+    results["comparisons"]["causal"]["systems"][1]["package"] = "peer-for-python"
+    assert "| peer (peer-for-python 2.0), causal |" in summary_table(results)
+    assert "| peer (peer-for-python 2.0), 16 at a time |" in report(results)
 
 
 def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_absent(

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db  # one test asks for its runs by name, which 
 @pytest.fixture
 def graph_runs(db: None) -> list[Run]:
     graph = benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
-    true = [i.subject for r in benchmarks.read(graph).relations for i in r.items if i.tags["truth"] == "true"]
+    true = [i.subject for r in benchmarks.read(graph).relations for i in r.items if i.is_true]
     return [
         make.probed(graph, make.model(f"org/{name}"), FakeModel(knows=true[::every]), graph.settings_with({}))
         for name, every in (("half", 2), ("third", 3), ("tenth", 10))

@@ -5,18 +5,15 @@ from html import unescape
 from pathlib import Path
 
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import published
 from leaderboard.probe_pages.filters import offered_slices
 from leaderboard.probe_pages.perplexity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.graph_sampling import sample_graph
-from probing.probes.perplexity import Perplexity
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -34,18 +31,8 @@ def graph() -> Benchmark:
 @pytest.fixture
 def measured(graph: Benchmark) -> Run:
     """By a model that knows every second true statement."""
-    content, settings = benchmarks.read(graph), graph.settings_with({})
-    true = [i.subject for r in content.relations for i in r.items if i.tags["truth"] == "true"]
-    model, probe = FakeModel(knows=true[::2]), Perplexity()
-    rows = probe.frame([row for r in content.relations for row in probe.rows(model, r, 0, settings)])
-    run = make.run(make.model("org/knows"), graph, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
-    run.artefact = f"runs/{run.pk}"
-    run.save()
-    storages["artefacts"].save(f"{run.artefact}/items.parquet", ContentFile(rows.to_parquet()))
-    scores = probe.scores(rows).astype(object)
-    for tidy in scores.where(scores.notna(), None).to_dict("records"):
-        Score.objects.create(run=run, **tidy)
-    return run
+    true = [item.subject for relation in benchmarks.read(graph).relations for item in relation.items if item.is_true]
+    return make.probed(graph, make.model("org/knows"), FakeModel(knows=true[::2]), graph.settings_with({}))
 
 
 @pytest.fixture
@@ -190,7 +177,7 @@ def phrased(tmp_path: Path) -> Run:
     folder = sample_graph(FIXTURES / "graph", tmp_path / "sample", samples=20, repetitions=2, wording=words)
     benchmark = benchmarks.install("knowledge_graph", folder, "phrased")[0]
     items = [item for relation in benchmarks.read(benchmark).relations for item in relation.items]
-    true_statements = [item.options[1] for item in items if item.tags["truth"] == "true"]
+    true_statements = [item.options[1] for item in items if item.is_true]
     return make.probed(benchmark, make.model("org/one"), FakeModel(knows=true_statements), benchmark.settings_with({}))
 
 

@@ -26,7 +26,7 @@ def graph() -> Benchmark:
 
 def measured(on: Benchmark, name: str, every: int) -> Run:
     """A run of a model that knows every so many-th true statement."""
-    true = [i.subject for r in benchmarks.read(on).relations for i in r.items if i.tags["truth"] == "true"]
+    true = [i.subject for r in benchmarks.read(on).relations for i in r.items if i.is_true]
     model = FakeModel(card=replace(FAKE_CARD, id=name), knows=frozenset(true[::every]))
     return make.probed(on, make.model(name), model, on.settings_with({}))
 

@@ -34,19 +34,9 @@ def measure(pairs: Benchmark) -> Measure:
     """A finished run of a model with a prompting, and perhaps other options."""
 
     def run(model: str, prompting: str, **more: int) -> Run:
-        content = benchmarks.read(pairs)
-        settings = normalised(pairs.settings_with({"prompting": prompting, **more}), content)
-        probe = probe_of(settings)
-        rows = probe.frame([row for r in content.relations for row in probe.rows(FakeModel(), r, 0, settings)])
+        settings = normalised(pairs.settings_with({"prompting": prompting, **more}), benchmarks.read(pairs))
         of = make.Model.objects.filter(hub_id=model).first() or make.model(model)
-        done = make.run(of, pairs, Run.State.FINISHED, settings=settings.to_json(), finished=make.DAY)
-        done.artefact = f"runs/{done.pk}"
-        done.save()
-        storages["artefacts"].save(f"{done.artefact}/items.parquet", ContentFile(rows.to_parquet()))
-        scores = probe.scores(rows).astype(object)
-        for tidy in scores.where(scores.notna(), None).to_dict("records"):
-            Score.objects.create(run=done, **tidy)
-        return done
+        return make.probed(pairs, of, FakeModel(), settings)
 
     return run
 
@@ -123,7 +113,7 @@ def test_naturalness_and_relatedness_stand_side_by_side_by_prompting(client: Cli
 
 def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(measure: Measure, pairs: Benchmark) -> None:
     measure("org/a", "vanilla")
-    measure("org/a", "few-shot", sample=4)
+    measure("org/a", "few-shot", sample=20)
     assert "factor_promptings" not in {section.name for section in benchmark_sections(pairs)}
 
 

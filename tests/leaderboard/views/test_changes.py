@@ -85,14 +85,15 @@ def test_a_new_version_of_a_benchmark_is_in_the_log(small: Benchmark, client: Cl
 
 
 def test_the_feed_has_the_newest_changes_with_their_reasons(client: Client, site: Site) -> None:
+    Benchmark.objects.filter(pk=site.benchmark.pk).update(title="Small questions")
     record(Change.Kind.RESCORED, site.second, "Accuracy rose from 0.1 to 0.2 & more.")
     withdraw(Run.objects.filter(pk=site.first.pk), "<b>Mixed up</b>")
     feed = ElementTree.fromstring(client.get("/feeds/changes.atom").content)
     namespace = {"atom": "http://www.w3.org/2005/Atom"}
     entries = feed.findall("atom:entry", namespace)
     titles = [entry.findtext("atom:title", "", namespace) for entry in entries]
-    assert titles[0] == f"{site.first.model.title} on small: result withdrawn"
-    assert titles[1] == f"{site.second.model.title} on small: scores computed again"
+    assert titles[0] == f"{site.first.model.title} on Small questions: result withdrawn"
+    assert titles[1] == f"{site.second.model.title} on Small questions: scores computed again"
     assert entries[0].findtext("atom:summary", "", namespace) == "<b>Mixed up</b>"
     links = [entry.find("atom:link", namespace).attrib["href"] for entry in entries[:2]]
     assert links == ["http://testserver/changes/", f"http://testserver/runs/{site.second.pk}/"]

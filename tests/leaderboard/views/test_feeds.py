@@ -31,10 +31,16 @@ def test_an_entry_says_what_was_measured_and_leads_to_it(client: Client) -> None
     run = make.finished(benchmark, 0.5, make.model("org/small"))
     make.run(make.model(), benchmark, Run.State.SCORING)
     (entry,) = entries(client)
-    assert entry["title"] == "org/small on BEAR: 0.500"
+    assert entry["title"] == "org/small on BEAR: accuracy 0.500"
     assert entry["link"] == f"http://testserver/runs/{run.pk}/"
     assert entry["updated"].startswith("2026-11-01T12:10:00")
     assert "accuracy 0.500 (95 % interval 0.404 to 0.596)" in entry["summary"]
+
+
+def test_the_title_of_an_entry_says_what_was_unusual_about_the_measurement(client: Client) -> None:
+    make.finished(make.benchmark(title="BEAR"), 0.5, make.model("org/small"), settings={"dtype": "bfloat16"})
+    (entry,) = entries(client)
+    assert entry["title"] == "org/small on BEAR (bfloat16): accuracy 0.500"
 
 
 def test_the_newest_come_first_and_a_benchmark_has_its_own_feed(client: Client) -> None:

@@ -23,13 +23,6 @@ from tests.leaderboard.csv_rows import csv_rows
 ADDRESS = "/benchmarks/small/items/P30-1/"
 
 
-@pytest.fixture
-def answered(site: Site) -> Site:
-    restore_figures(site.benchmark)
-    refresh_standings(site.benchmark)
-    return site
-
-
 def stored_rows(run: Run) -> pd.DataFrame:
     with storages["artefacts"].open(f"{run.artefact}/items.parquet") as file:
         return pd.read_parquet(file)

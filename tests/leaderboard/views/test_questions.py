@@ -7,20 +7,13 @@ from pytest_django import DjangoAssertNumQueries
 from leaderboard.lists.questions import question_id
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks
-from leaderboard.stored.ranks import refresh_standings, restore_figures
+from leaderboard.stored.ranks import restore_figures
 from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
 ADDRESS = "/benchmarks/small/items/"
-
-
-@pytest.fixture
-def answered(site: Site) -> Site:
-    restore_figures(site.benchmark)
-    refresh_standings(site.benchmark)
-    return site
 
 
 def shares(rows: list[dict[str, str]]) -> list[float]:

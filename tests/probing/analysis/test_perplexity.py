@@ -1,8 +1,6 @@
 """Scores of perplexities: the paper's summary from its own p-values, and what every repetition and relation says."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -14,6 +12,7 @@ from scipy.stats import ttest_ind
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.perplexity import over_phrasings, perplexity_scores, samples, sentence_figures, summary
 from probing.analysis.ranks import compare_all
+from tests.real_data import real_data
 
 # The paper's tables 3 and 4: mean, standard deviation, median, spread.
 TABLES = {
@@ -119,10 +118,7 @@ def test_the_summary_is_of_the_population_and_does_not_underflow() -> None:
 
 def test_the_papers_tables_follow_from_its_raw_p_values() -> None:
     """All to the two decimals printed, from the 25 p-values of each model and graph."""
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no raw p-values at hand")
-    published = json.loads((Path(data) / "published_results_extra.json").read_text(encoding="utf-8"))
+    published = json.loads(real_data("published_results_extra.json").read_text(encoding="utf-8"))
     raw = {
         (one["hf_id"], one["graph"]): one["p_values"]
         for one in published["llmkg_raw_p_values"]

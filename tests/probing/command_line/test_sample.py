@@ -7,6 +7,7 @@ import pytest
 import probing
 from probing.__main__ import main
 from probing.formats.knowledge_graph import read
+from tests.fakes import ShoutingCorrector
 from tests.probing.command_line.helpers import complaint
 
 GRAPH = str(Path(__file__).parents[3] / "fixtures" / "graph")
@@ -33,18 +34,8 @@ def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path, capsys
 
 
 def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shouts:
-        remark = "Grammar corrected by shouting."
-
-        def correct(self, sentences: list[str]) -> list[str]:
-            return [sentence.upper() for sentence in sentences]
-
-        @classmethod
-        def load(cls, model: str) -> "Shouts":
-            return cls()
-
-    monkeypatch.setattr(probing, "Corrector", Shouts, raising=False)
+    monkeypatch.setattr(probing, "Corrector", ShoutingCorrector, raising=False)
     assert main(["sample", GRAPH, "--samples", "5", "--correct", "loud", "--out", str(tmp_path / "loud")]) == 0
     benchmark = read(tmp_path / "loud")
-    assert "Grammar corrected by shouting." in benchmark.notes
+    assert ShoutingCorrector.remark in benchmark.notes
     assert all(item.subject.isupper() for relation in benchmark.relations for item in relation.items)

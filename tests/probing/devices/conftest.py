@@ -1,9 +1,10 @@
 """Fixtures of tests of runs on several devices."""
 
 import pytest
+import torch
 
 import probing
-from probing.devices import process
+from probing.devices import child, process
 from tests.probing.devices.fake_devices import Devices, ThreadAsProcess
 
 
@@ -12,6 +13,7 @@ def devices(monkeypatch: pytest.MonkeyPatch) -> Devices:
     """Load fake models in threads, whatever device is named."""
     fakes = Devices()
     monkeypatch.setitem(vars(probing), "load", fakes.load)  # to read the former value would import torch
+    monkeypatch.setattr(child, "usable_device", torch.device)
     monkeypatch.setattr(process, "launched", ThreadAsProcess)
     monkeypatch.setattr(process, "kill", fakes.kill)
     return fakes

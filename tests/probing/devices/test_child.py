@@ -13,6 +13,11 @@ from probing.model_source import ModelSource
 from probing.settings import Settings
 
 
+def load(model: str, device: str, *others: str, sharers: int = 1) -> Load:
+    """Return the order to load a model on one device of a run that has others as well."""
+    return Load(ModelSource(model, device=device), Settings(), sharers, (device, *others))
+
+
 def test_it_ends_with_the_run() -> None:
     run, own = Pipe()
     run.close()
@@ -21,7 +26,7 @@ def test_it_ends_with_the_run() -> None:
 
 def test_it_reports_that_the_model_cannot_be_loaded() -> None:
     run, own = Pipe()
-    run.send(Load(ModelSource("no-such-folder/model.gguf", device="cpu"), Settings(), sharers=1))
+    run.send(load("no-such-folder/model.gguf", "cpu"))
     assert child.serve(own) == 1
     assert isinstance(run.recv(), ModelNotFound)
 
@@ -34,7 +39,7 @@ def test_processes_on_the_cpu_share_its_threads(
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     monkeypatch.setattr(torch, "set_num_threads", chosen.append)
     run, own = Pipe()
-    run.send(Load(ModelSource("no-such-folder/model.gguf", device="cpu"), Settings(), processes))
+    run.send(load("no-such-folder/model.gguf", "cpu", sharers=processes))
     child.serve(own)
     assert chosen == [share]
 
@@ -51,14 +56,17 @@ def test_a_process_makes_its_gpu_the_present_one_before_it_loads_the_model(monke
     monkeypatch.setattr(child, "open_model", open_model)
     for device in ("cuda:1", "cpu"):
         run, own = Pipe()
-        run.send(Load(ModelSource("org/model", device=device), Settings(), sharers=1))
+        run.send(load("org/model", device))
         assert child.serve(own) == 1
     assert steps == ["set to cuda:1", "loaded on cuda:1", "loaded on cpu"]
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_gpu_that_is_not_here_is_refused_in_a_sentence() -> None:
+def test_a_missing_device_of_the_run_is_named_before_the_model_is_loaded_on_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available: torch.device("xpu"))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: 2)
     run, own = Pipe()
-    run.send(Load(ModelSource("org/model", device="cuda:1"), Settings(), sharers=1))
+    run.send(load("org/model", "xpu:0", "xpu:1", "xpu:2"))
     assert child.serve(own) == 1
-    assert str(run.recv()) == "There is no device cuda:1 here. Choose auto or cpu."
+    assert str(run.recv()) == "There is no device xpu:2 here. Choose from: cpu, xpu:0, xpu:1."

@@ -10,14 +10,14 @@ WORK = {LONG: WorkEstimate({"score": Load(4, 30.0)}), SHORT: WorkEstimate({"scor
 
 
 class Bar:
-    """In place of a progress bar: what it was told."""
+    """Stands for a progress bar, and keeps what it was told."""
 
     def __init__(self) -> None:
         self.expected = self.actual = Load()
-        self.postfix = ""
+        self.text = ""
 
-    def set_postfix_str(self, text: str, refresh: bool) -> None:
-        self.postfix = text
+    def show(self, text: str) -> None:
+        self.text = text
 
     def advance(self, expected: Load, actual: Load) -> None:
         self.expected, self.actual = self.expected.plus(expected), self.actual.plus(actual)
@@ -29,7 +29,7 @@ def half(positions: float, actual: float) -> Done:
 
 def test_what_is_done_of_several_parts_adds_up() -> None:
     bar = Bar()
-    progress = PartsProgress(bar, WORK)
+    progress = PartsProgress(WORK, bar.advance, bar.show)
     progress.begin(LONG)
     progress.begin(SHORT)
     progress.move(LONG, half(15, 12))
@@ -41,7 +41,7 @@ def test_what_is_done_of_several_parts_adds_up() -> None:
 
 def test_a_part_that_has_ended_is_done_as_it_was_expected() -> None:
     bar = Bar()
-    progress = PartsProgress(bar, WORK)
+    progress = PartsProgress(WORK, bar.advance, bar.show)
     progress.begin(LONG)
     progress.move(LONG, half(15, 12))
     progress.end(LONG, 0)
@@ -50,10 +50,10 @@ def test_a_part_that_has_ended_is_done_as_it_was_expected() -> None:
 
 def test_it_names_the_relations_that_are_being_asked() -> None:
     bar = Bar()
-    progress = PartsProgress(bar, WORK)
+    progress = PartsProgress(WORK, bar.advance, bar.show)
     progress.begin(LONG)
     progress.begin(SHORT)
-    assert bar.postfix == "P30, P36"
+    assert bar.text == "P30, P36"
     progress.end(LONG, 3)
     progress.begin(LONG._replace(relation="P19"))
-    assert bar.postfix == "P36, P19, 3 too long"
+    assert bar.text == "P36, P19, 3 too long"

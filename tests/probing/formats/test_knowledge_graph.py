@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import os
 import shutil
 from collections import Counter
 from pathlib import Path
@@ -13,6 +12,7 @@ from probing.errors import BadBenchmark
 from probing.formats import format_of
 from probing.formats.knowledge_graph import plain_id, read, read_graph
 from tests.probing.formats.graph_folder import GraphFolder, fault
+from tests.real_data import real_data
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_a_benchmark_has_the_statements_of_its_sample_as_items(graph: GraphFolde
     benchmark = read(graph.write())
     relation = benchmark["capital"]
     assert (relation.name, relation.templates) == ("The capital of {HEAD} is {TAIL}", ("[Y]",))
-    true = [item for item in relation.items if item.tags["truth"] == "true"]
+    true = [item for item in relation.items if item.is_true]
     assert {item.options[0] for item in true} >= {"The capital of Norway is Oslo", "The capital of Peru is Lima"}
     assert {item.tags["repetitions"] for item in true} == {("1", "2")}
     assert {item.subject_id for item in true} == {"no capital osl", "ke capital nai", "pe capital lim"}
@@ -218,10 +218,7 @@ def test_a_broken_archive_is_a_fault(graph: GraphFolder) -> None:
 
 @pytest.fixture(scope="module")
 def real() -> Path:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real graph at hand")
-    return Path(data) / "kg"
+    return real_data("kg")
 
 
 def test_it_reads_the_whole_of_wn18rr(real: Path) -> None:

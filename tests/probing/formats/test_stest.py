@@ -1,7 +1,6 @@
 """S-TEST folders: pairs, their templates, and what is wrong with a folder."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import format_of, stest
 from probing.known_benchmarks import CATALOG
+from tests.real_data import real_data
 
 TEMPLATES = [
     {"relation": "P19", "template": "[X] was born in [Y].", "label": "place of birth"},
@@ -161,10 +161,7 @@ def test_a_folder_is_known_by_its_pairs(folder: Folder, names: list[str], inner:
 
 @pytest.fixture(scope="session")
 def real_pairs() -> Path:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real pairs at hand")
-    return Path(data) / "stest"
+    return real_data("stest")
 
 
 def test_the_real_folder_and_copies_of_it_are_known(real_pairs: Path, tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Formats of LAMA's family fill templates verbatim; the rule is part of the version, and old versions keep theirs."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.probing.formats import test_lama, test_stest
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
+from tests.real_data import real_data
 
 LOWER = "rue Jean-Ferrandi"
 
@@ -121,9 +121,7 @@ def touched(relation: Relation) -> int:
 
 
 def test_one_in_eight_prompts_of_the_real_pairs_would_be_another_with_an_upper_case_letter() -> None:
-    if not (data := os.environ.get("CLOZEBOARD_TEST_DATA")):
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no real S-TEST at hand")
-    relations = stest.read(Path(data) / "stest").relations
+    relations = stest.read(real_data("stest")).relations
     assert {relation.id: touched(relation) for relation in relations} == {
         "P19": 0,
         "P106": 1,

@@ -1,6 +1,5 @@
 """The perplexity probe on a real model and a real graph."""
 
-import os
 from math import exp
 from pathlib import Path
 
@@ -13,14 +12,12 @@ from probing.probes.perplexity import Perplexity
 from probing.scoring.load import load
 from probing.statements.graph import Graph
 from probing.statements.sampling import Sampling, draw
+from tests.real_data import real_data
 
 
 @pytest.fixture(scope="module")
 def wn18rr() -> Graph:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there is no WN18RR")
-    return read_graph(Path(data) / "kg" / "wn18rr")
+    return read_graph(real_data("kg/wn18rr"))
 
 
 @pytest.mark.slow

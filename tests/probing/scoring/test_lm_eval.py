@@ -1,7 +1,6 @@
 """Scores against those that lm-evaluation-harness gave to the same statements of BEAR, stored in the test data."""
 
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +10,14 @@ import pytest
 from probing.analysis.tokens_in_words import tokenizer_facts
 from probing.runner import run
 from probing.start_token import StartToken
+from tests.real_data import real_data
 
 CLOSE = 1e-3  # largest accepted difference of a statement's score
 
 
 @pytest.fixture(scope="module")
 def harness_rows() -> pd.DataFrame:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there are no scores of lm-evaluation-harness")
-    text = (Path(data) / "lm_eval_bear" / "harness_float32.jsonl").read_text(encoding="utf-8")
+    text = real_data("lm_eval_bear/harness_float32.jsonl").read_text(encoding="utf-8")
     return pd.DataFrame([json.loads(line) for line in text.splitlines()])
 
 

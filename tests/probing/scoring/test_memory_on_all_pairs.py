@@ -1,6 +1,5 @@
 """All real pairs with every prompting take bounded memory, and give the same results with any batch budget."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +15,7 @@ from probing.scoring.causal import CausalModel
 from probing.statements.prompting import PROMPTINGS
 from tests.probing.scoring import pair_models
 from tests.probing.scoring.networks import of
+from tests.real_data import real_data
 
 PROCESS = Path("/proc/self")
 PEAK = 1_000_000_000  # bytes above what the process held before
@@ -25,12 +25,9 @@ NUMBERS = [f"{answer}_{name}" for answer in ("fine", "coarse") for name in ("log
 
 @pytest.fixture(scope="module")
 def pairs() -> Benchmark:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there are no real pairs")
     if not (PROCESS / "clear_refs").exists():
         pytest.skip("Only Linux reports the peak of a process's memory.")
-    return open_benchmark(Path(data) / "stest")
+    return open_benchmark(real_data("stest"))
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 """Specificity equals an obvious implementation, for both kinds of model, every prompting and any batch budget."""
 
 import math
-import os
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +16,7 @@ from probing.statements.prompting import PROMPTINGS, Question
 from probing.template import Prompt
 from tests.probing.scoring import pair_models
 from tests.probing.scoring.obvious import predictions
+from tests.real_data import real_data
 
 Answer = Callable[[Prompt, str], float]
 
@@ -27,10 +26,7 @@ def shipped() -> Benchmark:
 
 
 def real() -> Benchmark:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: there are no real pairs")
-    return open_benchmark(Path(data) / "stest").select(limit=100)
+    return open_benchmark(real_data("stest")).select(limit=100)
 
 
 @pytest.fixture(scope="module", params=[shipped, real])

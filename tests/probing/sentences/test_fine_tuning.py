@@ -106,7 +106,7 @@ def test_facts_are_the_same_by_id_whatever_their_language() -> None:
 
 def test_false_statements_of_a_graph_are_left_out() -> None:
     benchmark = open_benchmark(FIXTURES / "graph")
-    true = [item for relation in benchmark.relations for item in relation.items if item.tags["truth"] == "true"]
+    true = [item for relation in benchmark.relations for item in relation.items if item.is_true]
     table = table_of(benchmark)
     assert 0 < len(table) == len(true) < benchmark.size
     assert set(table["masked"]) == set(table["prompt"]) == {""}

@@ -10,6 +10,7 @@ import probing
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from tests.conftest import BearFolder
+from tests.fakes import ShoutingCorrector
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
@@ -111,20 +112,10 @@ def test_phrasings_of_ones_own_are_all_asked(tmp_path: Path) -> None:
 
 
 def test_a_corrector_is_named_by_the_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Shouts:
-        remark = "Grammar corrected by shouting."
-
-        def correct(self, sentences: list[str]) -> list[str]:
-            return [sentence.upper() for sentence in sentences]
-
-        @classmethod
-        def load(cls, model: str) -> "Shouts":
-            return cls()
-
-    monkeypatch.setattr(probing, "Corrector", Shouts, raising=False)
+    monkeypatch.setattr(probing, "Corrector", ShoutingCorrector, raising=False)
     options = ("--samples", "5", "--correct", "loud")
     output_of("import_benchmark", "knowledge_graph", str(FIXTURES / "graph"), *options)
-    assert "Grammar corrected by shouting." in benchmarks.read(Benchmark.objects.get()).notes
+    assert ShoutingCorrector.remark in benchmarks.read(Benchmark.objects.get()).notes
 
 
 def test_no_sample_is_drawn_of_another_format(bear_folder: BearFolder) -> None:

@@ -3,7 +3,6 @@
 In the files, the answer stands in brackets where the blank is, and a sentence's flags behind it.
 """
 
-import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
@@ -14,6 +13,7 @@ from _pytest.mark import ParameterSet
 from probing.formats.geography import read_triples
 from probing.statements.geography.fact_types import FACT_TYPES
 from probing.statements.geography.sentences import Sentence, sentences
+from tests.real_data import real_data
 
 RULES = Path(__file__).with_name("rules.txt")
 SAMPLE = Path(__file__).with_name("sample.txt")
@@ -59,10 +59,7 @@ def test_a_fact_gives_the_sentences_written_by_hand(
 
 
 def test_the_sample_gives_the_sentences_written_by_hand() -> None:
-    data = os.environ.get("CLOZEBOARD_TEST_DATA")
-    if not data:
-        pytest.skip("CLOZEBOARD_TEST_DATA is not set: no sample of triples at hand")
-    triples = read_triples(Path(data) / "geography" / "triples_sample.jsonl")
+    triples = read_triples(real_data("geography/triples_sample.jsonl"))
     generated = [
         [key, *(with_flags(sentence) for triple in group for sentence in worded(key, triple.subject, *triple.objects))]
         for key, group in groupby(triples, lambda triple: triple.fact_type.key)
