@@ -15,7 +15,7 @@ from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.changed_settings import differences, settings_group
-from leaderboard.data_version import QUEUE, figures_version
+from leaderboard.data_version import figures_version
 from leaderboard.lists.kept_lists import KeptLists
 from leaderboard.lists.light_rows import light_row
 from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
@@ -57,7 +57,6 @@ def groups(dimension: str, metrics: Collection[str]) -> list[str]:
     return [group for group, _ in counts]
 
 
-AT_REST = (State.QUEUED, State.WAITING)  # every change of an open run in one of these states is one of the queue
 Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
 
 
@@ -86,15 +85,13 @@ class _StoredFigures:
 
 # The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
 _FIGURES = KeptLists[_StoredFigures](most=3)
-_WAITING = KeptLists[Waiting](most=1)
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Three queries, and one for those that wait where the queue has changed since. Where a figure has changed since: one
-    for each part, one for the models, and one for those with published figures. One more where a model waits that was
-    added since.
+    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
+    figures, and one for those that wait. One more where a model waits that was added since.
     """
     version = figures_version()
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
@@ -102,17 +99,8 @@ def overview(measures: Sequence[Measure]) -> Overview:
 
 
 def _waiting() -> Waiting:
-    """Return which models wait or are being measured, and on which benchmarks.
-
-    Those that wait may be thousands and are kept until the queue changes; the others are read again. Two queries,
-    another one where the queue has changed since.
-    """
-    waiting = _WAITING.get("waiting", figures_version(QUEUE), lambda _: _in_states(AT_REST))
-    return waiting | _in_states([state for state in OPEN if state not in AT_REST])
-
-
-def _in_states(states: Collection[State]) -> Waiting:
-    runs = Run.objects.filter(state__in=states, benchmark__main=True)
+    """Read which models wait or are being measured, and on which benchmarks. One query."""
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
 

@@ -3,8 +3,6 @@
 from weakref import ref
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from leaderboard.lists.listed_models import ModelKey
 from leaderboard.lists.overview import groups, overview, versions, with_open_runs
@@ -150,17 +148,3 @@ def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -
     make.finished(tiny)
     assert len(shown(tiny).rows) == 2
     assert before() is None
-
-
-def test_the_runs_that_wait_are_read_again_only_after_the_queue_has_changed(transactional_db: None) -> None:
-    tiny = make.benchmark()
-    first = make.run(make.model("org/first"), tiny)
-    shown(tiny)
-    with CaptureQueriesContext(connection) as of_the_same_queue:
-        assert [row.hub_id for row in shown(tiny).rows] == ["org/first"]
-    assert len(of_the_same_queue) == 3
-    make.run(make.model("org/second"), tiny)
-    assert {row.hub_id for row in shown(tiny).rows} == {"org/first", "org/second"}
-    Run.objects.move(first, Run.State.SCORING)
-    first.delete()
-    assert [row.hub_id for row in shown(tiny).rows] == ["org/second"]

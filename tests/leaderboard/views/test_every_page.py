@@ -134,7 +134,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Sit
         with CaptureQueriesContext(connection) as queries:
             client.get(address)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 13
+    assert counts[0] == counts[1] <= 12
 
 
 def test_an_unknown_address_leads_back(client: Client, db: None) -> None:
