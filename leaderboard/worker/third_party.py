@@ -15,9 +15,10 @@ from django.db import transaction
 
 from leaderboard.display.visible import visible
 from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
+from leaderboard.serving.json_bodies import parse_object
 from leaderboard.stored import artefacts, benchmarks, changes
 from leaderboard.worker.arrivals import checked_whole
-from leaderboard.worker.arrived_records import RECORD_LIMIT, RowsRefused
+from leaderboard.worker.arrived_records import RECORD_LIMIT, Card, RowsRefused, checked_card
 from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
 from probing.probes.normalise import normalised
@@ -27,7 +28,9 @@ from probing.results.result import RECORD, Result
 from probing.results.row_file import ITEMS
 from probing.settings import Settings
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
+HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
+WEB_ADDRESS = re.compile(r"https?://[^\s/]+(?:/\S*)?")
+LONGEST_NAME = LONGEST_ADDRESS = 200  # characters that the tables have for them
 BLOCK = 1 << 20  # bytes read at a time
 UNCHANGED = "Give the files as the library wrote them."
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
@@ -78,10 +81,10 @@ def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", rev
     """
     record = _parsed(text)
     benchmark = _benchmark(record["benchmark"], str(record["settings"].get("probe", "")))
-    settings = normalised(_settings(record["settings"], benchmark), benchmarks.read(benchmark))
+    settings = _settings(record["settings"], benchmark)
     model = _claimed_model(record["model"], hub_id, revision, settings)
     named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
-    return Claim(named, model, benchmark, settings, visible(source)[:300], url)
+    return Claim(named, model, benchmark, settings, visible(source)[:300], web_address(url))
 
 
 def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
@@ -102,6 +105,18 @@ def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", re
             raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
         with checked_result(claim, file) as result:
             return store(claim, result, digest)
+
+
+def is_hub_id(name: str) -> bool:
+    """Tell whether a name is org/name, as the hub spells it, and has an address of its own on this site."""
+    return len(name) <= LONGEST_NAME and ".." not in name and HUB_ID.fullmatch(name) is not None
+
+
+def web_address(text: str) -> str:
+    """Return an address to which pages may lead; raise `BadInput` if it is not one of the web, or empty."""
+    if text and (len(text) > LONGEST_ADDRESS or not WEB_ADDRESS.fullmatch(text)):
+        raise BadInput(f"{text[:100]!a} is not an address of the web.", "Write it as https://example.org/report.")
+    return text
 
 
 def digest_of_file(file: IO[bytes]) -> str:
@@ -146,10 +161,7 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
         try:
             checked = checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
         except RowsRefused as error:
-            raise BadInput(
-                f"The result is not what a measurement gives. {error.message}",
-                "Measure it with the version of the library that this site has, and give its files unchanged.",
-            ) from error
+            raise _not_measured(error) from error
         content = benchmarks.read(claim.benchmark)
         yield joined_in_folder(checked, content, claim.settings, Path(scratch) / "result")
 
@@ -202,16 +214,23 @@ def withdraw(run: Run) -> None:
             model.delete()
 
 
+def _not_measured(error: RowsRefused) -> BadInput:
+    return BadInput(
+        f"The result is not what a measurement gives. {error.message}",
+        "Measure it with the version of the library that this site has, and give its files unchanged.",
+    )
+
+
 def _parsed(text: bytes) -> dict[str, Any]:
     if len(text) > RECORD_LIMIT:
         raise BadInput(f"{RECORD} is too large for a record.", UNCHANGED)
     try:
-        record = json.loads(text)
-        if all(isinstance(record[name], dict) for name in ("model", "benchmark", "settings")):
-            return dict(record)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise BadInput(f"{RECORD} cannot be read ({error}).", UNCHANGED) from error
-    raise BadInput(f"{RECORD} is not the record of a run.", UNCHANGED)
+        record = parse_object(text)
+    except ValueError as error:
+        raise BadInput(f"{RECORD} cannot be read: it {error}.", UNCHANGED) from error
+    if not all(isinstance(record.get(name), dict) for name in ("model", "benchmark", "settings")):
+        raise BadInput(f"{RECORD} is not the record of a run.", UNCHANGED)
+    return record
 
 
 def _benchmark(facts: Mapping[str, Any], probe: str) -> Benchmark:
@@ -233,51 +252,61 @@ def _benchmark(facts: Mapping[str, Any], probe: str) -> Benchmark:
 
 
 def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
-    try:
-        settings = Settings.from_json(dict(values))
-    except (TypeError, ValueError, KeyError) as error:
-        raise BadInput(f"The result's settings cannot be read ({error}).", "Measure it with this version.") from error
-    if settings.probe != benchmark.probe:
+    probe, content = values.get("probe", Settings.probe), benchmarks.read(benchmark)
+    if isinstance(probe, str) and probe != benchmark.probe:
         raise BadInput(
-            f"The result was measured with the probe {settings.probe}, and {benchmark.slug} is imported here for "
+            f"The result was measured with the probe {probe:.100}, and {benchmark.slug} is imported here for "
             f"{benchmark.probe}.",
-            f"Import the benchmark for it as well: --slug {benchmark.slug} --probe {settings.probe}.",
+            f"Import the benchmark for it as well: --slug {benchmark.slug} --probe {probe:.100}.",
         )
-    return settings
+    try:
+        return normalised(Settings.from_json(dict(values)), content)
+    except (TypeError, ValueError, KeyError, AttributeError) as error:
+        raise BadInput(f"The result's settings cannot be read ({error}).", "Measure it with this version.") from error
 
 
-def _claimed_model(card: Mapping[str, Any], hub_id: str, revision: str, settings: Settings) -> Model:
+def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, settings: Settings) -> Model:
     """Return the model that the result names: the row of those weights if there is one, else one that is not saved.
 
     Where the record has no commit, the digests of its files are the weights, and without these, the revision. Weights
     that were quantised in memory are others than those of the commit.
     """
-    name, commit = hub_id or str(card.get("id", "")), str(card.get("commit") or "")[:64]
-    if not HUB_ID.fullmatch(name) or len(name) > 200:
+    name = hub_id or str(facts.get("id", ""))
+    if not is_hub_id(name):
         raise BadInput(f"The result names its model {name[:200]!r}.", "Name it as the hub does: --model org/name.")
-    revision, weights = visible(revision or str(card.get("revision") or ""))[:200], commit or _content_digest(card)
-    quantisation = visible(str(card.get("quantisation") or ""))[:20]
-    if quantisation and (settings.quantization != "none" or card.get("source") == "object"):
+    card = _card(facts)
+    commit = visible(card.commit or "")[:64]
+    revision, weights = visible(revision or card.revision or "")[:200], commit or _content_digest(card)
+    quantisation = visible(card.quantisation or "")[:20]
+    if quantisation and (settings.quantization != "none" or card.source == "object"):
         commit, weights = "", hashlib.sha256(f"{weights or revision} {quantisation}".encode()).hexdigest()
     rows = Model.objects.filter(hub_id=name, commit=weights)
     rows = rows if weights else rows.filter(revision=revision)
     if model := rows.filter(source=Model.Source.HUB).first() or rows.first():
         return model
-    facts = {field: card.get(field) or None for field in ("kind", "architecture", "parameters")}
-    stated = {field: value for field, value in facts.items() if value is not None}
-    files = [file for file in card.get("files") or () if card.get("source") == "gguf"]
-    weights_file = visible(str(files[0]))[:200] if files else ""
-    local = not commit and (weights or revision)
-    source = Model.Source.LOCAL if local else Model.Source.PUBLISHED
-    facts_of_files = {"weights_file": weights_file, "quantisation": quantisation}
-    model = Model(hub_id=name, commit=weights, source=source, **facts_of_files, **stated)
+    model = Model(
+        hub_id=name,
+        commit=weights,
+        source=Model.Source.LOCAL if not commit and (weights or revision) else Model.Source.PUBLISHED,
+        kind=card.kind,
+        architecture=visible(card.architecture or "")[:100],
+        parameters=card.parameters or None,
+        weights_file=visible(next(iter(card.files), ""))[:200] if card.source == "gguf" else "",
+        quantisation=quantisation,
+    )
     model.name_revision(revision)
     return model
 
 
-def _content_digest(card: Mapping[str, Any]) -> str:
+def _card(facts: Mapping[str, Any]) -> Card:
+    try:
+        return checked_card(facts)
+    except RowsRefused as error:
+        raise _not_measured(error) from error
+
+
+def _content_digest(card: Card) -> str:
     """Return the SHA-256 of the names and digests of the model's files, empty where the record names none."""
-    files = card.get("files")
-    if not isinstance(files, Mapping) or not files:
+    if not card.files:
         return ""
-    return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in sorted(files.items())).encode()).hexdigest()
+    return hashlib.sha256("".join(f"{name} {sha}\n" for name, sha in sorted(card.files.items())).encode()).hexdigest()
