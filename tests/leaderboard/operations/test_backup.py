@@ -63,7 +63,8 @@ def test_every_page_of_a_restored_site_is_the_same(
     assert "SECRET_KEY" in printed
     empty_machine(settings, tmp_path)
     assert not Run.objects.exists()
-    assert "restored" in output_of("restore", str(file))
+    restored = output_of("restore", str(file))
+    assert "restored" in restored and "programs elsewhere that are valid again: 1." in restored
     assert rows() == before
     after = crawl(client, site)
     assert [address for address, page in pages.items() if after[address] != page] == []
