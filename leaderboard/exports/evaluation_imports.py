@@ -23,7 +23,8 @@ from leaderboard.exports.every_eval_ever import LIBRARY, Json
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.serving.json_bodies import parse_object
-from leaderboard.worker.third_party import import_result, is_hub_id, web_address
+from leaderboard.worker.claims import is_hub_id, web_address
+from leaderboard.worker.third_party import import_result
 from probing.errors import BadInput
 from probing.results.result import RECORD
 from probing.results.row_file import ITEMS
