@@ -63,7 +63,8 @@ def test_a_small_file_of_large_rows_is_refused_before_they_fill_the_memory(
 ) -> None:
     monkeypatch.setattr(rows, "UNPACKED_LIMIT", 10**7)
     content = BytesIO()
-    pq.write_table(pa.table({column: list(cells) for column, cells in BOMBS[name].items()}), content, compression="zstd")
+    table = pa.table({column: list(cells) for column, cells in BOMBS[name].items()})
+    pq.write_table(table, content, compression="zstd")
     assert len(content.getvalue()) < 10**6
     with pytest.raises(UnfitRows, match="larger than rows can be"):
         list(read_tables(content, [len(BOMBS[name]["index"])]))
