@@ -5,9 +5,10 @@ import re
 HIDDEN = "***"
 SECRETS = re.compile(
     r"\b(?:hf_|sk-|ghp_)\w{8,}"  # tokens of the hub and of other well-known services
+    r"|\bcb[wps]_[\w-]{8,}"  # tokens of programs at a site of this project
     r"|(?<=Bearer )[^\s'\"]+"
     r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"  # user and password in an address
-    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): tokens of workers and of submissions
+    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): the addresses of submissions
 )
 # A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
 ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")

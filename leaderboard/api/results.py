@@ -15,7 +15,7 @@ from leaderboard.serving import rate_limits
 from leaderboard.serving.errors import too_large
 from leaderboard.worker import pushes
 from leaderboard.worker.arrived_records import RECORD_LIMIT
-from leaderboard.worker.third_party import read_claim
+from leaderboard.worker.claims import read_claim
 from probing.errors import BadInput
 from probing.measuring.rows import ROWS_LIMIT
 

@@ -32,6 +32,7 @@ from leaderboard.serving.errors import TOO_LARGE, problem, too_large, with_retry
 from leaderboard.serving.page_cache import kept
 from leaderboard.views.submission import unlisted
 from probing.errors import ProbingError
+from probing.files.folders import space
 from probing.remote.protocol import package_version
 
 RESULTS, SUBMISSIONS, PUSHES, WORK = "Results", "Submissions", "Results of third parties", "Workers elsewhere"
@@ -107,7 +108,8 @@ class Route:
         if request.method not in self.methods:
             return not_allowed(request, self.methods)
         try:
-            answer = self.view(request, **self._arguments(request), **places)
+            with space("what was sent"):
+                answer = self.view(request, **self._arguments(request), **places)
         except Http404 as error:
             return problem(404, "not-found", str(error), SEE)
         except ProbingError as error:

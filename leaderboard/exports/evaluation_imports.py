@@ -9,6 +9,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from math import isfinite
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,7 +22,9 @@ from leaderboard.display.visible import visible
 from leaderboard.exports.every_eval_ever import LIBRARY, Json
 from leaderboard.lists.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.worker.third_party import HUB_ID, import_result
+from leaderboard.serving.json_bodies import parse_object
+from leaderboard.worker.claims import is_hub_id, web_address
+from leaderboard.worker.third_party import import_result
 from probing.errors import BadInput
 from probing.results.result import RECORD
 from probing.results.row_file import ITEMS
@@ -29,6 +32,7 @@ from probing.results.row_file import ITEMS
 LARGEST = 20 * 10**6  # bytes of a record
 NO_RECORD = "Give the two files as Every Eval Ever has them, schema 0.2 or 0.3."
 DIFFERS = "Measured elsewhere, with {library}: whether the questions were the same is not known."
+LENGTHS = {"metric": 50, "dimension": 50, "group": 200}  # characters that the table of scores has for them
 OVERALL = {"dimension": "overall", "group": "all"}
 
 
@@ -43,7 +47,7 @@ def import_evaluation(record: Path, samples: Path | None = None, slug: str = "")
         if samples and content["eval_library"]["name"] == LIBRARY:
             return _import_answers(content, samples)
         return _store_figures(content, slug)
-    except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, pa.ArrowException) as error:
         raise BadInput(f"{record.name} is not a record of Every Eval Ever ({error!r:.200}).", NO_RECORD) from error
 
 
@@ -51,12 +55,9 @@ def _read(path: Path) -> Json:
     if path.stat().st_size > LARGEST:
         raise BadInput(f"{path.name} is larger than a record can be.", NO_RECORD)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise BadInput(f"{path.name} cannot be read ({error}).", NO_RECORD) from error
-    if not isinstance(content, dict):
-        raise BadInput(f"{path.name} is not a record of Every Eval Ever.", NO_RECORD)
-    return content
+        return parse_object(path.read_bytes())
+    except ValueError as error:
+        raise BadInput(f"{path.name} cannot be read: it {error}.", NO_RECORD) from error
 
 
 def _import_answers(content: Json, samples: Path) -> Run:
@@ -92,7 +93,7 @@ def _store_figures(content: Json, slug: str) -> Run:
                 "state": Run.State.FINISHED,
                 "provenance": Run.Provenance.THIRD_PARTY,
                 "reference": visible(str(source["source_organization_name"]))[:300],
-                "reference_url": str(source.get("source_organization_url", ""))[:200],
+                "reference_url": web_address(str(source.get("source_organization_url", ""))),
                 "provenance_record": {
                     "differs": DIFFERS.format(library=visible(content["eval_library"]["name"])[:100]),
                     "every_eval_ever": content,
@@ -119,7 +120,7 @@ def _benchmark(content: Json, slug: str) -> Benchmark:
 
 def _model_id(content: Json) -> str:
     name = str(content["model_info"]["id"])
-    if not HUB_ID.fullmatch(name) or len(name) > 200:
+    if not is_hub_id(name):
         raise BadInput(f"The record names its model {name[:200]!r}.", "Records name it as the hub does: org/name.")
     return name
 
@@ -127,7 +128,7 @@ def _model_id(content: Json) -> str:
 def _model(content: Json) -> Model:
     """Return the model of the record: that of the same commit, or else of the same name without a commit."""
     name, details = _model_id(content), content["model_info"].get("additional_details", {})
-    commit = str(details.get("commit", ""))[:64]
+    commit = visible(str(details.get("commit", "")))[:64]
     same = Model.objects.filter(hub_id=name, commit=commit).first()
     return same or Model.objects.create(hub_id=name, commit=commit, source=Model.Source.PUBLISHED)
 
@@ -138,12 +139,13 @@ def _scores(content: Json) -> Iterator[Json]:
     for number, result in enumerate(content["evaluation_results"]):
         metric, details = result["metric_config"], result["score_details"].get("details", {})
         own = {name: details[name] for name in ("metric", "dimension", "group") if name in details}
-        evaluation = {"dimension": "evaluation", "group": str(result["evaluation_name"])[:200]}
-        fields = {
-            "metric": str(metric.get("metric_id") or metric.get("metric_name") or "score")[:50],
+        evaluation = {"dimension": "evaluation", "group": result["evaluation_name"]}
+        stated = {
+            "metric": metric.get("metric_id") or metric.get("metric_name") or "score",
             **(OVERALL if number == 0 else evaluation),
             **own,
         }
+        fields = {name: visible(str(text))[: LENGTHS[name]] for name, text in stated.items()}
         if tuple(fields.values()) not in names:
             names.add(tuple(fields.values()))
             yield {**fields, **_figures(result["score_details"], details)}
@@ -152,10 +154,18 @@ def _scores(content: Json) -> Iterator[Json]:
 def _figures(score: Mapping[str, Any], details: Mapping[str, str]) -> Json:
     uncertainty = score.get("uncertainty") or {}
     interval = uncertainty.get("confidence_interval") or {}
+    bounds = {"low": interval.get("lower"), "high": interval.get("upper")}
+    bounds |= {name: details[name] for name in ("cluster_low", "cluster_high") if name in details}
     return {
-        "value": float(score["score"]),
-        "n": float(details.get("n") or uncertainty.get("num_samples") or 0),
-        "low": interval.get("lower"),
-        "high": interval.get("upper"),
-        **{name: float(details[name]) for name in ("cluster_low", "cluster_high") if name in details},
+        "value": _number(score["score"]),
+        "n": _number(details.get("n") or uncertainty.get("num_samples") or 0),
+        **{name: None if bound is None else _number(bound) for name, bound in bounds.items()},
     }
+
+
+def _number(value: Any) -> float:
+    """Return a number, which may be written as a text; raise `ValueError` if it is infinite or none."""
+    number = float(value)
+    if not isfinite(number):
+        raise ValueError(f"{number} is no figure")
+    return number

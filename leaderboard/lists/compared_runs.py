@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, combinations, product, zip_longest
+from itertools import chain, combinations, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -70,10 +70,24 @@ def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = 
     candidates = [_candidates(name, benchmark, runs_to_choose) for name in names]
     for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
         on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
-        for runs in product(*on_benchmark):
-            if len({run.pk for run in runs}) == len(runs):
-                return list(runs)
+        if runs := _one_of_each(on_benchmark):
+            return runs
     raise _nothing_in_common(names, candidates)
+
+
+def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
+    """Return the first run of each list that is in none of the others' places; nothing where a list has none left.
+
+    Two lists have the same runs, or none in common, or one of them is a single run of the other. Therefore the shortest
+    lists choose first, and no choice has ever to be taken back, however often a name is repeated.
+    """
+    chosen: dict[int, Run] = {}
+    for place in sorted(range(len(candidates)), key=lambda place: len(candidates[place])):
+        left = [run for run in candidates[place] if run not in chosen.values()]
+        if not left:
+            return []
+        chosen[place] = left[0]
+    return [chosen[place] for place in range(len(candidates))]
 
 
 def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:

@@ -11,6 +11,7 @@ from django.apps import apps
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model as DjangoModel
+from pydantic import TypeAdapter
 
 from probing.errors import BadInput
 
@@ -46,9 +47,8 @@ class Manifest:
     def from_json(cls, text: str | bytes) -> "Manifest":
         """Read a manifest; raise `BadInput` if this version cannot read it."""
         try:
-            content = json.loads(text)
-            manifest = cls(**content)
-        except (ValueError, TypeError) as error:
+            manifest = TypeAdapter(cls).validate_json(text)
+        except ValueError as error:
             raise BadInput("The manifest of the backup cannot be read.", "Use another backup.") from error
         if manifest.format != FORMAT:
             raise BadInput(

@@ -2,8 +2,11 @@
 
 All members are first unpacked beside the data folder's content and compared with their digests. Then rows, results and
 benchmarks are put in place within one transaction; whatever was put in place is removed if anything fails.
+
+Dumps are for everybody, so the file may be a stranger's: no row may give rights over the machine, whatever it says.
 """
 
+import re
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -18,7 +21,9 @@ from django.core.management import call_command
 from django.core.management.color import no_style
 from django.core.serializers.base import DeserializationError
 from django.db import DatabaseError, connection, transaction
+from django.db.models import Model as DjangoModel
 
+from leaderboard.models import Benchmark
 from leaderboard.operations.archive import (
     ARTEFACTS,
     BENCHMARKS,
@@ -35,6 +40,7 @@ from leaderboard.stored import artefacts
 from probing.errors import BadInput, DigestMismatch
 from probing.files.folders import space
 
+BENCHMARK_PATH = re.compile(r"benchmarks/(?!\.\.?$)[^/\0]+")  # within the data folder
 BROKEN = "Nothing was changed. Use another backup, or copy this one again."
 
 
@@ -70,14 +76,19 @@ def unpacked(path: Path) -> Iterator[Path]:
 
 
 def unpack(archive: tarfile.TarFile, info: tarfile.TarInfo, folder: Path) -> None:
-    """Unpack one member; a backup has only regular files, whose names stay within it."""
+    """Unpack one member; a backup has only regular files, whose names stay within it and occur once."""
     name = PurePosixPath(info.name)
     source = archive.extractfile(info) if info.isreg() else None
+    foreign = BadInput(f"The backup has a member {info.name!r} that no backup has.", BROKEN)
     if source is None or name.is_absolute() or ".." in name.parts:
-        raise BadInput(f"The backup has a member {info.name!r} that no backup has.", BROKEN)
+        raise foreign
     target = folder / name
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with source, target.open("xb") as file:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file = target.open("xb")
+    except (FileExistsError, NotADirectoryError, IsADirectoryError, ValueError) as error:
+        raise foreign from error
+    with source, file:
         copy_with_digest(source, file)
 
 
@@ -91,8 +102,9 @@ def checked(folder: Path) -> Manifest:
         raise DigestMismatch(f"The backup and its manifest disagree about {min(different)}.", BROKEN)
     for name, facts in manifest.files.items():
         with (folder / name).open("rb") as file, Path("/dev/null").open("wb") as nowhere:
-            if copy_with_digest(file, nowhere) != (facts["bytes"], facts["sha256"]):
-                raise DigestMismatch(f"{name} in the backup is damaged.", BROKEN)
+            length, digest = copy_with_digest(file, nowhere)
+        if facts != {"bytes": length, "sha256": digest}:
+            raise DigestMismatch(f"{name} in the backup is damaged.", BROKEN)
     return manifest
 
 
@@ -162,13 +174,22 @@ def load_rows(path: Path, manifest: Manifest) -> None:
     try:
         with path.open(encoding="utf-8") as lines:
             for row in serializers.deserialize("jsonl", lines):
+                refuse_foreign(row.object)
                 row.save(force_insert=True)
                 counts[row.object._meta.label_lower] += 1
         connection.check_constraints()
-    except (DeserializationError, DatabaseError, KeyError) as error:
+    except (DeserializationError, DatabaseError, KeyError, UnicodeDecodeError) as error:
         raise BadInput(f"The rows of the backup do not fit into the tables ({error}).", BROKEN) from error
     if counts != manifest.rows:
         raise BadInput("The backup has other numbers of rows than its manifest says.", BROKEN)
     with connection.cursor() as cursor:  # later rows must not get the keys of those that were inserted
         for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
             cursor.execute(statement)
+
+
+def refuse_foreign(row: DjangoModel) -> None:
+    """Raise `BadInput` for what no backup holds: rows of the administration, and benchmarks that lie anywhere else."""
+    if type(row) not in tables():
+        raise BadInput(f"The backup has a row of {row._meta.verbose_name_plural}, which no backup has.", BROKEN)
+    if isinstance(row, Benchmark) and row.path and not BENCHMARK_PATH.fullmatch(row.path):
+        raise BadInput(f"The backup has a benchmark at {row.path!r:.200}, where none can be.", BROKEN)

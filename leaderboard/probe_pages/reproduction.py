@@ -12,10 +12,12 @@ from leaderboard.display.visible import visible
 from leaderboard.models import Model, Run
 from probing.command_line.settings_flags import settings_words
 from probing.known_benchmarks import CATALOG
+from probing.part_runner import PACKAGES
 from probing.settings import Settings
 
 REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
-VERSION = re.compile(r"[\w.!+-]+", re.ASCII)
+MEASURING = {"python", *PACKAGES}
+VERSION = re.compile(r"\d[\w.!+-]*", re.ASCII)
 Fact = tuple[str, str]
 
 
@@ -65,9 +67,15 @@ def requirements_file(run: Run) -> str:
 
 
 def _packages(run: Run) -> dict[str, str]:
-    """Return the versions that a run records, without those that no package can have: strangers push results, too."""
+    """Return the versions that a run records of Python and of the packages that can change a number.
+
+    Strangers push results, too. Readers install what stands here, so no other package is named, and no version that
+    none can have.
+    """
     packages = run.provenance_record.get("packages", {})
-    return {name: version for name, version in packages.items() if VERSION.fullmatch(f"{name}{version}")}
+    return {
+        name: version for name, version in packages.items() if name in MEASURING and VERSION.fullmatch(str(version))
+    }
 
 
 def _pins(packages: dict[str, str]) -> list[str]:

@@ -60,7 +60,7 @@ def limited_requests(get_response: GetResponse) -> GetResponse:
 def _limits(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
     """Yield the limits that count this request, as arguments of `allow`."""
     address, per_minute = client_address(request), settings.REQUESTS_PER_MINUTE
-    if not address or not per_minute or request.path in NOT_COUNTED:
+    if not per_minute or request.path in NOT_COUNTED:
         return
     if request.path.startswith(WORK):
         yield "work", address, f"{per_minute * WORKERS_SHARE} per minute"

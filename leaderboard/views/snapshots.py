@@ -19,6 +19,7 @@ from leaderboard.operations.dump import dumps, folder
 from leaderboard.operations.freezing import freeze
 from leaderboard.serving.client import client_address
 from leaderboard.serving.rate_limits import allow, retry_after
+from leaderboard.serving.request_limits import MAX_ADDRESS
 from leaderboard.stored.snapshots import FrozenTable, read_document, read_tables
 from leaderboard.views.page import show
 from leaderboard.views.ranges import file_response
@@ -80,7 +81,7 @@ def document_view(request: HttpRequest, digest: str) -> HttpResponse:
 def freeze_view(request: HttpRequest) -> HttpResponseBase:
     """Ask whether to freeze the table at the address `of`, and freeze it."""
     address = request.POST.get("of", "") or request.GET.get("of", "")
-    if not address.startswith("/"):
+    if not _is_of_this_site(address):
         raise Http404
     context = {"address": address}
     if request.method != "POST":
@@ -91,6 +92,15 @@ def freeze_view(request: HttpRequest) -> HttpResponseBase:
         return redirect(freeze([address]))
     except BadInput as error:
         return render(request, "freeze.html", {**context, "error": error}, status=400)
+
+
+def _is_of_this_site(address: str) -> bool:
+    """Tell whether this is a path of the site with its query string, as `bounded_requests` lets one pass.
+
+    Browsers read "//" and "/\\" at the beginning as the address of another site.
+    """
+    is_path = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return is_path and len(address) <= MAX_ADDRESS and "\0" not in address and "%00" not in address
 
 
 def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:

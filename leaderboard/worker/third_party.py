@@ -2,34 +2,27 @@
 
 import hashlib
 import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any
+from typing import IO
 
 from django.db import transaction
 
-from leaderboard.display.visible import visible
-from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
+from leaderboard.models import Model, Run, RunPart, WorkerToken
 from leaderboard.stored import artefacts, benchmarks, changes
 from leaderboard.worker.arrivals import checked_whole
 from leaderboard.worker.arrived_records import RECORD_LIMIT, RowsRefused
+from leaderboard.worker.claims import Claim, not_measured, read_claim
 from leaderboard.worker.finishing import finish
 from probing.errors import BadInput
-from probing.probes.normalise import normalised
-from probing.probes.parts import Part, parts
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.row_file import ITEMS
-from probing.settings import Settings
 
-HUB_ID = re.compile(r"[\w.-]+/[\w.-]+", re.ASCII)
 BLOCK = 1 << 20  # bytes read at a time
-UNCHANGED = "Give the files as the library wrote them."
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 
 
@@ -37,51 +30,6 @@ class OtherResult(BadInput):
     """The site has other rows of the same model, benchmark, settings and source."""
 
     code = "other-result"
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a result says of itself; all but its rows is checked.
-
-    `record`: that of the result, with the name and the commit that the model has on this site. `model`: may not be
-    saved yet. `source`: who measured it, as pages name them; `url`: where it was published.
-    """
-
-    record: Mapping[str, Any]
-    model: Model
-    benchmark: Benchmark
-    settings: Settings
-    source: str
-    url: str = ""
-
-    @property
-    def question(self) -> str:
-        """The text in place of the digest of settings: results of several sources stand side by side."""
-        return hashlib.sha256(json.dumps(["third-party", self.source, self.settings.digest]).encode()).hexdigest()
-
-    @property
-    def parts(self) -> list[Part]:
-        return list(parts(benchmarks.read(self.benchmark), self.settings))
-
-    @property
-    def settings_stored(self) -> dict[str, Any]:
-        """The settings as a run has them once it was stored and read again."""
-        return dict(json.loads(json.dumps(self.settings.to_json())))
-
-
-def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
-    """Read the record of a result (run.json).
-
-    `hub_id`: the model's name as org/name, where the record names a folder. `revision`: the name of the checkpoint,
-    where the record states none. Raises `BadInput` where the benchmark's version is not here, or something is not as a
-    record has it.
-    """
-    record = _parsed(text)
-    benchmark = _benchmark(record["benchmark"], str(record["settings"].get("probe", "")))
-    settings = normalised(_settings(record["settings"], benchmark), benchmarks.read(benchmark))
-    model = _claimed_model(record["model"], hub_id, revision, settings)
-    named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
-    return Claim(named, model, benchmark, settings, visible(source)[:300], url)
 
 
 def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
@@ -146,10 +94,7 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
         try:
             checked = checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
         except RowsRefused as error:
-            raise BadInput(
-                f"The result is not what a measurement gives. {error.message}",
-                "Measure it with the version of the library that this site has, and give its files unchanged.",
-            ) from error
+            raise not_measured(error) from error
         content = benchmarks.read(claim.benchmark)
         yield joined_in_folder(checked, content, claim.settings, Path(scratch) / "result")
 
@@ -200,84 +145,3 @@ def withdraw(run: Run) -> None:
         changes.withdraw(Run.objects.filter(pk=run.pk), "Withdrawn by the third party that had sent it.")
         if model.source != Model.Source.HUB and not model.runs.exists():
             model.delete()
-
-
-def _parsed(text: bytes) -> dict[str, Any]:
-    if len(text) > RECORD_LIMIT:
-        raise BadInput(f"{RECORD} is too large for a record.", UNCHANGED)
-    try:
-        record = json.loads(text)
-        if all(isinstance(record[name], dict) for name in ("model", "benchmark", "settings")):
-            return dict(record)
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise BadInput(f"{RECORD} cannot be read ({error}).", UNCHANGED) from error
-    raise BadInput(f"{RECORD} is not the record of a run.", UNCHANGED)
-
-
-def _benchmark(facts: Mapping[str, Any], probe: str) -> Benchmark:
-    """Return the version that the result is about; its files must be here, as rows are checked against them.
-
-    It is the one that is asked by this probe, where there is one.
-    """
-    here = Benchmark.objects.exclude(path="")
-    slug, version = facts.get("slug"), facts.get("version")
-    same = here.filter(digest=facts.get("digest", "")).order_by("-current", "-main", "pk")
-    benchmark = same.filter(probe=probe).first() or same.first()
-    if benchmark is None:
-        versions = ", ".join(here.filter(slug=slug).order_by("pk").values_list("version", flat=True)) or "none"
-        raise BadInput(
-            f"The result is on {slug} {version}, which is not here (versions of {slug} here: {versions}).",
-            "Import that version of the benchmark first, or measure the model on the version that is here.",
-        )
-    return benchmark
-
-
-def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
-    try:
-        settings = Settings.from_json(dict(values))
-    except (TypeError, ValueError, KeyError) as error:
-        raise BadInput(f"The result's settings cannot be read ({error}).", "Measure it with this version.") from error
-    if settings.probe != benchmark.probe:
-        raise BadInput(
-            f"The result was measured with the probe {settings.probe}, and {benchmark.slug} is imported here for "
-            f"{benchmark.probe}.",
-            f"Import the benchmark for it as well: --slug {benchmark.slug} --probe {settings.probe}.",
-        )
-    return settings
-
-
-def _claimed_model(card: Mapping[str, Any], hub_id: str, revision: str, settings: Settings) -> Model:
-    """Return the model that the result names: the row of those weights if there is one, else one that is not saved.
-
-    Where the record has no commit, the digests of its files are the weights, and without these, the revision. Weights
-    that were quantised in memory are others than those of the commit.
-    """
-    name, commit = hub_id or str(card.get("id", "")), str(card.get("commit") or "")[:64]
-    if not HUB_ID.fullmatch(name) or len(name) > 200:
-        raise BadInput(f"The result names its model {name[:200]!r}.", "Name it as the hub does: --model org/name.")
-    revision, weights = visible(revision or str(card.get("revision") or ""))[:200], commit or _content_digest(card)
-    quantisation = visible(str(card.get("quantisation") or ""))[:20]
-    if quantisation and (settings.quantization != "none" or card.get("source") == "object"):
-        commit, weights = "", hashlib.sha256(f"{weights or revision} {quantisation}".encode()).hexdigest()
-    rows = Model.objects.filter(hub_id=name, commit=weights)
-    rows = rows if weights else rows.filter(revision=revision)
-    if model := rows.filter(source=Model.Source.HUB).first() or rows.first():
-        return model
-    facts = {field: card.get(field) or None for field in ("kind", "architecture", "parameters")}
-    stated = {field: value for field, value in facts.items() if value is not None}
-    files = [file for file in card.get("files") or () if card.get("source") == "gguf"]
-    weights_file = visible(str(files[0]))[:200] if files else ""
-    local = not commit and (weights or revision)
-    source = Model.Source.LOCAL if local else Model.Source.PUBLISHED
-    facts_of_files = {"weights_file": weights_file, "quantisation": quantisation}
-    model = Model(hub_id=name, commit=weights, source=source, **facts_of_files, **stated)
-    model.name_revision(revision)
-    return model
-
-
-def _content_digest(card: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of the names and digests of the model's files, empty where the record names none."""
-    files = card.get("files")
-    if not isinstance(files, Mapping) or not files:
-        return ""
-    return hashlib.sha256("".join(f"{name} {digest}\n" for name, digest in sorted(files.items())).encode()).hexdigest()

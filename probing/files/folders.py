@@ -19,7 +19,7 @@ AT_WORKING_FOLDER, EXCHANGE = -100, 2
 
 
 @contextmanager
-def space(where: Path) -> Iterator[None]:
+def space(where: Path | str) -> Iterator[None]:
     """Turn the system's error "no space left" into `NoSpace`."""
     try:
         yield

@@ -10,6 +10,7 @@ from typing import IO
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from probing.benchmark import ROW_KEY
@@ -17,8 +18,10 @@ from probing.probes.parts import Part
 
 ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
 UNPACKED_LIMIT = 10**9
+VALUE_BYTES = 8  # of a number
 COLUMNS_LIMIT = 200
 BATCH_ROWS = 1024  # that are unpacked at a time
+TOO_LARGE = "they are larger than rows can be"
 
 
 class UnfitRows(ValueError):
@@ -33,10 +36,10 @@ def read_tables(file: IO[bytes], counts: Sequence[int]) -> Iterator[pa.Table]:
     try:
         parquet = pq.ParquetFile(file)
         _refuse_size(parquet.metadata, sum(counts))
-        batches, waiting = parquet.iter_batches(BATCH_ROWS), parquet.schema_arrow.empty_table()
+        batches, waiting = _batches(file, parquet), parquet.schema_arrow.empty_table()
         for count in counts:
             while len(waiting) < count:
-                waiting = pa.concat_tables([waiting, pa.Table.from_batches([next(batches)])])
+                waiting = pa.concat_tables([waiting, next(batches)])
             yield waiting.slice(0, count)
             waiting = waiting.slice(count)
     except UnfitRows:
@@ -45,12 +48,40 @@ def read_tables(file: IO[bytes], counts: Sequence[int]) -> Iterator[pa.Table]:
         raise UnfitRows("they are not a readable Parquet file") from error
 
 
+def _batches(file: IO[bytes], parquet: pq.ParquetFile) -> Iterator[pa.Table]:
+    """Yield the rows of a file, some at a time.
+
+    A file states a text once that many of its rows have. Rows are therefore read with a reference in place of each
+    text, and the texts are put in only if they are not too large together.
+    """
+    columns = [parquet.schema.column(number) for number in range(parquet.metadata.num_columns)]
+    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+    size = 0
+    for batch in pq.ParquetFile(file, read_dictionary=texts).iter_batches(BATCH_ROWS):
+        size += sum(map(_unpacked_bytes, batch.columns))
+        if size > UNPACKED_LIMIT:
+            raise UnfitRows(TOO_LARGE)
+        yield pa.Table.from_batches([batch]).cast(parquet.schema_arrow)
+
+
+def _unpacked_bytes(column: pa.Array) -> int:
+    """Return how many bytes a column takes once its texts are put in."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return _unpacked_bytes(column.flatten())
+    if not pa.types.is_dictionary(column.type):
+        return int(column.nbytes)
+    return pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+
+
 def _refuse_size(metadata: pq.FileMetaData, count: int) -> None:
     if metadata.num_rows != count:
         raise UnfitRows(f"there are {metadata.num_rows} rows for {count} items")
+    if metadata.num_columns > COLUMNS_LIMIT:
+        raise UnfitRows(TOO_LARGE)
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    if metadata.num_columns > COLUMNS_LIMIT or sum(group.total_byte_size for group in groups) > UNPACKED_LIMIT:
-        raise UnfitRows("they are larger than rows can be")
+    values = sum(group.column(number).num_values for group in groups for number in range(metadata.num_columns))
+    if max(sum(group.total_byte_size for group in groups), values * VALUE_BYTES) > UNPACKED_LIMIT:
+        raise UnfitRows(TOO_LARGE)
 
 
 def read_part(path: Path, part: Part, skipped: frozenset[int] = frozenset()) -> pd.DataFrame:
@@ -80,7 +111,7 @@ def _content(path: Path) -> bytes:
             raise UnfitRows("they are not in a file")
         content = file.read(ROWS_LIMIT + 1)
     if len(content) > ROWS_LIMIT:
-        raise UnfitRows("they are larger than rows can be")
+        raise UnfitRows(TOO_LARGE)
     return content
 
 

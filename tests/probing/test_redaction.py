@@ -6,7 +6,11 @@ from probing.redaction import without_assigned_secrets, without_secrets
 
 
 @pytest.mark.parametrize(
-    "secret", ["hf_0123456789abcdef", "sk-0123456789", "ghp_0123456789", "user:word@host", "Zk3-" * 10 + "abc"]
+    "secret",
+    [
+        *("hf_0123456789abcdef", "sk-0123456789", "ghp_0123456789", "user:word@host", "Zk3-" * 10 + "abc"),
+        *(f"{prefix}_{'Zk3-' * 10}abc" for prefix in ("cbw", "cbp", "cbs")),
+    ],
 )
 def test_what_looks_like_a_secret_is_hidden(secret: str) -> None:
     text = without_secrets(f"get https://{secret} now")

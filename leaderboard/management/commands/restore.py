@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.management.base import PlainCommand
+from leaderboard.models import WorkerToken
 from leaderboard.operations.restore import restore_backup
 
 
@@ -18,4 +19,6 @@ class Command(PlainCommand):
         manifest = restore_backup(file)
         rows = sum(manifest.rows.values())
         self.say(f"{rows:,} rows and {len(manifest.files) - 1:,} files of {manifest.made} are restored.")
+        if tokens := WorkerToken.objects.filter(revoked=False).count():
+            self.say(f"Tokens of programs elsewhere that are valid again: {tokens}. Revoke those that you do not know.")
         self.say("Create an account for the administration (createsuperuser), start the workers, and run requeue.")

@@ -1,5 +1,6 @@
 """Results that third parties push: stored once, marked, never ranked, and withdrawn by who pushed them."""
 
+import errno
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from django.core.files.storage import storages
+from django.core.files.storage import FileSystemStorage, storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.test import Client
@@ -18,6 +19,7 @@ from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.stored import benchmarks
 from leaderboard.worker import pushes
+from leaderboard.worker.arrivals import CheckedParts
 from leaderboard.worker.jobs import work_in_lane
 from probing.results.result import RECORD
 from probing.results.row_file import ITEMS
@@ -270,6 +272,21 @@ def test_a_large_result_that_is_refused_ends_as_failed_and_may_be_pushed_again(
     (result / ITEMS).write_bytes(whole)
     assert pusher.push(result).status_code == 202
     assert not Run.objects.filter(pk=failed.pk).exists()
+
+
+def test_a_full_disk_is_worth_another_try_and_nothing_is_left(
+    pusher: Pusher, result: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for kind, method in ((CheckedParts, "store"), (FileSystemStorage, "_save")):
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, method, full)
+            answer = pusher.push(result)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (503, "no-space")
+        assert not Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY).exists()
+    assert pusher.push(result).status_code == 201
 
 
 def test_two_requests_with_the_same_result_at_once_store_it_once(

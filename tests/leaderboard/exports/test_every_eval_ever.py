@@ -174,14 +174,33 @@ def test_the_record_of_another_project_becomes_a_run_and_comes_back_as_it_was(cl
     assert "org/elsewhere" not in overview  # it has other questions, as far as anybody can tell
 
 
+def with_result(**changes: Any) -> str:
+    """The record with other facts of its first result."""
+    return json.dumps(FOREIGN | {"evaluation_results": [FOREIGN["evaluation_results"][0] | changes]})
+
+
+def with_source(address: str) -> str:
+    source = FOREIGN["source_metadata"] | {"source_organization_url": address}
+    return json.dumps(FOREIGN | {"source_metadata": source})
+
+
 @pytest.mark.parametrize(
     "content",
     [
         "[]",
         "{",
         "{}",
+        '{"a": "\\ud800"}',
         json.dumps(FOREIGN | {"evaluation_results": 3}),
+        json.dumps(FOREIGN | {"evaluation_results": []}),
         json.dumps(FOREIGN | {"model_info": {"id": "x"}}),
+        json.dumps(FOREIGN | {"model_info": {"id": "../x"}}),
+        with_source("javascript:alert(1)"),
+        with_source(f"https://example.org/{'x' * 200}"),
+        with_result(score_details={"score": "nan"}),
+        with_result(score_details={"score": float("inf")}),
+        with_result(score_details={"score": 0.5, "details": {"cluster_low": "-inf"}}),
+        with_result(score_details={"score": 0.5, "uncertainty": {"confidence_interval": {"lower": "low"}}}),
     ],
 )
 def test_what_is_no_record_is_refused(content: str, tmp_path: Path) -> None:

@@ -44,6 +44,19 @@ def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
     assert find_runs(["org/a", "org/b"], "") == [last, other]
 
 
+def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_once(db: None) -> None:
+    """Trying one combination after the other would take days."""
+    tiny = make.benchmark()
+    of = make.model("org/a")
+    runs = [make.finished(tiny, of=of, artefact="runs/1") for _ in range(30)]
+    chosen = find_runs([*["org/a"] * 7, str(runs[0].pk)], "")
+    assert chosen == [*runs[:-8:-1], runs[0]]
+    for run in runs[7:]:
+        run.delete()
+    with pytest.raises(BadInput, match="is chosen 8 times"):
+        find_runs(["org/a"] * 8, "")
+
+
 def test_models_are_compared_on_the_benchmark_that_all_have(db: None) -> None:
     tiny, other = make.benchmark(), make.benchmark("other")
     comparable(tiny, "org/a")

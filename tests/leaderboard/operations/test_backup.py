@@ -1,6 +1,7 @@
 """Backup and restore: every page is the same, damage and content are refused, and nothing is done by half."""
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -9,7 +10,10 @@ import subprocess
 import sys
 import tarfile
 import tracemalloc
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -59,7 +63,8 @@ def test_every_page_of_a_restored_site_is_the_same(
     assert "SECRET_KEY" in printed
     empty_machine(settings, tmp_path)
     assert not Run.objects.exists()
-    assert "restored" in output_of("restore", str(file))
+    restored = output_of("restore", str(file))
+    assert "restored" in restored and "programs elsewhere that are valid again: 1." in restored
     assert rows() == before
     after = crawl(client, site)
     assert [address for address, page in pages.items() if after[address] != page] == []
@@ -112,6 +117,9 @@ def repacked(file: Path, change: dict[str, bytes | None]) -> None:
         ({"../outside": b"x"}, "a member '../outside' that no backup has"),
         ({"manifest.json": None}, "ends before its manifest"),
         ({"manifest.json": b"[]"}, "manifest of the backup cannot be read"),
+        ({"manifest.json": b'{"made": "", "versions": {}, "migrations": [], "files": []}'}, "manifest of the backup"),
+        ({"database.jsonl/inside": b"x"}, "a member 'database.jsonl/inside' that no backup has"),
+        ({".": b"x"}, "a member '.' that no backup has"),
     ],
 )
 def test_a_changed_backup_is_refused_before_anything_is_stored(
@@ -125,6 +133,48 @@ def test_a_changed_backup_is_refused_before_anything_is_stored(
     assert not Benchmark.objects.exists()
     assert [path for path in settings.DATA.rglob("*") if path.is_file()] == []
     assert not (tmp_path / "outside").exists()
+
+
+def with_rows(file: Path, change: Callable[[list[dict[str, Any]]], None]) -> None:
+    """Change the rows of a backup and its manifest so that both agree: what a stranger can do to a dump."""
+    with tarfile.open(file) as archive:
+        lines, manifest = (archive.extractfile(name).read() for name in ("database.jsonl", "manifest.json"))
+    rows = [json.loads(line) for line in lines.splitlines()]
+    change(rows)
+    content = "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+    facts = json.loads(manifest)
+    facts["rows"] |= Counter(row["model"] for row in rows)
+    facts["files"]["database.jsonl"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    repacked(file, {"database.jsonl": content, "manifest.json": json.dumps(facts).encode()})
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc", "benchmarks/../../outside", "benchmarks/..", "artefacts", "benchmarks/a/../.."]
+)
+def test_a_backup_of_a_stranger_offers_no_other_files_of_this_machine(
+    site: Site, settings: DjangoSettings, tmp_path: Path, file: Path, path: str
+) -> None:
+    def lead_elsewhere(rows: list[dict[str, Any]]) -> None:
+        next(row for row in rows if row["model"] == "leaderboard.benchmark")["fields"]["path"] = path
+
+    write_backup(file)
+    with_rows(file, lead_elsewhere)
+    empty_machine(settings, tmp_path)
+    with pytest.raises(BadInput, match="where none can be"):
+        restore_backup(file)
+    assert not Benchmark.objects.exists()
+
+
+def test_a_backup_of_a_stranger_creates_no_account(
+    site: Site, settings: DjangoSettings, tmp_path: Path, file: Path
+) -> None:
+    account = {"username": "stranger", "password": "x", "is_superuser": True, "is_staff": True}
+    write_backup(file)
+    with_rows(file, lambda rows: rows.append({"model": "auth.user", "pk": 99, "fields": account}))
+    empty_machine(settings, tmp_path)
+    with pytest.raises(BadInput, match="a row of users, which no backup has"):
+        restore_backup(file)
+    assert not User.objects.exists() and not Benchmark.objects.exists()
 
 
 @pytest.mark.parametrize("length", [0, 100, 3000])

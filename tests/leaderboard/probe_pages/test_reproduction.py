@@ -60,6 +60,14 @@ def test_what_a_stranger_has_recorded_adds_no_line_to_the_files(run: Run) -> Non
     assert not any(line.startswith(("rm", "--index")) for line in script_file(hostile).splitlines()[:-1])
 
 
+def test_readers_are_told_to_install_no_package_but_those_that_the_library_records(run: Run, client: Client) -> None:
+    with_packages(run, {**PACKAGES, "evil-package": "1.0", "-rsecrets": "1.0", "tokenizers": "unknown"})
+    files = [client.get(f"/runs/{run.pk}/{rest}").content.decode() for rest in ("", "reproduce.sh", "requirements.txt")]
+    for text in files:
+        assert "evil-package==" not in text and "-rsecrets==" not in text and "==unknown" not in text
+    assert "transformers==5.23.1" in files[2]
+
+
 @pytest.mark.parametrize("file", ["reproduce.sh", "requirements.txt"])
 def test_published_figures_cannot_be_repeated(site: Site, client: Client, file: str) -> None:
     assert client.get(f"/runs/{site.published.pk}/{file}").status_code == 404

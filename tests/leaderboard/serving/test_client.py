@@ -14,8 +14,9 @@ from leaderboard.serving.client import client_address
         ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
         ("::ffff:192.0.2.7", "192.0.2.7"),
         ("fe80::1%eth0", "fe80::/64"),
-        ("", ""),
-        ("localhost", ""),
+        ("", "unknown"),
+        ("localhost", "unknown"),
+        ("1.2.3.4, 5.6.7.8", "unknown"),
     ],
 )
 def test_a_client_is_counted_by_its_address_or_its_network(remote_address: str, counted: str) -> None:

@@ -159,12 +159,13 @@ def test_what_is_not_parquet_is_refused(small: Benchmark) -> None:
 RECORDS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "not a JSON object": lambda record: [record],
     "'packages' of their record is missing": lambda record: {**record, "packages": None},
-    "record is malformed": lambda record: {**record, "packages": {"python": "3"}},
-    "record is malformed:?": lambda record: {**record, "end": "tomorrow"},
-    "their record is malformed": lambda record: {**record, "positions": -1},
+    "'packages' of their record is .*malformed": lambda record: {**record, "packages": {"python": "3"}},
+    "'end' of their record": lambda record: {**record, "end": "tomorrow"},
+    "'start' of their record": lambda record: {**record, "start": "2026-11-01T12:00:00"},
+    "'positions' of their record": lambda record: {**record, "positions": -1},
     "another model": lambda record: {**record, "model": {**record["model"], "commit": "1" * 40}},
     "another kind of model": lambda record: {**record, "model": {**record["model"], "kind": "masked"}},
-    "another benchmark": lambda record: {**record, "benchmark": {"digest": "0"}},
+    "another benchmark": lambda record: {**record, "benchmark": {**record["benchmark"], "digest": "0"}},
     "another digest of settings": lambda record: {**record, "settings_digest": "0"},
     "another number of items": lambda record: {**record, "items_done": 3},
 }

@@ -50,6 +50,44 @@ def test_a_table_is_read_before_those_that_follow(file: BytesIO, monkeypatch: py
         next(tables)
 
 
+BOMBS = {
+    "a text in every row": {"index": range(2000), "subject": ["x" * 100_000] * 2000},
+    "texts in a list": {"index": range(20), "answers": [["x" * 100_000] * 100] * 20},
+    "equal numbers": {"index": range(20), "scores": [[0.0] * 100_000] * 20},
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_small_file_of_large_rows_is_refused_before_they_fill_the_memory(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "UNPACKED_LIMIT", 10**7)
+    content = BytesIO()
+    table = pa.table({column: list(cells) for column, cells in BOMBS[name].items()})
+    pq.write_table(table, content, compression="zstd")
+    assert len(content.getvalue()) < 10**6
+    with pytest.raises(UnfitRows, match="larger than rows can be"):
+        list(read_tables(content, [len(BOMBS[name]["index"])]))
+
+
+def test_texts_numbers_and_lists_are_read_with_their_types() -> None:
+    table = pa.table(
+        {
+            "relation": ["P30", "P30", None],
+            "large": pa.array(["a", "b", "b"], pa.large_string()),
+            "answers": [["a", "b"], [], None],
+            "nested": pa.array([[["a"], ["a", None]], [], [[]]], pa.large_list(pa.list_(pa.large_string()))),
+            "number": pa.array([1, None, 3], pa.int64()),
+            "raw": pa.array([b"\xff", b"", None]),
+            "scores": pa.array([[1.5], [2.5, 3.5], []], pa.list_(pa.float32())),
+        }
+    )
+    content = BytesIO()
+    pq.write_table(table, content)
+    (read,) = read_tables(content, [3])
+    assert read.equals(table) and read.schema.types == table.schema.types
+
+
 def test_what_is_no_parquet_file_is_refused() -> None:
     with pytest.raises(UnfitRows, match="not a readable Parquet file"):
         next(read_tables(BytesIO(b"PAR1"), [1]))
