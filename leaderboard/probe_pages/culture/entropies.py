@@ -79,7 +79,7 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
     return [
         Column(
             f"{name}_items",
-            f"{title}, items",
+            f"{title}, questions",
             lambda row: cells.number(row.sides[place][1]),
             align="number",
             folded=True,

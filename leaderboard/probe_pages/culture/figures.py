@@ -73,7 +73,7 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
 
 
 def _items_column(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
-    return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
+    return Column(f"{name}_n", f"{title}, questions", lambda row: cells.items(score(row).n), align="number")
 
 
 def _gap(row: Sides) -> cells.Cell:
