@@ -28,11 +28,7 @@ def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
     number = next(iter(wordings)) if len(wordings) == 1 else 0
     return [
         *([f"{benchmark.items:,} questions"] if benchmark.items else []),
-        *([_counted(benchmark.relations, "relation")] if benchmark.relations else []),
-        *([f"{_counted(number, 'wording')} each"] if number > 1 else []),
+        *([labels.number_of(benchmark.relations, "relation")] if benchmark.relations else []),
+        *([f"{labels.number_of(number, 'wording')} each"] if number > 1 else []),
         *([pages_of(benchmark).asked_by] if pages_of(benchmark).asked_by else []),
     ]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -45,7 +45,7 @@ def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> 
     """Describe the curve: how many models from which sources, the best and the largest, and what guessing reaches."""
     measured = sum(score.is_measured for score in scores)
     sentences = [
-        f"{title}, {len(scores)} model{'' if len(scores) == 1 else 's'}: {measured} measured here (filled points), "
+        f"{title}, {labels.number_of(len(scores), 'model')}: {measured} measured here (filled points), "
         f"{len(scores) - measured} published (hollow points).",
         best_and_largest(scores),
     ]

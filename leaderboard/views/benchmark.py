@@ -85,7 +85,8 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
     context["contents"] = _contents(sections, has_relations=bool(rows))
     today = timezone.now().date()
-    reference = benchmark_reference(benchmark, len(board.standings), page_address(request), today)
+    models = sum(not row.is_baseline for row in board.standings)
+    reference = benchmark_reference(benchmark, models, page_address(request), today)
     return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
 
 

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.display.columns import source
+from leaderboard.display.labels import number_of
 from leaderboard.display.links import PageLink, link
 from leaderboard.display.tables import Table, select
 from leaderboard.lists.overview import citations, model_rows, overview, running, versions, with_open_runs
@@ -78,7 +79,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
         return HttpResponseRedirect(page)
     matrix = _matrix(chosen.rows, chosen.columns, query)
     curve = curve_column(chosen.everything.columns, query.get("curve", ""))
-    details = f"{len(chosen.rows)} models on {len(chosen.columns)} benchmarks"
+    details = f"{number_of(len(chosen.rows), 'model')} on {number_of(len(chosen.columns), 'benchmark')}"
     return show(
         request,
         "overview.html",

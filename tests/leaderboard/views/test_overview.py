@@ -52,6 +52,11 @@ def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, t
     assert shown == [("org/a", "0.400", "0.600", "2"), ("org/b", "", "0.700", "1")]
 
 
+def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
+
+
 def test_the_first_visit_sorts_by_coverage_and_says_so(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.9, make.model("org/best"))
     both = make.model("org/both")
