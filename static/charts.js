@@ -5,6 +5,7 @@
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
   const LOWER = 0.8; // height of a narrow chart, as a share of the usual one
+  const LOW = 200; // height of a chart that is never made lower, in pixels
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
   const MOST_COVERED = 80; // cost of a place for a name; see `place`
   const MARGIN = 8; // pixels above the plotted area, which a name may use
@@ -67,6 +68,8 @@
     for (const axis of [layout.xaxis, layout.yaxis]) axis.ticktext = axis.ticktext?.map(short);
     for (const trace of data) trace.name &&= short(trace.name);
   }
+
+  const lower = (height) => (height < LOW ? 1 : LOWER);
 
   // Tells whether two boxes share more than their edges.
   const overlap = (one, other) =>
@@ -134,7 +137,7 @@
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
     if ((width ?? plot.clientWidth) < NARROW) {
       shorten(data, layout);
-      layout.height *= LOWER;
+      layout.height *= lower(layout.height);
     }
     const options = { displayModeBar: false, responsive: true };
     window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
@@ -165,7 +168,7 @@
 
   function watch(root) {
     for (const plot of root.querySelectorAll("[data-chart]")) {
-      plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? LOWER : 1)}px`;
+      plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? lower(plot.dataset.height) : 1)}px`;
       near.observe(plot);
     }
   }

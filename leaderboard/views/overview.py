@@ -78,7 +78,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(chosen.filters.search)):
         return HttpResponseRedirect(page)
     matrix = _matrix(chosen.rows, chosen.columns, query)
-    curve = curve_column(chosen.everything.columns, query.get("curve", ""))
+    curve = curve_column(chosen.everything.columns, query.get("curve", ""), chosen.topic)
     details = f"{number_of(len(chosen.rows), 'model')} on {number_of(len(chosen.columns), 'benchmark')}"
     return show(
         request,
@@ -97,7 +97,7 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "models": len(everything.rows),
         "benchmarks": chosen.benchmarks,
         "updated": everything.updated,
-        "running": running().count(),
+        "running": running(),
         "quiz": _quiz(everything.columns),
         "filters": filters,
         "named": benchmarks_and_relations(filters.search),

@@ -16,6 +16,7 @@ from leaderboard.probe_pages.culture.figures import (
     ChartLine,
     both_sides,
     comma_separated,
+    culture_names,
     gaps_forest,
     languages_cell,
     legend,
@@ -166,7 +167,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
     summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}.{_legend(rows)}"
-    figure = both_sides(lines, ("first culture", "West"))
+    figure = both_sides(lines, culture_names(rows))
     return Section("languages", title, table, Chart("languages", title, summary, figure))
 
 

@@ -165,7 +165,7 @@ def test_languages_stand_below_each_other_under_their_pair(
     client: Client, culture: Benchmark, culture_run: Run
 ) -> None:
     plot = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
-    assert [trace.name for trace in plotted(plot).data] == ["first culture", "West"]
+    assert [trace.name for trace in plotted(plot).data] == ["Arab", "West"]
     rows = ("Arabic, one", "English, one", "Arabic, two", "English, two")
     assert plotted(plot).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
 
