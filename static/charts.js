@@ -8,6 +8,7 @@
   const LOW = 200; // height of a chart that is never made lower, in pixels
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
   const MOST_COVERED = 80; // cost of a place for a name; see `place`
+  const MOST_NARROW = 18; // the same in a narrow chart, where a name farther away would seem to be another point's
   const MARGIN = 8; // pixels above the plotted area, which a name may use
   const STEP = 6; // distance of the places at which a line is looked at, in pixels
   const LINES = [0, -1, 1, -2, 2, -3, 3]; // how far a name may stand from its point, in its own height
@@ -101,6 +102,7 @@
     const placed = names.filter(isFixed).map((name) => name.getBoundingClientRect());
     const inTheWay = names.length > placed.length ? obstacles(plot) : [];
     const { right } = plot.getBoundingClientRect();
+    const most = plot.clientWidth < NARROW ? MOST_NARROW : MOST_COVERED;
     const { left, top, bottom } = plot.querySelector(".nsewdrag").getBoundingClientRect();
     const isOutside = (box) => box.left < left || box.right > right || box.top < top - MARGIN || box.bottom > bottom;
 
@@ -118,7 +120,7 @@
       const costs = shifts.map(cost);
       const least = Math.min(...costs);
       const [x, y] = shifts[costs.indexOf(least)];
-      if (least > MOST_COVERED) name.setAttribute("display", "none");
+      if (least > most) name.setAttribute("display", "none");
       else {
         name.setAttribute("transform", `translate(${x} ${y})`);
         placed.push(moved(box, x, y));
