@@ -17,9 +17,14 @@ PUBLISHED_ONLY = {
 
 def description(benchmark: Benchmark) -> str:
     """Return the sentence, or a description of how questions are asked where there is none."""
-    entry = CATALOG.get(benchmark.slug)
     way_of_asking = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
-    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, way_of_asking)
+    return sentence_about(benchmark) or way_of_asking
+
+
+def sentence_about(benchmark: Benchmark) -> str:
+    """Return the sentence, which benchmarks of a site's own lack."""
+    entry = CATALOG.get(benchmark.slug)
+    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, "")
 
 
 def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:

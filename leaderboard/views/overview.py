@@ -80,13 +80,14 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     matrix = _matrix(chosen.rows, chosen.columns, query)
     curve = curve_column(chosen.everything.columns, query.get("curve", ""), chosen.topic)
     details = f"{number_of(len(chosen.rows), 'model')} on {number_of(len(chosen.columns), 'benchmark')}"
+    reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
     return show(
         request,
         "overview.html",
         _context(chosen, matrix, curve, query),
         [matrix.table],
         curve_charts(curve, chosen.everything.rows),
-        reference=page_reference(request, "overview", "What language models know: figures by benchmark", details),
+        reference=reference if matrix.table.rows else None,
     )
 
 

@@ -262,7 +262,9 @@ def test_a_site_without_figures_offers_to_submit_a_model(client: Client, tiny: B
 
 
 def test_a_site_without_benchmarks_says_what_to_do(client: Client, db: None) -> None:
-    assert "import_benchmark" in page(client)
+    html = page(client)
+    assert "import_benchmark" in html
+    assert 'id="cite"' not in html and 'id="embed"' not in html, "there is nothing to cite or to embed"
 
 
 def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, tiny: Benchmark) -> None:
@@ -372,4 +374,4 @@ def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: C
         response = client.get("/")
     assert len(queries) <= 12
     assert len(response.content) < MOST_BYTES
-    assert "1000 models" in response.content.decode()
+    assert "1,000 models ·" in response.content.decode()
