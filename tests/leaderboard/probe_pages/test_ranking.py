@@ -318,3 +318,12 @@ def test_published_figures_stand_by_themselves_where_no_files_are_here(client: C
     run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
     sides = csv_rows(client, f"/runs/{run.pk}/", "predicates")
     assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"
+
+
+def test_questions_are_chosen_by_language_and_pair(client: Client, culture: Benchmark) -> None:
+    form = client.get("/benchmarks/culture/items/").context["form"]
+    assert "culture_pair" not in form.fields, "there is one pair"
+    assert form.fields["language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
+    rows = csv_rows(client, "/benchmarks/culture/items/?language=ar")
+    assert {(row["language"], row["culture_pair"]) for row in rows} == {("ar", "arab-west")}
+    assert len(rows) == len(csv_rows(client, "/benchmarks/culture/items/?language=en")) == 5
