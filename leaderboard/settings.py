@@ -184,6 +184,7 @@ SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env_bool("CLOZEBOARD_HSTS
 SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # only the operator knows what other hosts the domain has
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True  # like the session cookie; no script reads it
+CSRF_FAILURE_VIEW = "leaderboard.serving.errors.unaccepted_form"
 
 # Security headers
 X_FRAME_OPTIONS = "DENY"

@@ -82,6 +82,7 @@ register_converter(DigestConverter, "digest")
 register_converter(ModelNameConverter, "model")
 
 handler400 = "leaderboard.serving.errors.bad_request"
+handler403 = "leaderboard.serving.errors.forbidden"
 handler404 = "leaderboard.views.not_found.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
 

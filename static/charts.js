@@ -5,8 +5,10 @@
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
   const LOWER = 0.8; // height of a narrow chart, as a share of the usual one
+  const LOW = 200; // height of a chart that is never made lower, in pixels
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
   const MOST_COVERED = 80; // cost of a place for a name; see `place`
+  const MOST_NARROW = 18; // the same in a narrow chart, where a name farther away would seem to be another point's
   const MARGIN = 8; // pixels above the plotted area, which a name may use
   const STEP = 6; // distance of the places at which a line is looked at, in pixels
   const LINES = [0, -1, 1, -2, 2, -3, 3]; // how far a name may stand from its point, in its own height
@@ -68,6 +70,8 @@
     for (const trace of data) trace.name &&= short(trace.name);
   }
 
+  const lower = (height) => (height < LOW ? 1 : LOWER);
+
   // Tells whether two boxes share more than their edges.
   const overlap = (one, other) =>
     one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
@@ -98,6 +102,7 @@
     const placed = names.filter(isFixed).map((name) => name.getBoundingClientRect());
     const inTheWay = names.length > placed.length ? obstacles(plot) : [];
     const { right } = plot.getBoundingClientRect();
+    const most = plot.clientWidth < NARROW ? MOST_NARROW : MOST_COVERED;
     const { left, top, bottom } = plot.querySelector(".nsewdrag").getBoundingClientRect();
     const isOutside = (box) => box.left < left || box.right > right || box.top < top - MARGIN || box.bottom > bottom;
 
@@ -115,7 +120,7 @@
       const costs = shifts.map(cost);
       const least = Math.min(...costs);
       const [x, y] = shifts[costs.indexOf(least)];
-      if (least > MOST_COVERED) name.setAttribute("display", "none");
+      if (least > most) name.setAttribute("display", "none");
       else {
         name.setAttribute("transform", `translate(${x} ${y})`);
         placed.push(moved(box, x, y));
@@ -134,7 +139,7 @@
     const { data, layout } = withTokens(JSON.parse(document.getElementById(plot.dataset.chart).textContent));
     if ((width ?? plot.clientWidth) < NARROW) {
       shorten(data, layout);
-      layout.height *= LOWER;
+      layout.height *= lower(layout.height);
     }
     const options = { displayModeBar: false, responsive: true };
     window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
@@ -165,7 +170,7 @@
 
   function watch(root) {
     for (const plot of root.querySelectorAll("[data-chart]")) {
-      plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? LOWER : 1)}px`;
+      plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? lower(plot.dataset.height) : 1)}px`;
       near.observe(plot);
     }
   }

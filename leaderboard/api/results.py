@@ -50,7 +50,7 @@ class Withdrawn(TypedDict):
 
 @post("results", group=PUSHES, status=201, others=(200, 202), access=FOR_PUSHES, answer=PushedRun, form=PushForm)
 def results_json(request: HttpRequest, token: WorkerToken) -> HttpResponseBase:
-    """Check and store a result, sent as a form with the files `items` (items.parquet) and `record` (run.json).
+    """Check and store a result, sent as a form with the files items.parquet and run.json.
 
     The status is 201, 202 if a worker checks it first as it is large, and 200 if the site had this very result.
     """

@@ -18,6 +18,7 @@ from leaderboard.lists.overview_rows import ModelRow
 from leaderboard.lists.question_outcomes import question_outcomes
 from leaderboard.lists.questions import (
     ORDERS,
+    PLACE_TAGS,
     RatedQuestion,
     difficulties,
     question_id,
@@ -53,6 +54,8 @@ class QuestionsQuery(PagedQuery):
 
     search: str = Field("", max_length=100, description="Part of the subject, the sentence or an answer.")
     relation: str = Field("", description="Name of the relation.")
+    culture_pair: str = Field("", description="Culture pair, such as arab-west.")
+    language: str = Field("", description="Code of the language in which the question is asked.")
     order: str = choice("Order of the questions.", ORDERS)
 
 
@@ -133,10 +136,13 @@ def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Qu
     """Return the questions of a benchmark, 200 per page, with how many answers to each were right."""
     benchmark = current_benchmark(name)
     judged = bool(benchmark.correctness.column)
-    labels = {relation.label: relation.label for relation in read_questions(benchmark).relations}
-    one_of("relation", query.relation, labels)
+    relations = read_questions(benchmark).relations
+    one_of("relation", query.relation, dict.fromkeys(relation.label for relation in relations))
+    for tag in PLACE_TAGS:
+        values = {str(relation.tags[tag]) for relation in relations if tag in relation.tags}
+        one_of(tag, getattr(query, tag), sorted(values))
     one_of("order", query.order, ORDERS)
-    rows = difficulties(benchmark, QuestionsForm(request.GET, labels, judged).choice)
+    rows = difficulties(benchmark, QuestionsForm(request.GET, relations, judged).choice)
     page = page_of(request, query, read_from(rows), _question_name, place_in(map(_question_name, rows)))
     return {
         **page.facts,

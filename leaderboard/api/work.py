@@ -223,7 +223,7 @@ def renew_json(request: HttpRequest, token: WorkerToken, body: ShareBody, lease:
 
 @post("work/<str:lease>/rows", group=WORK, access=FOR_WORKERS, form=RowsForm)
 def rows_json(request: HttpRequest, token: WorkerToken, lease: str) -> Stored:
-    """Check and store the rows of a part, sent as a form with the file `rows` and the text `record`."""
+    """Check and store the rows of a part, sent as a form with the fields rows and record."""
     part = elsewhere.leased(lease, token)
     if int(request.META.get("CONTENT_LENGTH") or 0) > ROWS_LIMIT + RECORD_LIMIT:
         raise BadInput(f"The rows are larger than {ROWS_LIMIT:,} bytes.", "Report it: rows of a part are never larger.")

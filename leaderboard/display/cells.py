@@ -257,12 +257,13 @@ def bound(value: float | None) -> Cell:
 
 @remembered
 def parameters(value: int | None) -> Cell:
-    """Show a number of parameters with three digits and a unit, such as 135 M or 6.7 B."""
+    """Show a number of parameters with three digits and a unit, such as 135 M or 6.7 B; 999.6 M becomes 1 B."""
     if value is None:
         return _no_value("number")
+    rounded = int(float(f"{value:.2e}"))
     for size, unit in ((10**12, "T"), (10**9, "B"), (10**6, "M"), (10**3, "K")):
-        if value >= size:
-            return Cell(value, f"{value / size:.3g} {unit}", kind="number")
+        if rounded >= size:
+            return Cell(value, f"{rounded / size:.3g} {unit}", kind="number")
     return Cell(value, str(value), kind="number")
 
 

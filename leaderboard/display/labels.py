@@ -153,8 +153,13 @@ def language(code: str) -> str:
 def counted(runs: Sequence[Run]) -> str:
     """Return the number of models in words, and that of the runs if it is larger."""
     number = len({run.model.hub_id for run in runs})
-    models = f"{number} model{'' if number == 1 else 's'}"
+    models = number_of(number, "model")
     return models if number == len(runs) else f"{models} in {len(runs)} runs"
+
+
+def number_of(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where there is not one of it."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def plain(name: str) -> str:

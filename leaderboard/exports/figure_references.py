@@ -6,19 +6,23 @@ from datetime import date
 from django.utils.text import slugify
 
 from leaderboard.display import cells, labels
+from leaderboard.display.figures import figure, interval_note
 from leaderboard.display.labels import within
 from leaderboard.exports.references import Reference
 from leaderboard.models import Benchmark, Run, Score, Snapshot
 from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.breakdowns import hover_label
 from leaderboard.probe_pages.culture.places import variant_in_words
 from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from probing.analysis.crossed import CROSSED
 
 MOST_FIGURES = 12  # that the reference of a model lists
 
 
 def score_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
     """Return how a score of a finished run is cited, with all that pins it; `address`: of the run's page, absolute."""
-    group = "" if score.dimension == "overall" else f", {labels.dimension(score.dimension).lower()} {score.group}"
+    group = "" if score.dimension == "overall" else f", {_group_in_words(run, score)}"
     parts = [] if not group else [score.metric, score.dimension, score.group]
     facts = [
         figure_in_words(pages.metric_label(score.metric), score),
@@ -55,7 +59,7 @@ def benchmark_reference(benchmark: Benchmark, models: int, address: str, accesse
     return Reference(
         key=f"clozeboard-benchmark-{slugify(benchmark.name.replace(':', ' '))}",
         title=f"Standings on {benchmark.title}",
-        details=f"{models} run{'' if models == 1 else 's'}; benchmark version {benchmark.version[:12]}",
+        details=f"{labels.number_of(models, 'run')}; benchmark version {benchmark.version[:12]}",
         address=address,
         version=benchmark.version,
         accessed=accessed,
@@ -75,12 +79,21 @@ def snapshot_reference(snapshot: Snapshot, address: str) -> Reference:
     )
 
 
+def _group_in_words(run: Run, score: Score) -> str:
+    """Return the group of a score in words, with its stored name where that differs; a single tag is named before."""
+    title = group_title(score.dimension, score.group, relation_names(run))
+    if score.dimension == "template":
+        return within(title)
+    words = hover_label(score.group, title)
+    return words if score.dimension in CROSSED else f"{within(labels.dimension(score.dimension))} {words}"
+
+
 def figure_in_words(metric: str, score: Score) -> str:
     """Return a figure with its interval and the number of its questions; `metric`: the title of its metric."""
-    value, low, high = score.value or 0.0, score.low, score.high
-    interval = "" if low is None or high is None else f" (95 % interval {low:.3f} to {high:.3f})"
+    note = interval_note(score.low, score.high)
+    interval = f" ({note})" if note else ""
     items = f" over {cells.items(score.n).text} questions" if score.n else ""
-    return f"{within(metric)} {value:.3f}{interval}{items}"
+    return f"{within(metric)} {figure(score.value or 0.0)}{interval}{items}"
 
 
 def _figure_of_run(run: Run, score: Score) -> str:

@@ -38,7 +38,7 @@ def question_file(address: str) -> dict[str, str]:
     """Return where the questions are, as the site shows them."""
     return {
         "@type": "DataDownload",
-        "name": "Questions, with how many models answered each rightly",
+        "name": "Questions, with how many models got each right",
         "encodingFormat": "text/csv",
         "contentUrl": f"{address}items/?format=csv",
     }

@@ -10,8 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from django.db.models import Count, Q, QuerySet, TextField
+from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
+from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.changed_settings import differences, settings_group
@@ -21,9 +22,10 @@ from leaderboard.lists.light_rows import light_row
 from leaderboard.lists.listed_models import WEIGHTS_FIELDS, ListedModel, ModelKey, listed_models
 from leaderboard.lists.overview_rows import BenchmarkColumn, Figure, Measure, Mention, ModelRow, OpenRun, Overview
 from leaderboard.lists.progress import percent_done
-from leaderboard.lists.runs import ANY_VERSION, OPEN, WORKING, State
+from leaderboard.lists.runs import ANY_VERSION, OPEN, State
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.schedule import LANES, started_turns
 from leaderboard.stored.chance import GUESSES, HUMANS
 
 Provenance = Run.Provenance
@@ -272,9 +274,9 @@ def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figur
     return main
 
 
-def running() -> QuerySet[Run]:
-    """Return the runs that are being measured now."""
-    return Run.objects.filter(state__in=WORKING).order_by("pk")
+def running() -> int:
+    """Return the number of runs that workers have now, which are those that the queue calls running. One query."""
+    return sum(turn.workers > 0 for _, turn in started_turns(LANES, timezone.now()))
 
 
 def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:

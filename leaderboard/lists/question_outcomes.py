@@ -44,13 +44,15 @@ class QuestionOutcomes:
         shares = [share for run in self.outcomes if (share := self.share(run)) is not None]
         if not shares:
             return ""
+        if len(shares) == 1:
+            return f"The only model that was asked is {_right_in(shares[0], wordings)}."
         models = "models" if len(set(self.models.values())) == len(self.models) else "runs"
         always, never = shares.count(1), shares.count(0)
         if wordings == 1:
             return f"{always} of {len(shares)} {models} {'is' if always == 1 else 'are'} right."
-        if never == len(shares) > 1:
+        if never == len(shares):
             return f"None of {never} {models} is right in any wording."
-        if always == len(shares) > 1:
+        if always == len(shares):
             return f"All {always} {models} are right in every wording."
         number, verb = f"{always} of {len(shares)} {models}", "is" if always == 1 else "are"
         return f"{number} {verb} right in every wording, {len(shares) - always - never} in some and {never} in none."
@@ -73,3 +75,10 @@ def read_runs(numbers: Sequence[int]) -> list[Run]:
     """Return runs in the order of their numbers. One query."""
     runs = Run.objects.select_related("model", "benchmark").in_bulk(numbers)
     return [runs[number] for number in numbers]
+
+
+def _right_in(share: float, wordings: int) -> str:
+    """Say in how many of its wordings a question was answered rightly, given their share."""
+    if wordings == 1:
+        return "right" if share else "wrong"
+    return f"right in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"

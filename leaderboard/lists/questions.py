@@ -14,6 +14,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 
 ID = re.compile(r"(?P<relation>.+)-(?P<index>[0-9]{1,18})", re.DOTALL)
+PLACE_TAGS = ("culture_pair", "language")  # by which relations of one name differ
 HARDEST, EASIEST, IN_ORDER = "hardest", "easiest", "file"
 ORDERS = {HARDEST: "Hardest first", EASIEST: "Easiest first", IN_ORDER: "In the benchmark's order"}
 
@@ -93,6 +94,14 @@ class Choice(NamedTuple):
     search: str = ""
     relation: str = ""
     order: str = HARDEST
+    culture_pair: str = ""
+    language: str = ""
+
+    def has(self, relation: Relation) -> bool:
+        """Tell whether the questions of a relation are among those that are chosen, as far as its name and tags say."""
+        return self.relation in ("", relation.label) and all(
+            getattr(self, tag) in ("", relation.tags.get(tag)) for tag in PLACE_TAGS
+        )
 
 
 def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
@@ -102,7 +111,7 @@ def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
     rows = [
         RatedQuestion(relation, item, *tallies.get(relation.label, {}).get(item.index, (0, 0)))
         for relation in read_questions(benchmark).relations
-        if choice.relation in ("", relation.label)
+        if choice.has(relation)
         for item in relation.items
         if not word or _has(relation, item, word)
     ]

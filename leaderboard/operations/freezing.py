@@ -124,9 +124,15 @@ def _page_title(match: ResolverMatch, query: QueryDict) -> str:
         case "run":
             return f"Run {values['pk']}"
         case "compare":
-            return f"Comparison of runs {' and '.join(query.getlist('m'))}"
+            return f"Comparison of {_compared(query)}"
         case _:
             return "Models and benchmarks"
+
+
+def _compared(query: QueryDict) -> str:
+    """Return what a comparison is of: runs by their numbers, and models by their ids."""
+    names = [*query.getlist("m"), *query.getlist("model")]
+    return " and ".join(f"run {name}" if name.isdecimal() else name for name in names)
 
 
 def _benchmark(name: str) -> str:

@@ -17,9 +17,14 @@ PUBLISHED_ONLY = {
 
 def description(benchmark: Benchmark) -> str:
     """Return the sentence, or a description of how questions are asked where there is none."""
-    entry = CATALOG.get(benchmark.slug)
     way_of_asking = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
-    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, way_of_asking)
+    return sentence_about(benchmark) or way_of_asking
+
+
+def sentence_about(benchmark: Benchmark) -> str:
+    """Return the sentence, which benchmarks of a site's own lack."""
+    entry = CATALOG.get(benchmark.slug)
+    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, "")
 
 
 def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
@@ -28,11 +33,7 @@ def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
     number = next(iter(wordings)) if len(wordings) == 1 else 0
     return [
         *([f"{benchmark.items:,} questions"] if benchmark.items else []),
-        *([_counted(benchmark.relations, "relation")] if benchmark.relations else []),
-        *([f"{_counted(number, 'wording')} each"] if number > 1 else []),
+        *([labels.number_of(benchmark.relations, "relation")] if benchmark.relations else []),
+        *([f"{labels.number_of(number, 'wording')} each"] if number > 1 else []),
         *([pages_of(benchmark).asked_by] if pages_of(benchmark).asked_by else []),
     ]
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

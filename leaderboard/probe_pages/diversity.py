@@ -70,7 +70,8 @@ def diversity_sections(benchmark: Benchmark) -> list[Section]:
     largest = counted.groups[:MOST_DRAWN]
     most = largest[0]
     name = labels.culture(most.group) if counted.kind == "culture" else most.group
-    words = f"{caption}: {len(counted.groups)} groups, the largest is {name} ({most.number:,}, {most.share:.1%})."
+    share = f"{100 * most.share:.1f} %"
+    words = f"{caption}: {len(counted.groups)} groups, the largest is {name} ({most.number:,}, {share})."
     figure = charts.dots([Point(row.group, row.share) for row in largest], title=f"share of the {counted.unit}")
     # The shares of many groups are small; on an axis from 0 to 1 they could not be told apart.
     figure.update_layout(xaxis={"range": [0, 1.05 * most.share], "tickformat": ".0%"})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
 from leaderboard.display.charts.profiles import Mark, profile
-from leaderboard.display.columns import interval_columns, source_column
+from leaderboard.display.columns import interval_columns, score_points, source_column, summary
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.families import family_of
@@ -194,11 +194,11 @@ def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Sec
         for group in groups
     ]
     heads = dict.fromkeys((group.name for group in groups), "")
-    first, last = groups[0], groups[-1]
-    summary = f"{title} on {row_label(run)}: from {last.name} ({last.value:.3f}) to {first.name} ({first.value:.3f})."
+    points = score_points((group.name, group.score) for group in groups)
+    words = summary(f"{title} on {row_label(run)}", points)
     compared = any(group.median is not None for group in groups)
     note = "The diamonds are the medians of measured models of similar size." if compared else ""
-    chart = Chart("known", title, summary, profile(marks, heads, labels.within(metric)))
+    chart = Chart("known", title, words, profile(marks, heads, labels.within(metric)))
     return Section("known", f"{title} on {row_label(run)}", _known_table(title, dimension, groups), chart, note)
 
 
@@ -222,9 +222,12 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
 
 
 def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[KnownGroup]]:
-    """Return what a model knows best and least against chance, without naming a group twice."""
+    """Return what a model knows best and least against chance, without naming a group twice.
+
+    It knows nothing best where it is right no more often than chance.
+    """
     number = min(EXTREMES, len(groups) // 2)
-    return list(groups[:number]), list(groups[::-1][:number])
+    return [group for group in groups[:number] if group.gap > 0], list(groups[::-1][:number])
 
 
 def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> Section:
@@ -247,9 +250,9 @@ def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> S
     metric = labels.within(metric_label(benchmark))
     title = f"The {family} family on {row_label(row.run)}"
     smallest, largest = scores[0], scores[-1]
-    summary = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
+    words = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
     plot = charts.scaling_curve(scores, row.chance, metric)
-    return Section("family", title, _family_table(title, figures), Chart("family", title, summary, plot))
+    return Section("family", title, _family_table(title, figures), Chart("family", title, words, plot))
 
 
 def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:

@@ -132,8 +132,8 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
     total = sum(part.questions for part in classes)
     none, every = classes[NONE_RIGHT].questions, classes[ALL_RIGHT].questions
     words = (
-        f"{total:,} questions. No answer is right to {none:,} of them ({none / total:.0%}), "
-        f"and every answer to {every:,} ({every / total:.0%})."
+        f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
+        f"and every answer to {every:,} ({100 * every / total:.0f} %)."
     )
     title = "Difficulty of questions"
     figure = charts.histogram(

@@ -31,7 +31,7 @@ def parts_offered(versions: Mapping[str, Sequence[Benchmark]], part: str) -> lis
         return []
     offered = groups(split.dimension, metrics)
     chosen = part if part in offered else next(iter(offered), "")
-    return [PartChoice(group, _part_title(split, group), group == chosen) for group in sorted(offered)]
+    return [PartChoice(group, part_title(split, group), group == chosen) for group in sorted(offered)]
 
 
 def measures(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[Measure]:
@@ -57,6 +57,6 @@ def _split(benchmarks: Iterable[Benchmark]) -> tuple[Split | None, list[str]]:
     return (split[0][0] if split else None), list(dict.fromkeys(metric for _, metric in split))
 
 
-def _part_title(split: Split, group: str) -> str:
+def part_title(split: Split, group: str) -> str:
     pair, language = split_group(split.dimension, group)
     return f"{pair_title(pair)}, in {labels.language(language)}"

@@ -32,13 +32,16 @@ class RunSummary:
     @property
     def label(self) -> str:
         settings = ", by word" if self.run.option("by", "token") == "word" else ""
-        return f"{self.run.model.hub_id}{settings}{' (published)' if self.run.is_published else ''}"
+        return f"{self.run.model.hub_id}{settings}"
 
 
 def models_section(rows: Sequence[RunSummary]) -> Section:
     """Return one box of p-values for each run; the table has the statistics that the paper plots."""
-    addresses = {row.label: row.run.get_absolute_url() for row in rows}
-    boxes = charts.boxes({row.label: row.log10_p for row in rows}, "p-value", SIGNIFICANCE, addresses)
+    mixed = len({row.run.is_published for row in rows}) > 1
+    labels = [f"{row.label} (published)" if mixed and row.run.is_published else row.label for row in rows]
+    addresses = {label: row.run.get_absolute_url() for label, row in zip(labels, rows, strict=True)}
+    values = {label: row.log10_p for label, row in zip(labels, rows, strict=True)}
+    boxes = charts.boxes(values, "p-value", SIGNIFICANCE, addresses)
     title = "p-values of all models"
     summary = f"p-values over repetitions of {len(rows)} runs, on a logarithmic axis; the dotted line is p = 0.05."
     return Section("p-values", title, _summary_table(rows), Chart("p-values", title, summary, boxes))

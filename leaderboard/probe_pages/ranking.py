@@ -17,7 +17,7 @@ from leaderboard.probe_pages.culture.predictions import predictions
 from leaderboard.probe_pages.culture.published import published_scores
 from leaderboard.probe_pages.culture.sections import comparison_sections, models
 from leaderboard.probe_pages.culture.sections import run_sections as culture_sections
-from leaderboard.probe_pages.culture.sides import MAIN_METRICS, sides
+from leaderboard.probe_pages.culture.sides import GAP, MAIN_METRICS, sides
 from leaderboard.probe_pages.pages import ProbePages, Split, slice_columns
 from leaderboard.probe_pages.pages import relation_slice as usual_relation_slice
 from leaderboard.probe_pages.questions_in_words import group_title
@@ -26,7 +26,7 @@ from probing.analysis.culture import WITH_GAP
 from probing.benchmark import Relation
 from probing.probes.ranking import Ranking
 
-METRIC, GAP = Ranking.main_metric, "culture_gap"
+METRIC = Ranking.main_metric
 GAP_HELP = "The figure of the first culture minus that of the West."
 HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
 METRIC_LABELS = {

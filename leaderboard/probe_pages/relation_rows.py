@@ -11,6 +11,7 @@ from leaderboard.display.cells import Cell, Dot
 from leaderboard.display.figures import figure
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.lists.questions import PLACE_TAGS
 from leaderboard.lists.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores
 from leaderboard.lists.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark
@@ -19,7 +20,6 @@ from leaderboard.probe_pages.culture.places import Place
 from leaderboard.probe_pages.questions_in_words import example_cell, language_of, relation_name, tag_text
 from probing.benchmark import Relation
 
-PLACE_TAGS = ("culture_pair", "language")
 HIDDEN_TAGS = (*PLACE_TAGS, "predicate", "fact_type")
 PAGE_SIZE = 25  # relations
 STRIP_HELP = "The mean of all models, and one dot per model, from 0 to 1. Filled dots were measured here."

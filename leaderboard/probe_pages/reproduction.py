@@ -119,13 +119,13 @@ def _measured(run: Run) -> str:
         start, end = (datetime.fromisoformat(record[name]) for name in ("start", "end"))
     except (KeyError, TypeError, ValueError):
         return device
-    return f"{start:%-d %B %Y}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
+    return f"{start:%Y-%m-%d}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
 
 
 def _measured_again(run: Run) -> str:
     """Return how far the newest second measurement differs, empty where there is none."""
     newest = run.remeasurements.first()
-    return f"{newest.time:%-d %B %Y}, {newest.in_words}" if newest else ""
+    return f"{newest.time:%Y-%m-%d}, {newest.in_words}" if newest else ""
 
 
 def _software(packages: dict[str, str]) -> str:
@@ -134,7 +134,7 @@ def _software(packages: dict[str, str]) -> str:
 
 
 def _source(run: Run) -> str:
-    label = run.get_provenance_display()
+    label = run.get_provenance_display().lower()
     return f"{label}: {run.reference}" if run.reference else label
 
 

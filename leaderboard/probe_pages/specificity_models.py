@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from leaderboard.display import cells, charts
 from leaderboard.display.charts import Chart, Point
-from leaderboard.display.columns import model_column
+from leaderboard.display.columns import model_column, source_column
 from leaderboard.display.figures import figure
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
@@ -50,7 +50,7 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
         Column("prompting", "Prompting", lambda change: cells.text(settings_in_words(change.run))),
         Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
         Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
-        Column("provenance", "Source", lambda change: cells.text(change.run.get_provenance_display())),
+        source_column(lambda change: change.run),
     ]
     table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
     points = [_change_point(change) for change in rows if change.accuracy is not None]

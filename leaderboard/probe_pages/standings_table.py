@@ -92,7 +92,7 @@ def _heading(row: Standing, models: int, kind: str) -> str:
     """Return the text above a group, whose rows are of one `kind` or of both."""
     if row.is_baseline:
         return ""
-    number = f"{models} model{'' if models == 1 else 's'}"
+    number = labels.number_of(models, "model")
     words = settings_in_words(row.run) if row.part == OVERALL else row.group
     if row.listed_apart:
         return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, number]))

@@ -46,6 +46,19 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     return refusal(request, 400, "bad-request", message, "Check the address.")
 
 
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer a request that the account of its reader may not make (handler403)."""
+    message = "Your account has no right to do this."
+    return refusal(request, 403, "forbidden", message, "Log in with an account that has it, or ask an operator.")
+
+
+def unaccepted_form(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Answer a form that came without its token (CSRF_FAILURE_VIEW), as from a browser that sends no cookies."""
+    message = "The form was not accepted, because the cookie that belongs to it did not come with it."
+    step = "Allow cookies for this site, open the page of the form again, and send it once more."
+    return refusal(request, 403, "forbidden", message, step)
+
+
 def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
     """Answer after an exception that nothing else handled (handler500); Django has written it to the log.
 

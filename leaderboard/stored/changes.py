@@ -17,7 +17,7 @@ def record(kind: Change.Kind, run: Run, text: str = "") -> None:
 
 def record_version(benchmark: Benchmark) -> None:
     """Add a new version of a benchmark to the log."""
-    text = f"Version {benchmark.version}, {benchmark.items:,} items in {benchmark.relations:,} relations."
+    text = f"Version {benchmark.version}, {benchmark.items:,} questions in {benchmark.relations:,} relations."
     Change.objects.create(kind=Change.Kind.VERSION, benchmark=benchmark.name, text=text)
 
 

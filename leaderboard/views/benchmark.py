@@ -26,7 +26,7 @@ from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import baselines_in_words
 from leaderboard.probe_pages.culture import places
-from leaderboard.probe_pages.descriptions import counts, description
+from leaderboard.probe_pages.descriptions import counts, description, sentence_about
 from leaderboard.probe_pages.diversity import diversity_sections, overlap_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
@@ -85,7 +85,8 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
     context["contents"] = _contents(sections, has_relations=bool(rows))
     today = timezone.now().date()
-    reference = benchmark_reference(benchmark, len(board.standings), page_address(request), today)
+    models = sum(not row.is_baseline for row in board.standings)
+    reference = benchmark_reference(benchmark, models, page_address(request), today)
     return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
 
 
@@ -122,6 +123,7 @@ def _about(benchmark: Benchmark, versions: Sequence[Benchmark]) -> dict[str, Any
     return {
         "benchmark": benchmark,
         "description": description(benchmark),
+        "lead": sentence_about(benchmark),
         "citation": benchmark.citation or (entry.citation if entry else ""),
         "versions": [row for row in versions if row.probe == benchmark.probe and row.version != ANY_VERSION],
         "probes": _probe_links(benchmark, versions),

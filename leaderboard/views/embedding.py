@@ -50,7 +50,10 @@ def frames(request: HttpRequest, tables: Sequence[Table[Any]], charts: Sequence[
         return Frame(title, _code(address, title, height))
 
     chart_frames = [frame(chart.title, chart.height + WORDS_HEIGHT, chart=chart.name) for chart in charts]
-    return [*chart_frames, *(frame(table.caption, TABLE_HEIGHT, table=table.name) for table in tables[:1])]
+    return [
+        *chart_frames,
+        *(frame(table.caption, TABLE_HEIGHT, table=table.name) for table in tables[:1] if table.rows),
+    ]
 
 
 def _code(address: str, title: str, height: int) -> str:

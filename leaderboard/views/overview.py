@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.display.columns import source
+from leaderboard.display.labels import number_of
 from leaderboard.display.links import PageLink, link
 from leaderboard.display.tables import Table, select
 from leaderboard.lists.overview import citations, model_rows, overview, running, versions, with_open_runs
@@ -77,15 +78,16 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(chosen.filters.search)):
         return HttpResponseRedirect(page)
     matrix = _matrix(chosen.rows, chosen.columns, query)
-    curve = curve_column(chosen.everything.columns, query.get("curve", ""))
-    details = f"{len(chosen.rows)} models on {len(chosen.columns)} benchmarks"
+    curve = curve_column(chosen.everything.columns, query.get("curve", ""), chosen.topic)
+    details = f"{number_of(len(chosen.rows), 'model')} on {number_of(len(chosen.columns), 'benchmark')}"
+    reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
     return show(
         request,
         "overview.html",
         _context(chosen, matrix, curve, query),
         [matrix.table],
         curve_charts(curve, chosen.everything.rows),
-        reference=page_reference(request, "overview", "What language models know: figures by benchmark", details),
+        reference=reference if matrix.table.rows else None,
     )
 
 
@@ -96,7 +98,7 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "models": len(everything.rows),
         "benchmarks": chosen.benchmarks,
         "updated": everything.updated,
-        "running": running().count(),
+        "running": running(),
         "quiz": _quiz(everything.columns),
         "filters": filters,
         "named": benchmarks_and_relations(filters.search),

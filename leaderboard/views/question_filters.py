@@ -1,10 +1,14 @@
 """The filters of the pages of questions: which questions a list has, and whose answers a question's page shows."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
 
-from leaderboard.lists.questions import HARDEST, ORDERS, Choice
+from leaderboard.display import labels
+from leaderboard.lists.questions import HARDEST, ORDERS, PLACE_TAGS, Choice
+from leaderboard.probe_pages.questions_in_words import relation_name, tag_text
+from probing.benchmark import Relation
 
 EVERY, NONE = "right", "wrong"
 
@@ -37,10 +41,16 @@ class QuestionsForm(forms.Form):
 
     search = forms.CharField(required=False, max_length=100, label="Subject, sentence or answer")
 
-    def __init__(self, data: Any, relations: dict[str, str], judged: bool) -> None:
+    def __init__(self, data: Any, relations: Sequence[Relation], judged: bool) -> None:
         super().__init__(data, label_suffix="")
-        choices = [("", "all"), *relations.items()]
-        self.fields["relation"] = forms.ChoiceField(required=False, choices=choices, label="Relation")
+        names = {relation.label: relation_name(relation) for relation in relations}
+        self.fields["relation"] = _choice_field("Relation", names)
+        for tag in PLACE_TAGS:
+            values = dict.fromkeys(str(relation.tags.get(tag, "")) for relation in relations)
+            if len(values) > 1:
+                self.fields[tag] = _choice_field(
+                    labels.dimension(tag), {value: tag_text(tag, value) for value in values if value}
+                )
         if judged:
             self.fields["order"] = forms.ChoiceField(required=False, choices=list(ORDERS.items()), label="Order")
         self.full_clean()
@@ -50,3 +60,8 @@ class QuestionsForm(forms.Form):
         """The choice of the reader; values that are not valid are left out."""
         chosen = {name: value for name, value in self.cleaned_data.items() if value}
         return Choice(**{"order": HARDEST, **chosen})
+
+
+def _choice_field(label: str, titles: Mapping[str, str]) -> forms.ChoiceField:
+    """Return a field that chooses one of several values, which pages call by their titles, or all of them."""
+    return forms.ChoiceField(required=False, choices=[("", "all"), *titles.items()], label=label)

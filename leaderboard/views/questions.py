@@ -13,6 +13,7 @@ from leaderboard.display.exports import csv_response, metadata_response, wants_c
 from leaderboard.display.links import page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.questions import (
+    PLACE_TAGS,
     RatedQuestion,
     difficulties,
     question_id,
@@ -38,7 +39,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
     judged = bool(benchmark.correctness.column)
     try:
         relations = read_questions(benchmark).relations
-        form = QuestionsForm(request.GET, {relation.label: relation_name(relation) for relation in relations}, judged)
+        form = QuestionsForm(request.GET, relations, judged)
         rows = difficulties(benchmark, form.choice)
     except ProbingError as error:
         return question_missing(request, benchmark, error)
@@ -83,11 +84,12 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
     if form is STATEMENT:
         columns.append(Column("truth", "True or false", _truth_cell))
     if not judged:
-        return [*columns, _relation_column()]
+        return [*columns, _relation_column(), *map(_tag_column, PLACE_TAGS)]
     return [
         *columns,
         Column("answer", "Right answer", answer),
         _relation_column(),
+        *map(_tag_column, PLACE_TAGS),
         Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
         Column("right", "Right", _right_cell, align="number", folded=True),
         Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
@@ -101,6 +103,11 @@ def _truth_cell(row: RatedQuestion) -> Cell:
 
 def _relation_column() -> Column[RatedQuestion]:
     return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)), folded=True)
+
+
+def _tag_column(name: str) -> Column[RatedQuestion]:
+    """Return a tag of the questions' relations for the CSV; pages have filters by it."""
+    return Column(name, "", lambda row: cells.text(str(row.relation.tags.get(name, ""))), shown=False)
 
 
 def _right_cell(row: RatedQuestion) -> Cell:

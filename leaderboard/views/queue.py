@@ -14,6 +14,7 @@ from leaderboard.display.links import page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
 from leaderboard.lists.progress import Queue, QueuedRun, queue
+from leaderboard.lists.runs import WORKING
 from leaderboard.models import Run
 from leaderboard.operations.workers import is_any_alive
 from leaderboard.probe_pages import pages_of
@@ -144,6 +145,12 @@ def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
     ]
 
 
+def _state(row: QueuedRun) -> cells.Cell:
+    """Return the state of a run; one that a worker has begun and that waits for the next worker is interrupted."""
+    interrupted = row.position and row.run.state in WORKING
+    return cells.text("Interrupted" if interrupted else row.run.get_state_display())
+
+
 def _position(row: QueuedRun) -> cells.Cell:
     return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
 
@@ -170,7 +177,7 @@ _POSITION: Column[QueuedRun] = Column(
     "Number of runs ahead, plus one. Runs that wait for the hub or for disk space have no position.",
 )
 _LANE: Column[QueuedRun] = Column("lane", "Lane", lambda row: cells.text(row.run.lane))
-_STATE: Column[QueuedRun] = Column("state", "State", lambda row: cells.text(row.run.get_state_display()))
+_STATE: Column[QueuedRun] = Column("state", "State", _state)
 _DONE: Column[QueuedRun] = Column(
     "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"
 )

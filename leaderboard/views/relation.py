@@ -9,7 +9,7 @@ from django.utils.text import slugify
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column
+from leaderboard.display.columns import interval_columns, model_column, score_points, settings_column, source_column
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.lists.questions import question_url
 from leaderboard.lists.runs import read_records
@@ -92,7 +92,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),
             Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
-            Column("provenance", "Source", lambda s: cells.text(s.run.get_provenance_display().lower())),
+            source_column(lambda s: s.run),
         ],
         rows=sorted(scores, key=lambda s: groups[s.run_id]),
         heading=lambda s: groups[s.run_id],

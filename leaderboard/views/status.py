@@ -40,8 +40,8 @@ def status_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
     workers, outcomes = live_workers(), statistics.outcomes(now)
     remeasured = list(Remeasurement.objects.newest().select_related("run__model", "run__benchmark"))
-    waiting = [Waiting(f"waiting now, lane {lane}", ages) for lane, ages in statistics.waiting_ages(now).items()]
-    started = Waiting("before the start, last 30 days", statistics.start_delays(now))
+    waiting = [Waiting(f"Waiting now, lane {lane}", ages) for lane, ages in statistics.waiting_ages(now).items()]
+    started = Waiting("Before the start, last 30 days", statistics.start_delays(now))
     context = {
         "workers": len(workers),
         "busy": sum(bool(worker.runs) for worker in workers),
@@ -52,7 +52,7 @@ def status_view(request: HttpRequest) -> HttpResponseBase:
         "alarms": sum(row.is_alarm for row in remeasured),
     }
     tables: list[Table[Any]] = [
-        waiting_table([*(waiting or [Waiting("waiting now", Ages())]), started]),
+        waiting_table([*(waiting or [Waiting("Waiting now", Ages())]), started]),
         workers_table(workers),
         failures_table(statistics.failures(now)),
         counts_table(_counts()),

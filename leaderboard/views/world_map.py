@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
+from leaderboard.display.labels import number_of
 from leaderboard.display.links import link
 from leaderboard.display.maps import WorldMap, world, world_map
 from leaderboard.display.tables import Column, Table
@@ -121,7 +122,7 @@ def run_map(names: Sequence[str], rows: Sequence[CountryShare]) -> WorldMap:
 
 
 def _text(row: CountryShare) -> str:
-    items = f"{row.items} question{'' if row.items == 1 else 's'}"
+    items = number_of(row.items, "question")
     if row.difference is None:
         return f"{_name(row)}: {row.share:.2f} right of {items}"
     return (

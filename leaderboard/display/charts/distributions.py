@@ -48,6 +48,8 @@ def _box_with_dots(label: str, values: Sequence[float], address: str) -> list[An
     box = new_trace(
         "box",
         x=list(values),
+        y=[label] * len(values),  # and not the name, which narrow charts shorten
+        orientation="h",
         name=label,
         boxpoints=False,
         line={"color": ACCENT, "width": 1.5},

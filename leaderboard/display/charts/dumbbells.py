@@ -9,7 +9,7 @@ from leaderboard.display.charts.figures import MUTED, SERIES_MARKERS, Plot, Trac
 ROW = 26  # pixels
 MARGINS = 100  # of axis and legend, in pixels
 # A hollow marker stands for a published figure, whatever the series.
-SYMBOLS = ("diamond", "circle")
+SYMBOLS = ("circle", "diamond")
 
 
 class Dumbbell(NamedTuple):

@@ -1,6 +1,7 @@
 """The variety of the answers to a benchmark's predicates, beside the best P@1 (the DLAMA paper's Table 2)."""
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -56,15 +57,23 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
         return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
 
     columns = [
-        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
-        Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
-        Column("objects", "Objects", lambda row: cells.text(row.objects), folded=True),
+        *_place_columns(varieties),
         Column("relation", "Relation", relation, align="head"),
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
     ]
     table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60)
     return Section("entropies", title, table, note=" ".join([NOTE, *notes]))
+
+
+def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
+    """Return what tells items of several places apart; a page has the columns in which rows differ."""
+    columns: list[Column[Variety]] = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
+        Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
+        Column("objects", "Objects", lambda row: cells.text(row.objects), folded=True),
+    ]
+    return [replace(column, shown=len({column.cell(row).value for row in rows}) > 1) for column in columns]
 
 
 def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
@@ -79,7 +88,7 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
     return [
         Column(
             f"{name}_items",
-            f"{title}, items",
+            f"{title}, questions",
             lambda row: cells.number(row.sides[place][1]),
             align="number",
             folded=True,

@@ -48,13 +48,18 @@ def legend(runs: Iterable[Run]) -> str:
     return " Hollow markers are published figures." if any(run.is_published for run in runs) else ""
 
 
+def culture_names(rows: Sequence[Sides]) -> tuple[str, str]:
+    """Return what the two sides are called, which is the names of the cultures where all rows have the same two."""
+    names = {row.ordered[0][0] for row in rows}
+    return names.pop() if len(names) == 1 else "First culture", "West"
+
+
 def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
     """Return the columns of both cultures' scores and their gap, then intervals and numbers of items.
 
     They are called after the cultures where all rows have the same two.
     """
-    names = {tuple(name for name, _ in row.ordered) for row in rows}
-    first, second = names.pop() if len(names) == 1 else ("First culture", "West")
+    first, second = culture_names(rows)
 
     def side(place: int) -> Callable[[Sides], Score]:
         return lambda row: row.ordered[place][1]
@@ -73,7 +78,7 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
 
 
 def _items_column(name: str, title: str, score: Callable[[Sides], Score]) -> Column[Sides]:
-    return Column(f"{name}_n", f"{title}, items", lambda row: cells.items(score(row).n), align="number")
+    return Column(f"{name}_n", f"{title}, questions", lambda row: cells.items(score(row).n), align="number")
 
 
 def _gap(row: Sides) -> cells.Cell:

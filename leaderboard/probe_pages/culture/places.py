@@ -7,14 +7,14 @@ from django.http import QueryDict
 
 from leaderboard.display import cells, charts, labels
 from leaderboard.display.charts import Chart, Dumbbell
-from leaderboard.display.columns import score_cell
+from leaderboard.display.columns import interval_columns, score_cell
 from leaderboard.display.links import PageLink, link
 from leaderboard.display.tables import Column
 from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages.culture.figures import legend
-from leaderboard.probe_pages.culture.sides import Sides, pair_title
+from leaderboard.probe_pages.culture.sides import GAP, Sides, pair_title
 from leaderboard.probe_pages.pages import ProbePages
 from probing.analysis.crossed import split_group
 from probing.analysis.culture import west_last
@@ -145,28 +145,37 @@ def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
         return []
     first, second = map(labels.culture, place.cultures)
     return [
-        *(
-            _side_column(name, culture, side, title)
-            for name, culture, side in zip(("first", "second"), place.cultures, place.sides, strict=True)
-        ),
+        *_side_columns("first", place.cultures[0], place.sides[0], title),
+        *_side_columns("second", place.cultures[1], place.sides[1], title),
         Column(
             "gap",
             "Gap",
-            lambda row: cells.signed(gap(row, place)),
+            lambda row: _gap_cell(row, place),
             f"{title} on facts about {first} minus that on facts about {second}.",
             align="number",
         ),
+        *interval_columns(lambda row: row.score(GAP, place.part), "gap"),
     ]
 
 
-def _side_column(name: str, culture: str, side: Slice, title: str) -> Column[Standing]:
-    return Column(
-        name,
-        culture,
-        lambda row: score_cell(row.run, row.score(row.metric, side)),
-        f"{title} on facts about {labels.culture(culture)}.",
-        align="score",
-    )
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Standing]]:
+    return [
+        Column(
+            name,
+            culture,
+            lambda row: score_cell(row.run, row.score(row.metric, side)),
+            f"{title} on facts about {labels.culture(culture)}.",
+            align="score",
+        ),
+        *interval_columns(lambda row: row.score(row.metric, side), name),
+    ]
+
+
+def _gap_cell(row: Standing, place: Place) -> cells.Cell:
+    """Show the gap with its interval, which published figures lack."""
+    stored = row.score(GAP, place.part)
+    low, high = (stored.low, stored.high) if stored else (None, None)
+    return cells.signed(gap(row, place), low=low, high=high)
 
 
 def gap(row: Standing, place: Place) -> float | None:

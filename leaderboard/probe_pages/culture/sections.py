@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from leaderboard.display import cells, labels
 from leaderboard.display.charts import Chart
-from leaderboard.display.columns import citation, model_column
+from leaderboard.display.columns import citation, model_column, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.runs import runs_beside
@@ -16,6 +16,7 @@ from leaderboard.probe_pages.culture.figures import (
     ChartLine,
     both_sides,
     comma_separated,
+    culture_names,
     gaps_forest,
     languages_cell,
     legend,
@@ -155,7 +156,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
         Column("language", "Language", lambda row: languages_cell([row.language])),
         Column("run", "Run", run, align="kind"),
         *side_columns(rows),
-        Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
+        source_column(lambda row: row.run),
     ]
     table = Table(name="languages", caption=title, columns=columns, rows=rows)
     lines = [
@@ -166,7 +167,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
     summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}.{_legend(rows)}"
-    figure = both_sides(lines, ("first culture", "West"))
+    figure = both_sides(lines, culture_names(rows))
     return Section("languages", title, table, Chart("languages", title, summary, figure))
 
 
@@ -189,7 +190,7 @@ def models(rows: Sequence[Sides]) -> Section | None:
         Column("language", "", lambda row: cells.text(row.language), shown=False),
         *([Column("objects", "", lambda row: cells.text(objects_of(row.run)), shown=False)] if len(kinds) > 1 else []),
         *side_columns(rows),
-        Column("provenance", "Source", lambda row: cells.text(row.run.get_provenance_display())),
+        source_column(lambda row: row.run),
     ]
     table = Table(
         name="pairs",

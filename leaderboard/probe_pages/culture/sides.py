@@ -18,7 +18,8 @@ from probing.probes.ranking import Ranking
 AUGMENTED = "augmented"
 # The metrics that are compared between cultures, with their titles: those of answers by ranking and by generation.
 MAIN_METRICS = {Ranking.main_metric: "P@1", Answering.main_metric: "Substring accuracy"}
-METRICS = (*MAIN_METRICS, "culture_gap", "culture_gap_p")
+GAP = "culture_gap"  # the figure of the first culture minus that of the West
+METRICS = (*MAIN_METRICS, GAP, "culture_gap_p")
 
 
 class Sides(NamedTuple):
@@ -63,7 +64,7 @@ def sides(runs: Sequence[Run]) -> tuple[list[Sides], list[Sides]]:
 def _sides(run: Run, place: Sequence[str], scores: Mapping[str, Score]) -> Sides:
     pair, language, relation = place
     cultures = {name: score for name, score in scores.items() if score.metric in MAIN_METRICS}
-    return Sides(run, pair, language, relation, cultures, scores.get("culture_gap"), scores.get("culture_gap_p"))
+    return Sides(run, pair, language, relation, cultures, scores.get(GAP), scores.get("culture_gap_p"))
 
 
 def _place(score: Score) -> tuple[str, str, str, str] | None:

@@ -83,6 +83,10 @@ def test_every_route_for_readers_has_an_answer_on_the_page(client: Client, db: N
     assert all(f"<code>{key.split()[0]} {example.address}</code>" in page for key, example in examples().items())
 
 
+def test_no_summary_has_marks_of_markdown_which_the_page_would_show() -> None:
+    assert not [route.path for route in ROUTES if "`" in (route.view.__doc__ or "")]
+
+
 def test_every_route_and_every_parameter_is_described(client: Client, db: None) -> None:
     page = client.get("/api/").content.decode().replace("&#x27;", "'")
     for route in ROUTES:

@@ -1,5 +1,7 @@
 """How the figures of runs, models and pages are cited."""
 
+from urllib.parse import urlencode
+
 import pytest
 from django.test import Client
 
@@ -57,9 +59,38 @@ def test_every_score_of_a_run_leads_to_a_reference_of_its_own(client: Client) ->
     links = [cell.href for line in lines for column, cell in line.cells if column.name == "value"]
     references = [cited(client, link) for link in links]
     assert len({reference.key for reference in references}) == run.scores.count() == 3
-    assert {reference.title.partition(", ")[2] for reference in references} == {"", "domain Arts", "relation P30"}
+    groups = {reference.title.partition(", ")[2] for reference in references}
+    assert groups == {"", "domain Arts", "relation Continent (P30)"}
     missing = f"/runs/{run.pk}/cite/?metric=accuracy&dimension=domain&group=Film"
     assert client.get(missing).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("dimension", "group", "words"),
+    [
+        ("culture_pair_language_culture", "arab-west ar Arab", "Arab and West, Arabic, Arab (arab-west ar Arab)"),
+        ("template", "0", "wording 1"),
+    ],
+)
+def test_a_group_is_cited_in_words(client: Client, dimension: str, group: str, words: str) -> None:
+    run = make.finished(make.benchmark(), 0.5)
+    make.score(run, 0.25, dimension, group)
+    query = urlencode({"metric": "accuracy", "dimension": dimension, "group": group})
+    assert cited(client, f"/runs/{run.pk}/cite/?{query}").title.endswith(f" on Tiny, {words}")
+
+
+def test_a_figure_too_small_for_three_decimals_is_cited_as_a_power_of_ten(client: Client) -> None:
+    run = make.finished(make.benchmark(), 0.5)
+    make.score(run, 6e-22, metric="culture_gap_p")
+    reference = cited(client, f"/runs/{run.pk}/cite/?metric=culture_gap_p&dimension=overall&group=all")
+    assert "6 × 10⁻²²" in reference.details
+
+
+def test_the_standings_are_cited_without_their_baselines(client: Client) -> None:
+    tiny = make.benchmark()
+    make.finished(tiny, 0.5)
+    make.baseline(tiny)
+    assert cited(client, "/benchmarks/tiny/").details.startswith("1 run;")
 
 
 def test_a_score_without_a_value_is_not_cited(client: Client) -> None:

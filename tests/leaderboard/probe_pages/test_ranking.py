@@ -101,7 +101,7 @@ def test_the_benchmark_shows_every_model_measured_and_published_in_tables_of_the
     assert client.get(address).status_code == 200
     assert {row["provenance"] for row in csv_rows(client, address, "pairs")} == {"measured here"}
     (paper,) = csv_rows(client, address, "published-pairs")
-    assert paper["provenance"] == "Published"
+    assert paper["provenance"].startswith("published: ")
     assert float(paper["gap"]) == pytest.approx(0.106)
     assert paper["gap_low"] == ""
 
@@ -165,7 +165,7 @@ def test_languages_stand_below_each_other_under_their_pair(
     client: Client, culture: Benchmark, culture_run: Run
 ) -> None:
     plot = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
-    assert [trace.name for trace in plotted(plot).data] == ["first culture", "West"]
+    assert [trace.name for trace in plotted(plot).data] == ["Arab", "West"]
     rows = ("Arabic, one", "English, one", "Arabic, two", "English, two")
     assert plotted(plot).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
 
@@ -318,3 +318,12 @@ def test_published_figures_stand_by_themselves_where_no_files_are_here(client: C
     run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
     sides = csv_rows(client, f"/runs/{run.pk}/", "predicates")
     assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"
+
+
+def test_questions_are_chosen_by_language_and_pair(client: Client, culture: Benchmark) -> None:
+    form = client.get("/benchmarks/culture/items/").context["form"]
+    assert "culture_pair" not in form.fields, "there is one pair"
+    assert form.fields["language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
+    rows = csv_rows(client, "/benchmarks/culture/items/?language=ar")
+    assert {(row["language"], row["culture_pair"]) for row in rows} == {("ar", "arab-west")}
+    assert len(rows) == len(csv_rows(client, "/benchmarks/culture/items/?language=en")) == 5

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from leaderboard.api import leaderboards
@@ -28,6 +29,21 @@ def test_an_unforeseen_error_of_the_api_is_json_and_is_logged(broken: Client, ca
     assert response.json()["error"]["code"] == "internal"
     assert "gone" not in response.content.decode()
     assert "the table is gone" in caplog.text
+
+
+def test_a_form_without_its_cookie_is_answered_with_a_page_of_the_site() -> None:
+    response = Client(enforce_csrf_checks=True).post("/submit/", {"model": "org/name"})
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert "Allow cookies for this site" in page and 'class="masthead"' in page
+
+
+def test_what_an_account_may_not_do_is_answered_with_a_page_of_the_site(admin_user: User, client: Client) -> None:
+    client.force_login(admin_user)
+    response = client.get("/admin/leaderboard/run/add/")
+    page = response.content.decode()
+    assert response.status_code == 403
+    assert "Your account has no right to do this." in page and 'class="masthead"' in page
 
 
 def test_an_unforeseen_error_of_a_page_is_a_page(broken: Client) -> None:

@@ -323,3 +323,11 @@ def test_a_benchmark_whose_files_are_gone_still_shows_its_models(client: Client,
 def test_the_page_tells_the_plan(client: Client, small: Benchmark) -> None:
     html = " ".join(client.get("/benchmarks/small/").content.decode().split())
     assert "Unless a run chooses otherwise: first wording only, PLL within_word_l2r, reduction sum." in html
+
+
+def test_a_benchmark_without_a_sentence_about_it_does_not_say_twice_how_it_asks(
+    client: Client, small: Benchmark
+) -> None:
+    html = client.get("/benchmarks/small/").content.decode()
+    assert html.count("multiple choice</p>") == 1
+    assert '<p class="lead">' not in html

@@ -142,6 +142,25 @@ def test_what_it_knows_best_comes_first_against_chance(client: Client, small: Be
     assert f'href="/runs/{run.pk}/items/?domain=Language"' in page.content.decode()
 
 
+def test_nothing_is_known_best_where_no_group_is_above_chance(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.5, make.model("org/name"), artefact="runs/1")
+    make.score(run, 0.5, "domain", "Arts", metric="chance")
+    make.score(run, 0.0, "domain", "Movies")
+    make.score(run, 0.25, "domain", "Movies", metric="chance")
+    page = client.get("/models/org/name/")
+    assert page.context["best"] == []
+    assert [group.name for group in page.context["least"]] == ["Movies"]
+    assert "Nothing: no group is above chance." in page.content.decode()
+
+
+def test_the_words_of_the_domains_go_from_the_lowest_figure_to_the_highest(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.4, make.model("org/name"), artefact="runs/1")
+    make.score(run, 0.7, "domain", "Sports")
+    make.score(run, 0.65, "domain", "Sports", metric="chance")
+    summary = client.get("/models/org/name/").context["charts"]["known"].summary
+    assert "from 0.400 (Arts) to 0.700 (Sports)" in summary
+
+
 def test_domains_have_the_median_of_measured_models_of_similar_size(client: Client, small: Benchmark) -> None:
     run = make.finished(small, 0.5, make.model("org/name"), artefact="runs/1")
     make.score(run, 0.7, "domain", "Sports")

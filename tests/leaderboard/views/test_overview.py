@@ -1,13 +1,15 @@
 """/ : one figure for each model on each benchmark, in topics, with facets, a curve and ticks to compare."""
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
 
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models import Benchmark, Model, Run, RunPart, Score
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.display.charts.plotted import plotted
@@ -50,6 +52,11 @@ def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, t
     make.finished(other, 0.7, make.model("org/b"))
     shown = [(row["model"], row["tiny"], row["other"], row["coverage"]) for row in rows(client)]
     assert shown == [("org/a", "0.400", "0.600", "2"), ("org/b", "", "0.700", "1")]
+
+
+def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
 
 
 def test_the_first_visit_sorts_by_coverage_and_says_so(client: Client, tiny: Benchmark) -> None:
@@ -255,7 +262,9 @@ def test_a_site_without_figures_offers_to_submit_a_model(client: Client, tiny: B
 
 
 def test_a_site_without_benchmarks_says_what_to_do(client: Client, db: None) -> None:
-    assert "import_benchmark" in page(client)
+    html = page(client)
+    assert "import_benchmark" in html
+    assert 'id="cite"' not in html and 'id="embed"' not in html, "there is nothing to cite or to embed"
 
 
 def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, tiny: Benchmark) -> None:
@@ -267,6 +276,24 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
     assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
     chart = client.get("/").context["charts"]["curve"]
     assert [trace.name for trace in plotted(chart.figure).data] == ["GPT-2"]
+
+
+def test_the_curve_of_a_topic_is_of_one_of_its_benchmarks(client: Client, tiny: Benchmark) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    for hub_id in ("org/a", "org/b"):
+        make.finished(tiny, 0.4, make.model(hub_id))
+    culture_run(culture, "org/c", arab_en=0.3)
+    assert client.get("/").context["charts"]["curve"].title.startswith("Tiny: ")
+    of_cultures = client.get("/?topic=cultures").context["charts"]["curve"]
+    assert of_cultures.title == "Culture, Arab and West, in English: P@1 by model size"
+    assert client.get("/?topic=cultures&curve=tiny").context["charts"]["curve"].title.startswith("Tiny: ")
+
+
+def test_a_run_that_no_worker_has_is_not_running(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    interrupted = make.running(make.model("org/b"), tiny)
+    RunPart.objects.filter(run=interrupted).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert "none running" in page(client)
 
 
 def test_readers_are_led_to_questions_that_they_can_try(client: Client, small: Benchmark) -> None:
@@ -347,4 +374,4 @@ def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: C
         response = client.get("/")
     assert len(queries) <= 12
     assert len(response.content) < MOST_BYTES
-    assert "1000 models" in response.content.decode()
+    assert "1,000 models ·" in response.content.decode()

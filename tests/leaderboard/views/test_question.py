@@ -67,7 +67,8 @@ def test_difficulty_counts_the_models_that_are_right_in_each_wording(client: Cli
         ([1.0, 0.5, 0.0, 0.0], "1 of 4 models is right in every wording, 1 in some and 2 in none."),
         ([0.0, 0.0], "None of 2 models is right in any wording."),
         ([1.0, 1.0], "All 2 models are right in every wording."),
-        ([0.0], "0 of 1 models are right in every wording, 0 in some and 1 in none."),
+        ([0.0], "The only model that was asked is right in no wording."),
+        ([0.5], "The only model that was asked is right in some wordings."),
     ],
 )
 def test_the_difficulty_is_a_sentence(

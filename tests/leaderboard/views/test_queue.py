@@ -74,6 +74,14 @@ def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: 
     assert sentence not in client.get("/queue/").content.decode()
 
 
+def test_a_run_whose_worker_is_gone_is_interrupted(client: Client, db: None) -> None:
+    run = make.running(make.model(), make.benchmark())
+    RunPart.objects.filter(run=run).update(lease_until=timezone.now() - timedelta(seconds=1))
+    (row,) = csv_rows(client, "/queue/")
+    assert (row["position"], row["state"]) == ("1", "Interrupted")
+    assert "Scoring" not in client.get("/queue/").content.decode()
+
+
 def test_queue_and_run_page_give_the_same_time_left(client: Client, db: None) -> None:
     """A run at its own pace, one that loads its model and goes by others, and one that waits."""
     benchmark = make.benchmark()

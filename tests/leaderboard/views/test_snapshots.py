@@ -66,6 +66,11 @@ def test_later_figures_leave_a_snapshot_as_it_was(client: Client, site: Site) ->
     assert frozen_page(client, BOARD) != frozen
 
 
+def test_a_comparison_of_models_is_frozen_under_their_names(client: Client, site: Site) -> None:
+    frozen = frozen_page(client, "/compare/?model=org/first&model=org/second")
+    assert "Comparison of org/first and org/second" in client.get(frozen).content.decode()
+
+
 def test_the_address_is_the_digest_of_the_document(client: Client, site: Site) -> None:
     frozen = frozen_page(client, BOARD)
     response = client.get(f"{frozen.rstrip('/')}.json")

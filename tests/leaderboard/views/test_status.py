@@ -41,10 +41,10 @@ def test_waiting_times_are_those_of_each_lane_and_of_the_past(client: Client, on
     begun = make.run(make.model(), on, Run.State.SCORING, started=now)
     Run.objects.filter(pk=begun.pk).update(created=now - timedelta(minutes=10))
     rows = {row["what"]: row for row in csv_rows(client, "/status/")}
-    assert rows["waiting now, lane default"]["number"] == "3"
-    assert float(rows["waiting now, lane default"]["p50_seconds"]) == pytest.approx(7200, abs=60)
-    assert float(rows["waiting now, lane large"]["longest_seconds"]) == pytest.approx(18000, abs=60)
-    assert float(rows["before the start, last 30 days"]["p90_seconds"]) == pytest.approx(600, abs=60)
+    assert rows["Waiting now, lane default"]["number"] == "3"
+    assert float(rows["Waiting now, lane default"]["p50_seconds"]) == pytest.approx(7200, abs=60)
+    assert float(rows["Waiting now, lane large"]["longest_seconds"]) == pytest.approx(18000, abs=60)
+    assert float(rows["Before the start, last 30 days"]["p90_seconds"]) == pytest.approx(600, abs=60)
 
 
 def test_a_worker_is_shown_with_what_it_works_on(client: Client, on: Benchmark) -> None:

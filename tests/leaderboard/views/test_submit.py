@@ -332,3 +332,9 @@ def test_the_preview_of_a_series_says_how_many_runs_and_how_long_in_all(client: 
     assert "Each benchmark is asked at 3 revisions. In all: 30 min of measuring." in html
     assert "30 min of measuring, last result in 30 min" in html
     assert "step1,step2,step3</textarea>" in html
+
+
+def test_a_site_without_benchmarks_offers_no_form(client: Client, db: None) -> None:
+    html = client.get("/submit/").content.decode()
+    assert "There is no benchmark to measure models on yet." in html
+    assert '<form method="post"' not in html

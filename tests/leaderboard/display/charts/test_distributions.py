@@ -21,5 +21,6 @@ def test_a_box_has_every_value_as_a_dot_and_the_line_is_in_view() -> None:
         ("box", 1),
         ("scatter", 1),
     ]
+    assert [list(trace.y) for trace in plot.data[::2]] == [["a", "a", "a"], ["b"]], "not by names, which are shortened"
     assert plot.layout.xaxis.range[0] < -9 < -1.3 < plot.layout.xaxis.range[1]
     assert (plot.layout.shapes[0].x0, plot.layout.shapes[0].x1) == (-1.3, -1.3)

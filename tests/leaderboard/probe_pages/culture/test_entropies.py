@@ -29,6 +29,15 @@ def test_the_benchmark_shows_items_and_entropies_of_both_cultures_side_by_side(
     assert float(rows[1]["first_best"]) == max(of_pairs.filter(group__endswith="Arab").values_list("value", flat=True))
 
 
+def test_a_page_about_one_pair_has_no_columns_in_which_all_rows_are_alike(client: Client, culture_run: Run) -> None:
+    (table,) = [
+        section.table
+        for section in client.get("/benchmarks/culture/").context["sections"]
+        if section.name == "entropies"
+    ]
+    assert {column.name for column in table.columns if not column.shown} == {"pair", "language", "objects"}
+
+
 def test_the_benchmark_says_what_was_left_out(client: Client, tmp_path: Path) -> None:
     folder = DlamaFolder(tmp_path / "pairs")
     folder.facts["arab-west/dlama/ja/P37_general_ARAB_REGION.jsonl"] = [fact(79, "エジプト", {"Q13955": "アラビア語"})]

@@ -6,6 +6,7 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from leaderboard.display.cells import Cell
 from leaderboard.models import Benchmark, Run
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -30,6 +31,12 @@ def groups(client: Client, address: str) -> Iterator[tuple[str, list[Run]]]:
         heading = table.table.heading(row)
         runs.setdefault(heading, []).append(row.run)
     yield from runs.items()
+
+
+def page_lines(client: Client, address: str) -> list[dict[str, Cell]]:
+    """Return the cells of each row of the standings by the names of their columns."""
+    lines = client.get(address).context["tables"]["leaderboard"].lines
+    return [{column.name: cell for column, cell in line.cells} for line in lines]
 
 
 def questions_of(run: Run) -> tuple[str, str, str]:
@@ -61,6 +68,18 @@ def test_a_benchmark_of_published_figures_shows_one_pair_in_one_language(client:
     assert float(row["gap"]) == pytest.approx(-0.014)
 
 
+def test_the_standings_have_the_intervals_of_both_cultures_and_of_their_gap(client: Client, culture_run: Run) -> None:
+    address = "/benchmarks/culture/?part=arab-west+ar"
+    (row,) = [row for row in csv_rows(client, address) if row["run"] == str(culture_run.pk)]
+    part = {"metric": "p_at_1", "dimension": "culture_pair_language_culture"}
+    gap = culture_run.scores.get(metric="culture_gap", dimension="culture_pair_language", group="arab-west ar")
+    sides = [culture_run.scores.get(**part, group=f"arab-west ar {name}") for name in ("Arab", "West")]
+    for name, score in zip(("first", "second", "gap"), (*sides, gap), strict=True):
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == [str(score.low), str(score.high)]
+    (line,) = [line for line in page_lines(client, address) if line["model"].text == culture_run.model.hub_id]
+    assert line["gap"].half == f"± {(gap.high - gap.low) / 2:.3f}"
+
+
 def test_links_above_the_standings_choose_pair_and_language(client: Client, published: None) -> None:
     pairs, languages = client.get("/benchmarks/dlama/?part=asia-west+ko&kind=masked").context["place_switches"]
     assert [(link.title, link.current) for link in pairs] == [
@@ -80,7 +99,7 @@ def test_the_gap_of_each_model_is_a_dumbbell_sorted_by_it(client: Client, publis
     gaps = [a - b for a, b in zip(first.x, second.x, strict=True)]
     assert gaps == sorted(gaps, reverse=True)
     assert len(gaps) == 2, "raw objects are other items"
-    assert set(first.marker.symbol) == {"diamond-open"}
+    assert set(first.marker.symbol) == {"circle-open"}
     assert "1 of 2 models know more of the facts about the Arab world than of those about the West." in chart.summary
 
 

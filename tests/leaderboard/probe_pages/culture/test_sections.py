@@ -45,7 +45,7 @@ def test_columns_are_named_by_the_cultures_where_all_rows_have_the_same() -> Non
     assert section
     assert section.table
     titles = {column.name: column.title for column in section.table.columns}
-    assert (titles["first"], titles["second"], titles["first_n"]) == ("Arab", "West", "Arab, items")
+    assert (titles["first"], titles["second"], titles["first_n"]) == ("Arab", "West", "Arab, questions")
 
 
 def test_published_gaps_have_hollow_markers_which_the_summary_explains() -> None:
