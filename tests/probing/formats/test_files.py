@@ -12,6 +12,7 @@ from probing.errors import BadBenchmark
 from probing.formats import files
 from probing.formats.files import (
     JsonObject,
+    by_relation,
     digest,
     digest_of,
     parse_lines,
@@ -50,6 +51,28 @@ def test_a_fault_in_an_object_of_several_lines_is_named_with_its_line(tmp_path: 
     (tmp_path / "metadata.json").write_text('{\n"P30": 1,\n"P36" 2}')
     with pytest.raises(BadBenchmark, match=r"metadata\.json, line 3: not JSON"):
         read_object(tmp_path / "metadata.json")
+
+
+@pytest.mark.parametrize(
+    "text", ['{"capital": {}, "river": {}, "capital": {}}', '{"P36": {"capital": 1, "capital": 1}}']
+)
+def test_a_key_that_occurs_twice_is_refused(text: str, tmp_path: Path) -> None:
+    """Readers of JSON drop the first value without a word."""
+    (tmp_path / "metadata.json").write_text(text)
+    with pytest.raises(BadBenchmark, match=r"metadata\.json: the key 'capital' occurs twice\. Keep it once\."):
+        read_object(tmp_path / "metadata.json")
+
+
+def test_a_relation_in_two_lines_is_refused() -> None:
+    lines = parse_lines(b'{"relation": "P19"}\n{"relation": "P20"}\n{"relation": "P19"}', "relations.jsonl")
+    assert list(by_relation(lines[:2])) == ["P19", "P20"]
+    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 3: relation 'P19' occurs twice"):
+        by_relation(lines)
+
+
+def test_lines_that_end_as_on_windows_are_read(tmp_path: Path) -> None:
+    (tmp_path / "P36.jsonl").write_bytes(b'{"a": 1}\r\n{"a": 2}\r\n')
+    assert [line.values for line in read_lines(tmp_path / "P36.jsonl")] == [{"a": 1}, {"a": 2}]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b" \n\n"])
