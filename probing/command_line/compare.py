@@ -18,6 +18,7 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
+from probing.results.comparison import refuse_other_benchmarks
 from probing.results.differences import differences
 from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
@@ -43,7 +44,7 @@ def compare_results(arguments: argparse.Namespace) -> None:
     results = {folder: Result.load(folder) for folder in folders}
     for result in results.values():
         refuse_without_rows(result.record, "A comparison")
-    _check_benchmarks(results)
+    refuse_other_benchmarks({folder: result.record for folder, result in results.items()})
     if arguments.unified:
         _compare_unified(results, arguments.csv)
         return
@@ -77,23 +78,6 @@ def _check_number(number: int, unified: bool) -> None:
         raise BadInput(f"{number} results cannot be compared.", "Give two different ones or more.")
     if number > len(RESULT_NAMES) and not unified:
         raise BadInput(f"{number} results cannot be compared at once.", f"Give {len(RESULT_NAMES)} at most.")
-
-
-def _check_benchmarks(results: Mapping[str, Result]) -> None:
-    """Raise `BadInput` unless all results are on the same version of a benchmark."""
-    benchmarks = {folder: result.record["benchmark"] for folder, result in results.items()}
-    first_folder, first = next(iter(benchmarks.items()))
-    for folder, other in benchmarks.items():
-        if other.get("digest") != first.get("digest"):
-            raise BadInput(
-                f"The results differ in their benchmark: {_version(first)} in {first_folder}, "
-                f"{_version(other)} in {folder}.",
-                "Compare results on the same version of a benchmark.",
-            )
-
-
-def _version(benchmark: Mapping[str, str]) -> str:
-    return f"{benchmark.get('slug')} {benchmark.get('version')}"
 
 
 def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -> None:
