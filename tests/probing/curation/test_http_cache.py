@@ -108,6 +108,16 @@ def test_pauses_double_without_a_readable_retry_after_header(source: Source, pau
     assert pauses == [0.001, 0.002, 0.004]
 
 
+def test_a_pause_is_announced_so_that_nobody_takes_it_for_a_hang(
+    source: Source, pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    source.sparql.faults.append(Fault(503, {"Retry-After": "7"}))
+    source.endpoint().rows(CAPITALS)
+    assert [record.getMessage() for record in caplog.records if record.name == "probing.curation.http_cache"] == [
+        f"A request to {source.endpoint_url} failed (status 503). It is sent again in 7 s."
+    ]
+
+
 def test_the_last_failed_attempt_is_an_error_with_a_next_step(source: Source) -> None:
     source.sparql.faults.extend([Fault(503)] * 4)
     with pytest.raises(SourceUnavailable, match=r"after 4 attempts.*503.*Try again later"):
