@@ -24,7 +24,9 @@ def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, flo
     spread = quantile * sqrt(proportion * (1 - proportion) / n + quantile**2 / (4 * n * n))
     centre = proportion + quantile**2 / (2 * n)
     scale = 1 + quantile**2 / n
-    return max(0.0, (centre - spread) / scale), min(1.0, (centre + spread) / scale)
+    low = (centre - spread) / scale if proportion > 0 else 0.0  # which the difference misses by rounding
+    high = (centre + spread) / scale if proportion < 1 else 1.0
+    return max(0.0, low), min(1.0, high)
 
 
 def independent_items(mean: float, error: float, n: float) -> float:

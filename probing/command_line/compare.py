@@ -9,7 +9,7 @@ import pandas as pd
 
 import probing
 from probing.analysis import unified
-from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
+from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
 from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
@@ -55,6 +55,7 @@ def compare_results(arguments: argparse.Namespace) -> None:
     for (name, result), folder in zip(named.items(), folders, strict=True):
         print(f"{name}: {_name(result)}, in {folder}")
     _print_run_differences(named)
+    print_lines("Rows", [words] if (words := shared_in_words(rows)) else [])
     hidden = SIDE_BOUNDS if len(named) > 2 else ["result", *SIDE_BOUNDS]
     print_by_dimension(table.drop(columns=hidden))
     if probe is Perplexity:

@@ -92,6 +92,8 @@ class HttpCache:
         timeout: float = ANSWER_TIMEOUT,
         contact: str = "",
     ) -> None:
+        if path.is_dir():
+            raise BadInput(f"{path} is a folder, which cannot hold answers.", "Give --cache the name of a file.")
         self.agent = user_agent(contact)
         self.interval, self.attempts, self.first_pause, self.timeout = interval, attempts, first_pause, timeout
         self.session = requests.Session()

@@ -36,9 +36,9 @@ READERS: dict[str, Reader] = {
 }
 # By what a folder is recognised, for messages.
 MARKS = (
-    "metadata_relations.json (BEAR), relations.jsonl with lists of items (LAMA, S-TEST), triples.jsonl or triples.csv "
-    "(geography), relation_mapping.json (knowledge graph), <pair>/dlama/<language>/ (DLAMA), "
-    "<language>/templates.jsonl with lists of items (mLAMA), or Parquet files of BEAR"
+    "metadata_relations.json (BEAR), relations.jsonl with lists such as P36.jsonl (LAMA) or with lists of obj2_label "
+    "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
+    "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), or Parquet files"
 )
 
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}

@@ -120,7 +120,8 @@ def parse_lines(content: bytes, name: str) -> list[JsonObject]:
         raise BadBenchmark(f"{name}: no items.", "Add at least one line or remove the relation.")
     lines = text.removesuffix("\n").split("\n")
     places = (f"{name}, line {number}" for number in range(1, len(lines) + 1))
-    return [JsonObject(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
+    step = "Correct it; each line is one JSON object."
+    return [JsonObject(_parse(line, place, step), place) for line, place in zip(lines, places, strict=True)]
 
 
 def parse_object(content: bytes, name: str) -> JsonObject:
@@ -198,14 +199,14 @@ def _bytes(path: Path) -> bytes:
         raise BadBenchmark(f"{path} cannot be read ({error.strerror}).", "Make it readable.") from error
 
 
-def _parse(text: str, place: str) -> dict[str, Any]:
+def _parse(text: str, place: str, next_step: str = "Correct it.") -> dict[str, Any]:
     if not text.strip():
         raise BadBenchmark(f"{place}: empty.", "Write one JSON object here or remove it.")
     try:
         value = json.loads(text, object_pairs_hook=_with_keys_once)
     except json.JSONDecodeError as error:
         where = f"{place}, column {error.colno}" if error.lineno == 1 else f"{place}, line {error.lineno}"
-        raise BadBenchmark(f"{where}: not JSON ({error.msg}).", "Correct it.") from error
+        raise BadBenchmark(f"{where}: not JSON ({error.msg}).", next_step) from error
     except _RepeatedKey as error:
         raise BadBenchmark(f"{place}: the key {str(error)!r:.80} occurs twice.", "Keep it once.") from error
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of open brackets

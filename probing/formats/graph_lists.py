@@ -86,8 +86,9 @@ def read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
     """Yield each triple of a file, and its place for messages."""
     for row, place in _lines_of_fields(path):
         if len(row) != 3 or not all(row):
-            step = f"Write head, relation and tail {SEPARATORS}, none of them empty."
-            raise BadBenchmark(f"{place}: {len(row)} fields.", step)
+            step = f"Write head, relation and tail {SEPARATORS}."
+            problem = "more than three fields" if len(row) > 3 else "head, relation or tail is missing"
+            raise BadBenchmark(f"{place}: {problem}.", step)
         yield Triple(*row), place
 
 

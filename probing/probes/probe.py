@@ -33,6 +33,7 @@ class Probe(ABC):
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
     `measures_statements`: whether scores per byte and per word divide by the length of whole statements.
+    `needs`: what the main metric needs, in words, where a run may have none of it.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
 
@@ -43,6 +44,7 @@ class Probe(ABC):
     fixed: ClassVar[Mapping[str, Any]] = {}
     harness_protocol: ClassVar[bool] = False
     measures_statements: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
     remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 

@@ -72,6 +72,9 @@ class Specificity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
+    needs: ClassVar[str] = (
+        "pairs of which both answers are single tokens of the model's vocabulary (specificity_all_pairs does not)"
+    )
     prompting: PromptingName = option("vanilla", "how the question is put")
     shots: int = option(10, "how many demonstrations stand before each question of few-shot prompting")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.comparison import SIDE_BOUNDS
+from probing.analysis.comparison import SIDE_BOUNDS, shared_in_words
 from probing.analysis.power import sentence, smallest_difference
 from probing.errors import BadInput
 from probing.probes import probe_named
@@ -32,6 +32,7 @@ class Comparison(pd.DataFrame):
         table = cls(probe.compare(rows))
         table.runs = [f"{name}: {_run_name(record)}" for name, record in records.items()]
         table.remarks = [_difference(first, record, name, other) for name, other in others]
+        table.remarks += filter(None, [shared_in_words(rows)])
         if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
             table.remarks.append(sentence(smallest))
         return table

@@ -45,8 +45,18 @@ def as_html(record: Mapping[str, Any], scores: pd.DataFrame, notes: Sequence[str
 def in_a_line(record: Mapping[str, Any], scores: pd.DataFrame) -> str:
     """Return model, benchmark, probe and the overall main score, where there is one."""
     metric = probe_named(record["probe"]).main_metric
-    values = scores.loc[(scores["dimension"] == OVERALL) & (scores["metric"] == metric), "value"]
+    values = _overall(scores, metric)
     return ", ".join([_heading(record), *(f"{metric} {value:.4g}" for value in values)])
+
+
+def missing_main_score(probe: str, scores: pd.DataFrame) -> list[str]:
+    """Return a sentence on what the main metric of the probe needs, if it has no value for the whole."""
+    metric, needs = probe_named(probe).main_metric, probe_named(probe).needs
+    return [] if len(_overall(scores, metric)) or not needs else [f"There is no {metric}: it needs {needs}."]
+
+
+def _overall(scores: pd.DataFrame, metric: str) -> pd.Series:
+    return scores.loc[(scores["dimension"] == OVERALL) & (scores["metric"] == metric), "value"].dropna()
 
 
 def _heading(record: Mapping[str, Any]) -> str:

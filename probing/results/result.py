@@ -35,7 +35,15 @@ from probing.results.option_labels import (
     ranges_from_json,
     refuse_other_labels,
 )
-from probing.results.presentation import as_chart, as_html, as_latex, as_metrics, by_group, in_a_line
+from probing.results.presentation import (
+    as_chart,
+    as_html,
+    as_latex,
+    as_metrics,
+    by_group,
+    in_a_line,
+    missing_main_score,
+)
 from probing.results.row_file import ITEMS, OPTIONS, write_rows
 from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
@@ -107,7 +115,7 @@ class Result:
             notes.append(NO_ROWS)
         if not self.options and "scores" in self.items and self.items["scores"].map(len).gt(1).any():
             notes.append(NO_LABELS)
-        return [*notes, *tie_warnings(self.scores)]
+        return [*notes, *missing_main_score(self.record["probe"], self.scores), *tie_warnings(self.scores)]
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".

@@ -206,6 +206,8 @@ def test_a_file_that_is_not_a_cache_is_refused(tmp_path: Path) -> None:
         HttpCache(tmp_path / "answers")
     with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
         HttpCache(tmp_path / "answers" / "below")
+    with pytest.raises(BadInput, match=r"is a folder, which cannot hold answers\. Give --cache the name of a file\.$"):
+        HttpCache(tmp_path)
 
 
 def test_a_stored_answer_keeps_the_time_when_it_was_given(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -193,7 +193,7 @@ def test_a_template_without_each_slot_once_is_a_fault(graph: GraphFolder, templa
 
 def test_a_line_that_is_no_triple_is_a_fault(graph: GraphFolder) -> None:
     graph.files["triples.tsv"] += "no\tcapital\n"
-    fault(graph, "triples.tsv, line 4: 2 fields")
+    fault(graph, "triples.tsv, line 4: head, relation or tail is missing")
 
 
 def test_an_empty_graph_is_a_fault(graph: GraphFolder, freebase: GraphFolder) -> None:
