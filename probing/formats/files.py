@@ -171,6 +171,8 @@ def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _content(path: Path) -> bytes:
+    if path.is_dir():
+        raise BadBenchmark(f"{path} is a folder.", "Put the file of this name in its place.")
     if not path.is_file():
         raise BadBenchmark(f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder.")
     content = _bytes(path)

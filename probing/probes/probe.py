@@ -115,6 +115,10 @@ class Probe(ABC):
             if getattr(settings, name) not in (value, SETTINGS[name].default):
                 raise BadInput(f"The probe {self.name} leaves no choice of {name}: it is {value}.", "Leave it out.")
 
+    def refuse_part(self, relation: Relation, template: int) -> None:
+        """Raise `BadInput` where the options do not fit this relation and template, before a model is loaded."""
+        return  # most probes have no such options
+
     def refuse_kind(self, kind: Kind) -> None:
         """Raise `UnsupportedModel` where the probe cannot ask models of this kind."""
         if why := self.why_not_kind(kind):

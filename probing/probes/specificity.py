@@ -82,6 +82,9 @@ class Specificity(Probe):
         if self.shots < 1:
             raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
 
+    def refuse_part(self, relation: Relation, template: int) -> None:
+        next(PROMPTINGS[self.prompting](relation, template, self.shots, 0), None)  # the first question shows what lacks
+
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:

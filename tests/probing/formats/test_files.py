@@ -100,6 +100,8 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_file_that_is_missing_or_must_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadBenchmark, match=rf"P36\.jsonl is missing in {tmp_path}"):
         read_lines(tmp_path / "P36.jsonl")
+    with pytest.raises(BadBenchmark, match=rf"^{tmp_path} is a folder\. Put the file of this name in its place"):
+        read_lines(tmp_path)
 
     def locked(self: Path, *_: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(self))
