@@ -123,7 +123,7 @@ def test_naturalness_and_relatedness_stand_side_by_side_by_prompting(client: Cli
 
 def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(measure: Measure, pairs: Benchmark) -> None:
     measure("org/a", "vanilla")
-    measure("org/a", "few-shot", sample=4)
+    measure("org/a", "few-shot", sample=12)
     assert "factor_promptings" not in {section.name for section in benchmark_sections(pairs)}
 
 
