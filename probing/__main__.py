@@ -1,5 +1,6 @@
 """The command line: `python -m probing` with one of the commands that `parser` lists."""
 
+import os
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
@@ -54,13 +55,21 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code: 0 for success, 2 for bad input, 1 for failure, 130 when interrupted."""
+    """Run a command and return its exit code.
+
+    That is 0 for success, 2 for bad input, 1 for failure, 130 when interrupted, and 141 where nobody reads the output
+    to its end, as in `clozeboard show results | head`.
+    """
     words = sys.argv[1:] if arguments is None else arguments
-    parsed = parser(words[:1]).parse_args(words)
     try:
+        parsed = parser(words[:1]).parse_args(words)
         parsed.command(parsed)
+        sys.stdout.flush()
     except BadInput as error:
         return _report_error(str(error), 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python writes what is left at its end
+        return 141
     except (ProbingError, OSError) as error:
         return _report_error(str(error), 1)
     except KeyboardInterrupt:

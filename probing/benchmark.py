@@ -71,6 +71,11 @@ class Relation:
     verbatim: bool = False
     pool: tuple[Item, ...] = ()
 
+    def __repr__(self) -> str:
+        """Return what a relation holds in numbers, because all of its items would fill screens."""
+        sizes = f"{len(self.items):,} items, {len(self.answer_space):,} options, {len(self.templates)} templates"
+        return f"<Relation {self.id}: {sizes}>"
+
     @property
     def label(self) -> str:
         """The relation's name in rows and scores: its predicate, which several relations may share (methods 4).
@@ -128,6 +133,11 @@ class Benchmark:
     notes: tuple[str, ...] = field(default=(), compare=False)
     files_digest: str = ""
     further_probes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        """Return what the benchmark holds in numbers, because all of its items would fill screens."""
+        sizes = f"{self.size:,} items in {len(self.relations):,} relations"
+        return f"<Benchmark {self.slug} {self.version}: {sizes}, probe {self.probe}>"
 
     def __getitem__(self, relation_id: str) -> Relation:
         for relation in self.relations:

@@ -9,7 +9,7 @@ import probing
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.formats.graph_sample import SamplingPlan, read_sampling, store
-from probing.formats.knowledge_graph import read_graph
+from probing.formats.knowledge_graph import graph_folder, read_graph
 from probing.statements.graph import Graph, Wording
 from probing.statements.sampling import GraphStatement, Sampling, draw
 
@@ -64,7 +64,7 @@ def sample_graph(
     refuse_occupied(Path(out))
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
-    plan = read_sampling(Path(graph))
+    plan = read_sampling(graph_folder(Path(graph)))
     choices: dict[str, Any] = {
         "samples": samples,
         "repetitions": repetitions,

@@ -65,6 +65,16 @@ def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
     return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
 
 
+def shared_in_words(results: ResultRows) -> str:
+    """Say how many rows are compared where not all results have the same ones, or return an empty text."""
+    sizes = [len(rows) for rows in results.values()]
+    shared = len(next(iter(shared_rows(results).values())))
+    if set(sizes) == {shared}:
+        return ""
+    numbers = " and ".join(f"{size:,}" for size in sizes)
+    return f"Results of {numbers} rows are compared on the {shared:,} that all of them have."
+
+
 def compare(
     results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT, seed: int = 0
 ) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 
 import probing
 from probing.analysis import unified
-from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
+from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
 from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
@@ -18,6 +18,7 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
+from probing.results.comparison import refuse_other_benchmarks
 from probing.results.differences import differences
 from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
@@ -43,7 +44,7 @@ def compare_results(arguments: argparse.Namespace) -> None:
     results = {folder: Result.load(folder) for folder in folders}
     for result in results.values():
         refuse_without_rows(result.record, "A comparison")
-    _check_benchmarks(results)
+    refuse_other_benchmarks({folder: result.record for folder, result in results.items()})
     if arguments.unified:
         _compare_unified(results, arguments.csv)
         return
@@ -54,6 +55,7 @@ def compare_results(arguments: argparse.Namespace) -> None:
     for (name, result), folder in zip(named.items(), folders, strict=True):
         print(f"{name}: {_name(result)}, in {folder}")
     _print_run_differences(named)
+    print_lines("Rows", [words] if (words := shared_in_words(rows)) else [])
     hidden = SIDE_BOUNDS if len(named) > 2 else ["result", *SIDE_BOUNDS]
     print_by_dimension(table.drop(columns=hidden))
     if probe is Perplexity:
@@ -77,23 +79,6 @@ def _check_number(number: int, unified: bool) -> None:
         raise BadInput(f"{number} results cannot be compared.", "Give two different ones or more.")
     if number > len(RESULT_NAMES) and not unified:
         raise BadInput(f"{number} results cannot be compared at once.", f"Give {len(RESULT_NAMES)} at most.")
-
-
-def _check_benchmarks(results: Mapping[str, Result]) -> None:
-    """Raise `BadInput` unless all results are on the same version of a benchmark."""
-    benchmarks = {folder: result.record["benchmark"] for folder, result in results.items()}
-    first_folder, first = next(iter(benchmarks.items()))
-    for folder, other in benchmarks.items():
-        if other.get("digest") != first.get("digest"):
-            raise BadInput(
-                f"The results differ in their benchmark: {_version(first)} in {first_folder}, "
-                f"{_version(other)} in {folder}.",
-                "Compare results on the same version of a benchmark.",
-            )
-
-
-def _version(benchmark: Mapping[str, str]) -> str:
-    return f"{benchmark.get('slug')} {benchmark.get('version')}"
 
 
 def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -> None:

@@ -15,7 +15,7 @@ from probing.curation.geography import REPORT
 from probing.curation.quality import report
 from probing.curation.triple_counts import write_json
 from probing.errors import BadInput
-from probing.files.folders import new_folder
+from probing.files.folders import new_file, new_folder
 from probing.judging.forms import empty_lines, judged_by_model, read_form, write_form
 from probing.judging.page import write_page
 from probing.judging.samples import SAMPLES, SIZE, Sampling, draw, sentences_of
@@ -98,7 +98,8 @@ def read_forms(arguments: argparse.Namespace) -> None:
         "\nyes: share of all answers. kappa: Cohen's for two judges, Fleiss' for more; empty where all answer the same."
     )
     if arguments.csv:
-        table.to_csv(arguments.csv, index=False)
+        with new_file(arguments.csv) as temporary:
+            table.to_csv(temporary, index=False)
     if arguments.out:
         refused = write_version(benchmark, typed, forms, arguments.out)
         templates = sum(map(len, refused.templates.values()))

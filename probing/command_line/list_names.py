@@ -41,6 +41,7 @@ def _print_relations(benchmark: Benchmark) -> None:
             f"{relation.id}{name}: {len(relation.items):,} items, {len(relation.answer_space):,} options",
             [f"  {number}  {template}" for number, template in enumerate(relation.templates)],
         )
+    print_lines("Notes", benchmark.notes)
 
 
 def _origin(slug: str) -> str:

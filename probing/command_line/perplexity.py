@@ -2,15 +2,13 @@
 
 import argparse
 import json
-from pathlib import Path
 from typing import get_args
 
 import probing
 from probing.command_line.program import add_model
-from probing.errors import BadInput
-from probing.formats.files import text_lines
 from probing.language_model import fitting
 from probing.probes.perplexity import By, Perplexity
+from probing.sentences.reading import read_sentences
 
 
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
@@ -21,16 +19,19 @@ def add_perplexity(parser: argparse.ArgumentParser) -> None:
         default="float32",
         help="number format of the model's weights: float32, the default, bfloat16, float16 or auto",
     )
-    add("--sentences", required=True, type=Path, metavar="FILE", help="a text file with one sentence per line")
+    add(
+        "--sentences",
+        required=True,
+        metavar="FILE",
+        help="a text file with one sentence per line; - for the standard input",
+    )
     add("--by", default=Perplexity.by, choices=get_args(By), help="what the log-probability is divided by")
     add("--public-code", action="store_true", help="compute perplexity as the paper's public code does")
     parser.set_defaults(command=perplexity)
 
 
 def perplexity(arguments: argparse.Namespace) -> None:
-    sentences = [line.strip() for line in text_lines(arguments.sentences) if line.strip()]
-    if not sentences:
-        raise BadInput(f"{arguments.sentences} has no sentences.", "Write one per line.")
+    sentences = [line for line in read_sentences(arguments.sentences) if line]
     probe = Perplexity(by=arguments.by, public_code=arguments.public_code)
     model = probing.load(
         arguments.model,

@@ -59,9 +59,8 @@ def print_predictions(arguments: argparse.Namespace) -> None:
 def _of_relations(rows: pd.DataFrame, relations: list[str]) -> pd.DataFrame:
     kept = rows[rows["relation"].isin(relations)] if relations else rows
     if kept.empty:
-        raise BadInput(
-            f"There are no rows of {', '.join(relations)}.", f"Choose from: {', '.join(set(rows.relation))}."
-        )
+        there = ", ".join(rows["relation"].unique())
+        raise BadInput(f"There are no rows of {', '.join(relations)}.", f"Choose from: {there}.")
     return kept
 
 

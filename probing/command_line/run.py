@@ -20,6 +20,7 @@ from probing.model_source import ATTENTION, ModelSource
 from probing.probes import probe_named
 from probing.probes.normalise import chosen_settings
 from probing.probes.probe import declared_options, parse
+from probing.results.presentation import missing_main_score
 from probing.results.result import RECORD, Result
 from probing.results.skipped_items import skipped_in_words
 from probing.settings import Settings
@@ -124,6 +125,7 @@ def run_starts(
             print(f"{folder} holds this very run already; nothing was measured again.")
         scores = without_details(result.scores)
         print_by_dimension(scores[scores["dimension"] == OVERALL])
+        print_lines("Missing", missing_main_score(result.record["probe"], result.scores))
         print_lines("Left out", skipped_in_words(result.record))
         print(f"\nAll scores: {program()} show {folder}")
     if len(starts) == 2:

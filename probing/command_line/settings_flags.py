@@ -9,9 +9,9 @@ from probing.probes import PROBES
 from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import SETTINGS, Settings
 
-# Options of probes that have a flag as well; other probes may have an option of the same name.
 # What a result has beside its scores, by the name of `--keep`, as arguments of `probing.run`.
 KEPT: Mapping[str, Mapping[str, Any]] = {"rows": {}, "tokens": {"keep_tokens": True}, "none": {"keep_rows": False}}
+# Options of probes that have a flag as well; other probes may have an option of the same name.
 FLAGGED: Mapping[str, Option] = {name: declared(MultipleChoice)[name] for name in ("few_shot", "chat")}
 
 

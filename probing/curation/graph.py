@@ -38,6 +38,7 @@ class GraphPlan:
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates))
+        wordings.check_curated(self.templates, self.properties)
         object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
         if repeated := [id for id, texts in self.templates.items() if len(texts) > 1]:
             raise BadInput(

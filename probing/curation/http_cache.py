@@ -6,6 +6,7 @@ Requests are spaced out, repeated after a pause while a server is busy, and neve
 import hashlib
 import http.client
 import json
+import logging
 import os
 import re
 import sqlite3
@@ -22,6 +23,8 @@ from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError
 
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from probing.files.folders import space
+
+logger = logging.getLogger(__name__)
 
 CLIENT, PURPOSE = "Clozeboard/0.1", "benchmark curation; knowledge probing of language models"
 CONTACT = re.compile(r"[\w.+-]+@[\w.-]+\.\w+|https?://[\w.-]+[\w./~%:@-]*", re.ASCII)  # an e-mail address or a web page
@@ -89,6 +92,8 @@ class HttpCache:
         timeout: float = ANSWER_TIMEOUT,
         contact: str = "",
     ) -> None:
+        if path.is_dir():
+            raise BadInput(f"{path} is a folder, which cannot hold answers.", "Give --cache the name of a file.")
         self.agent = user_agent(contact)
         self.interval, self.attempts, self.first_pause, self.timeout = interval, attempts, first_pause, timeout
         self.session = requests.Session()
@@ -159,6 +164,8 @@ class HttpCache:
                     f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
                     "Try again later, or with a longer --timeout: all answers so far are stored.",
                 ) from error
+            pause = (response and retry.get_retry_after(response)) or retry.get_backoff_time()
+            logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], pause)
             retry.sleep(response)
 
     def answer_period(self) -> dict[str, str]:

@@ -61,6 +61,8 @@ class MultipleChoicePlan:
 
     def __post_init__(self) -> None:
         wordings.check_properties((*self.properties, *self.templates, *self.domains))
+        wordings.check_curated(self.templates, self.properties)
+        wordings.check_curated(self.domains, self.properties, "given a domain")
         wordings.check_languages([self.language])
         object.__setattr__(self, "properties", tuple(dict.fromkeys(self.properties)))
         if self.answers < 2 or self.per_answer < 1:
@@ -111,9 +113,11 @@ def choose(
         triple_counts.drop(CONTAINS_ANSWER, len(by_answer.pop(answer)))
     count = _items_per_answer([len(items) for items in by_answer.values()], plan)
     if not count:
-        step = "Lower the number of sitelinks."
+        reasons = ", ".join(f"{reason}: {number:,}" for reason, number in triple_counts.dropped.most_common())
+        counts = f" ({triple_counts.found:,} facts; left out: {reasons or 'none'})"
         raise BadInput(
-            f"{property} does not have two answers among subjects with {plan.least_sitelinks} sitelinks.", step
+            f"{property} does not have two answers among subjects with {plan.least_sitelinks} sitelinks{counts}.",
+            "Lower --least-sitelinks." if plan.least_sitelinks else "Choose another property.",
         )
     full = {answer: items[:count] for answer, items in by_answer.items() if len(items) >= count}
     best_known = sorted(full, key=lambda answer: (-sum(item.links for item in full[answer]), item_number(answer)))

@@ -30,7 +30,7 @@ def read_table(path: Path) -> Mapping[str, Any]:
     try:
         if path.stat().st_size > LARGEST_TABLE:
             raise BadInput(f"{path.name} is larger than {LARGEST_TABLE:,} bytes.", "Shorten it.")
-        content = PARSERS[path.suffix](path.read_text(encoding="utf-8"))
+        content = PARSERS[path.suffix](path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}).", "Check the name of the file.") from error
     except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:

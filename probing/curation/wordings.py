@@ -1,7 +1,7 @@
 """Sentence templates and questions of predicates: those of their entries, or those of a folder in mLAMA's form."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from probing.curation.endpoint import Endpoint
@@ -79,6 +79,15 @@ def check_languages(codes: Iterable[str], place: str = "") -> None:
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
             prefix = f"{place}: " if place else ""
             raise BadInput(f"{prefix}{code!r:.80} is not a language code.", "Write it such as ar or zh-hant.")
+
+
+def check_curated(described: Iterable[str], properties: Collection[str], how: str = "worded") -> None:
+    """Raise `BadInput` for a property that is described and not curated: its id is probably misspelt.
+
+    `how`: what the user has given for it, as messages say it.
+    """
+    if others := [id for id in described if id not in properties]:
+        raise BadInput(f"{others[0]} is {how}, but not curated.", "Name it with --property as well, or correct its id.")
 
 
 def check_names(endpoint: Endpoint, properties: Sequence[str]) -> None:

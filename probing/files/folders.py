@@ -122,7 +122,14 @@ def _writable(target: Path) -> Iterator[None]:
 
 @contextmanager
 def new_file(target: Path) -> Iterator[Path]:
-    """Yield the path of a temporary file that becomes `target` at the end; it may replace an older file."""
+    """Yield the path of a temporary file that becomes `target` at the end; it may replace an older file.
+
+    Raises `BadInput` at once if the target is a folder, or if there is no folder to write it to.
+    """
+    with _writable(target):
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        target.parent.stat()
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     with space(target):
         try:

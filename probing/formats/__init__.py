@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 
 from probing.benchmark import Benchmark
+from probing.errors import BadBenchmark
 from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, stest
 from probing.formats.verbatim import with_upper_case
 
@@ -21,24 +22,36 @@ class Reader(Protocol):
         ...
 
 
-# In the order in which a folder is tried: S-TEST's folders look like LAMA's as well.
+# In the order in which a folder is tried: S-TEST's folders look like LAMA's as well, and graphs are looked for in all
+# folders below.
 READERS: dict[str, Reader] = {
     "dlama": dlama,
     "stest": stest,
     "lama": lama,
     "mlama": mlama,
     "geography": geography,
-    "knowledge_graph": knowledge_graph,
     "bear_hub": bear_hub,
     "bear": bear,
+    "knowledge_graph": knowledge_graph,
 }
+# By what a folder is recognised, for messages.
+MARKS = (
+    "metadata_relations.json (BEAR), relations.jsonl with lists such as P36.jsonl (LAMA) or with lists of obj2_label "
+    "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
+    "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), or Parquet files"
+)
 
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}
 
 
 def format_of(folder: Path) -> str:
-    """Return the first format that fits the folder, else BEAR's, whose reader tells what is missing."""
-    return next((name for name, reader in READERS.items() if reader.fits(folder)), "bear")
+    """Return the first format that fits the folder or archive; raise `BadBenchmark` if there is none."""
+    name = next((name for name, reader in READERS.items() if reader.fits(folder)), "")
+    if name:
+        return name
+    if not folder.is_dir():
+        raise BadBenchmark(f"{folder} is not a folder.", "Give the folder of a benchmark, or an archive of DLAMA.")
+    raise BadBenchmark(f"{folder} has none of the files by which a benchmark is recognised.", f"Add one: {MARKS}.")
 
 
 def read_version(format: str, folder: Path, digest: str) -> Benchmark | None:

@@ -1,14 +1,14 @@
 """BEAR folders (methods 1.1): `metadata_relations.json`, one `<relation>.jsonl` each, `relation_info.json`."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, read_lines, read_object, relation_id
+from probing.formats.files import JsonObject, digest, note_on, read_lines, read_object, relation_id
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 METADATA = "metadata_relations.json"
@@ -49,7 +49,7 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(path, metadata, info, unlabelled) for path in lists)
     files = (inner / METADATA, *lists, *domains)
     sha = digest(files)
-    notes = _notes(empty, unlabelled)
+    notes = (*_left_out(empty, unlabelled), *_doubts(relations))
     return Benchmark(inner.resolve().name.lower(), sha[:12], sha, relations, files=files, notes=notes)
 
 
@@ -58,14 +58,25 @@ def _relations_of_one_file(metadata: JsonObject, folder: Path, info: Mapping[str
     return [name for name in metadata.values if info and name not in info and not (folder / f"{name}.jsonl").is_file()]
 
 
-def _notes(empty: list[str], unlabelled: list[str]) -> tuple[str, ...]:
+def _left_out(empty: list[str], unlabelled: list[str]) -> tuple[str, ...]:
     """Return what was left out in sentences: relations by id, and items by the place of the first."""
-    relations = (f"Relations left out, as they have neither items nor domains: {', '.join(empty)}.",) if empty else ()
+    relations = note_on(empty, "Relations left out, as they have neither items nor domains")
     items = tuple(
         f"Items left out, as their subject has no label: {len(unlabelled):,} (first: {place})."
         for place in unlabelled[:1]
     )
     return relations + items
+
+
+def _doubts(relations: Sequence[Relation]) -> tuple[str, ...]:
+    """Return in sentences what is allowed and probably a mistake: a single option, and a subject asked twice."""
+    trivial = [relation.id for relation in relations if len(relation.answer_space) == 1]
+    subjects = {relation.id: [item.subject_id or item.subject for item in relation.items] for relation in relations}
+    repeated = [name for name, of_relation in subjects.items() if len(set(of_relation)) < len(of_relation)]
+    return (
+        *note_on(trivial, "Relations with a single option, so that every answer is right"),
+        *note_on(repeated, "Relations in which a subject occurs more than once"),
+    )
 
 
 def _relations_folder(folder: Path) -> Path:
@@ -175,10 +186,14 @@ def _declared_space(description: JsonObject) -> AnswerSpace | None:
 
 
 def _derived_space(lines: list[JsonObject]) -> AnswerSpace:
-    """Return all distinct objects in order of first appearance, each with its first label."""
+    """Return all distinct objects in order of first appearance; raise where object and label are not one to one."""
     labels: dict[str, str] = {}
+    keys: dict[str, str] = {}
     for line in lines:
-        labels.setdefault(_object_key(line), line.text("obj_label"))
+        key, label = _object_key(line), line.text("obj_label")
+        if labels.setdefault(key, label) != label or keys.setdefault(label, key) != key:
+            step = "Give every answer one label, and every label one obj_id or answer_idx."
+            raise line.fault(f"obj_label {label!r:.80} stands beside another answer than in an earlier line", step)
     return AnswerSpace(tuple(labels.values()), tuple(labels))
 
 
@@ -196,14 +211,16 @@ def _refuse_duplicates(options: tuple[str, ...], description: JsonObject) -> Non
 def _answer(line: JsonObject, space: AnswerSpace) -> int:
     """Return the answer's place in a declared answer space, by index or by object id, which must agree."""
     by_id = _place_of_id(line, space) if line.optional_text("obj_id") and space.ids else None
-    if by_id is not None and "answer_idx" not in line.values:
-        return by_id
-    index = _index(line)
+    index = by_id if by_id is not None and "answer_idx" not in line.values else _index(line)
     if not 0 <= index < len(space.labels):
         step = f"Choose from 0 to {len(space.labels) - 1}."
         raise line.fault(f"answer_idx {index} is outside the answer space", step)
     if by_id not in (None, index):
         raise line.fault(f"answer_idx {index} and obj_id {line.values['obj_id']!r:.80} disagree", "Correct one.")
+    label = line.values.get("obj_label")
+    if label in space.labels and label != space.labels[index]:
+        message = f"obj_label is {label!r:.80}, but the answer is option {index}, {space.labels[index]!r:.80}"
+        raise line.fault(message, "Correct one of them; options are counted from 0.")
     return index
 
 

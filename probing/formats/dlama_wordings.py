@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from probing.benchmark import Relation
 from probing.errors import BadBenchmark
 from probing.formats.dlama_files import TEMPLATES_FOLDER
-from probing.formats.files import JsonObject, parse_lines, parse_object, template_text
+from probing.formats.files import JsonObject, by_relation, parse_lines, parse_object, template_text
 from probing.formats.own_questions import QUESTION_SLOT, QUESTIONS_FILE
 from probing.formats.own_templates import SOURCE_KEY
 
@@ -29,10 +29,10 @@ class Wordings:
 def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
     """Return the line of each template by language and predicate."""
     return {
-        (PurePosixPath(name).parent.name, line.text("relation")): line
+        (PurePosixPath(name).parent.name, predicate): line
         for name, content in files.items()
         if name != QUESTIONS_FILE
-        for line in parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")
+        for predicate, line in by_relation(parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")).items()
     }
 
 

@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -75,6 +76,10 @@ class JsonObject:
         return value
 
 
+class _RepeatedKey(ValueError):
+    """A JSON object has a key twice."""
+
+
 @lru_cache(maxsize=1024)  # the lines of a file have the same keys
 def _nearest(key: str, names: frozenset[str]) -> str:
     """Return the name of which the key is probably a misspelling, or an empty text."""
@@ -115,12 +120,30 @@ def parse_lines(content: bytes, name: str) -> list[JsonObject]:
         raise BadBenchmark(f"{name}: no items.", "Add at least one line or remove the relation.")
     lines = text.removesuffix("\n").split("\n")
     places = (f"{name}, line {number}" for number in range(1, len(lines) + 1))
-    return [JsonObject(_parse(line, place), place) for line, place in zip(lines, places, strict=True)]
+    step = "Correct it; each line is one JSON object."
+    return [JsonObject(_parse(line, place, step), place) for line, place in zip(lines, places, strict=True)]
 
 
 def parse_object(content: bytes, name: str) -> JsonObject:
     """Parse the content of a file with a single JSON object; messages call the file `name`."""
     return JsonObject(_parse(_decoded(content, name), name), name)
+
+
+def by_relation(lines: Iterable[JsonObject]) -> dict[str, JsonObject]:
+    """Return lines by their field `relation`; raise where a relation occurs twice, as only one line could count."""
+    relations: dict[str, JsonObject] = {}
+    for line in lines:
+        name = line.text("relation")
+        if name in relations:
+            raise line.fault(f"relation {name!r:.80} occurs twice", "Keep one of the two lines.")
+        relations[name] = line
+    return relations
+
+
+def note_on(names: Iterable[str], what: str) -> tuple[str, ...]:
+    """Return a note that says something of these relations or files, or none where there are none."""
+    listed = ", ".join(names)
+    return (f"{what}: {listed}.",) if listed else ()
 
 
 def present(folder: Path, name: str) -> Path | None:
@@ -148,6 +171,8 @@ def digest_of(contents: Iterable[tuple[str, bytes]]) -> str:
 
 
 def _content(path: Path) -> bytes:
+    if path.is_dir():
+        raise BadBenchmark(f"{path} is a folder.", "Put the file of this name in its place.")
     if not path.is_file():
         raise BadBenchmark(f"{path.name} is missing in {path.parent}.", "Add the file or choose another folder.")
     content = _bytes(path)
@@ -176,16 +201,27 @@ def _bytes(path: Path) -> bytes:
         raise BadBenchmark(f"{path} cannot be read ({error.strerror}).", "Make it readable.") from error
 
 
-def _parse(text: str, place: str) -> dict[str, Any]:
+def _parse(text: str, place: str, next_step: str = "Correct it.") -> dict[str, Any]:
     if not text.strip():
         raise BadBenchmark(f"{place}: empty.", "Write one JSON object here or remove it.")
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_with_keys_once)
     except json.JSONDecodeError as error:
         where = f"{place}, column {error.colno}" if error.lineno == 1 else f"{place}, line {error.lineno}"
-        raise BadBenchmark(f"{where}: not JSON ({error.msg}).", "Correct it.") from error
+        raise BadBenchmark(f"{where}: not JSON ({error.msg}).", next_step) from error
+    except _RepeatedKey as error:
+        raise BadBenchmark(f"{place}: the key {str(error)!r:.80} occurs twice.", "Keep it once.") from error
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of open brackets
         raise BadBenchmark(f"{place}: JSON that cannot be read.", "Correct it.") from error
     if not isinstance(value, dict):
         raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
     return value
+
+
+def _with_keys_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; of a key that occurs twice, `json` would silently drop the first value."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        raise _RepeatedKey(counts.most_common(1)[0][0])
+    return values

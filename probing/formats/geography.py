@@ -86,7 +86,8 @@ def _csv_lines(path: Path) -> list[JsonObject]:
     try:
         lines = [(reader.line_num, row) for row in reader]
     except csv.Error as error:
-        raise BadBenchmark(f"{path.name}, line {reader.line_num}: {error}.", "Correct the line.") from error
+        line = reader.line_num + 1  # the first one after those that were read
+        raise BadBenchmark(f"{path.name}, line {line}: {error}.", "Close each quote that it opens.") from error
     missing = [name for name in TRIPLE_FIELDS if name not in (reader.fieldnames or ())]
     if missing:
         raise BadBenchmark(f"{path.name}, line 1: no column {missing[0]!r}.", f"Head it: {','.join(TRIPLE_FIELDS)}.")

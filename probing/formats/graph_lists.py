@@ -14,6 +14,7 @@ SPLITS = ("train", "valid", "test")
 TRIPLE_FILES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
 ENTITIES = ("entities.tsv", "entities.csv")
 ENTITY2WIKIDATA = "entity2wikidata.json"
+SEPARATORS = "with tabs between them (in a .csv file: commas)"
 SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 
 
@@ -50,7 +51,8 @@ def _entities_list(path: Path) -> Entities:
     categories: dict[str, tuple[str, ...]] = {}
     for row, place in _lines_of_fields(path):
         if len(row) < 2 or not (row[0] and row[1]):
-            raise BadBenchmark(f"{place}: no id or no name.", "Write id, name and, if you like, categories.")
+            step = f"Write id, name and, if you like, categories {SEPARATORS}."
+            raise BadBenchmark(f"{place}: no id or no name.", step)
         if row[0] in names:
             raise BadBenchmark(f"{place}: {row[0]!r:.80} occurs twice.", "Keep it once.")
         names[row[0]], categories[row[0]] = row[1], tuple(filter(None, row[2:]))
@@ -84,7 +86,9 @@ def read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
     """Yield each triple of a file, and its place for messages."""
     for row, place in _lines_of_fields(path):
         if len(row) != 3 or not all(row):
-            raise BadBenchmark(f"{place}: {len(row)} fields.", "Write head, relation and tail, none of them empty.")
+            step = f"Write head, relation and tail {SEPARATORS}."
+            problem = "more than three fields" if len(row) > 3 else "head, relation or tail is missing"
+            raise BadBenchmark(f"{place}: {problem}.", step)
         yield Triple(*row), place
 
 
@@ -93,5 +97,14 @@ def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
     csv_file = path.name.removesuffix(".gz").endswith(".csv")
     for number, line in enumerate(text_lines(path), 1):
         if line.strip():
-            row = next(csv.reader([line])) if csv_file else line.split("\t")
-            yield [text.strip() for text in row], f"{path.name}, line {number}"
+            place = f"{path.name}, line {number}"
+            row = _comma_separated(line, place) if csv_file else line.split("\t")
+            yield [text.strip() for text in row], place
+
+
+def _comma_separated(line: str, place: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:  # such as a quote that is not closed, or lines that end as on old Macs
+        step = "Close each quote in its line, and end lines with a line feed."
+        raise BadBenchmark(f"{place}: not comma-separated ({error}).", step) from error

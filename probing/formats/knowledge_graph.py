@@ -44,13 +44,13 @@ OTHER_NUMBER = "Give every relation, and every statement, equally many phrasings
 
 
 def fits(folder: Path) -> bool:
-    """Return whether the folder has the relations' templates."""
-    return (folder / RELATION_MAPPING).is_file()
+    """Return whether the folder, or one below it as in the archive of llmkg, has the relations' templates."""
+    return folder.is_dir() and bool(_mapping_folders(folder))
 
 
 def read(folder: Path) -> Benchmark:
     """Read the statements of the folder's sample by relation; the only option of an item is the whole statement."""
-    inner = _graph_folder(folder)
+    inner = graph_folder(folder)
     phrasings = read_phrasings(_needed(inner, RELATION_MAPPING))
     files = graph_files(inner)
     plan = read_sampling(inner)
@@ -80,7 +80,7 @@ def read_graph(folder: Path, own_phrasings: Path | None = None) -> Graph:
 
     `own_phrasings`: a file that takes the place of the folder's `relation_mapping.json`.
     """
-    inner = _graph_folder(folder)
+    inner = graph_folder(folder)
     mapping = own_phrasings or _needed(inner, RELATION_MAPPING)
     phrasings, entities = read_phrasings(mapping), read_entities(inner)
     faulty = {name for name, texts in phrasings.items() if not all(map(_has_slots, texts))}
@@ -166,16 +166,21 @@ def graph_files(folder: Path) -> tuple[Path, ...]:
     return tuple(path for path in (present(folder, RELATION_MAPPING), stored, *others) if path)
 
 
-def _graph_folder(folder: Path) -> Path:
-    """Return the folder itself if it has templates, else the only folder below it that has."""
+def graph_folder(folder: Path) -> Path:
+    """Return the folder itself if it has templates, else the only folder below it that has, as in an archive."""
     if not folder.is_dir():
         raise BadBenchmark(f"{folder} is not a folder.", "Give the folder of a graph.")
+    folders = _mapping_folders(folder)
+    if len(folders) > 1:
+        raise BadBenchmark(f"{folder} holds several graphs.", f"Choose {' or '.join(map(str, folders))}.")
+    return folders[0] if folders else folder
+
+
+def _mapping_folders(folder: Path) -> list[Path]:
+    """Return the folder itself if it has templates, else all folders below it that have."""
     if present(folder, RELATION_MAPPING):
-        return folder
-    inner = sorted({path.parent for path in folder.rglob(f"{RELATION_MAPPING}*")})
-    if len(inner) > 1:
-        raise BadBenchmark(f"{folder} holds several graphs.", f"Choose {' or '.join(map(str, inner))}.")
-    return inner[0] if inner else folder
+        return [folder]
+    return sorted({path.parent for path in folder.rglob(f"{RELATION_MAPPING}*")})
 
 
 def _needed(folder: Path, name: str) -> Path:

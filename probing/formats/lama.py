@@ -1,13 +1,23 @@
 """LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
 
-The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does.
+The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does, and
+so are lists without a relation; the benchmark's notes name both.
 """
 
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, relation_id, template_text
+from probing.formats.files import (
+    RELATIONS_FILE,
+    JsonObject,
+    by_relation,
+    digest,
+    note_on,
+    read_lines,
+    relation_id,
+    template_text,
+)
 from probing.formats.verbatim import verbatim
 
 LISTS_FOLDER = "TREx"
@@ -28,14 +38,22 @@ def read(folder: Path) -> Benchmark:
     lines = read_lines(folder / RELATIONS_FILE)
     for line in lines:
         line.refuse_other_keys(RELATION_KEYS)
-    lists = [(line, inner / f"{relation_id(line.text('relation'), line)}.jsonl") for line in lines]
-    lists = [(line, path) for line, path in lists if path.is_file()]
+    descriptions = by_relation(lines)
+    paths = {name: inner / f"{relation_id(name, line)}.jsonl" for name, line in descriptions.items()}
+    lists = [(descriptions[name], path) for name, path in paths.items() if path.is_file()]
     if not lists:
         raise BadBenchmark(f"{inner} has no list of a relation in {RELATIONS_FILE}.", "Add P17.jsonl or another one.")
     files = (folder / RELATIONS_FILE, *(path for _, path in lists))
     sha = digest(files)
     relations = tuple(_relation(line, path) for line, path in lists)
-    return verbatim(Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="cloze", files=files))
+    without_list = [name for name, path in paths.items() if not path.is_file()]
+    strays = sorted(path.name for path in inner.glob("*.jsonl") if path.stem not in paths and path not in files)
+    notes = (
+        *note_on(without_list, "Relations left out, as they have no list of items"),
+        *note_on(strays, f"Lists left out, as {RELATIONS_FILE} has no template for them"),
+    )
+    name = folder.resolve().name.lower()
+    return verbatim(Benchmark(name, sha[:12], sha, relations, probe="cloze", files=files, notes=notes))
 
 
 def _relation(description: JsonObject, path: Path) -> Relation:

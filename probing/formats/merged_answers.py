@@ -12,7 +12,7 @@ HOW_TO_WRITE = 'Write lines such as: Islam = ["Q432", "Muslim"].'
 def read_merged(path: Path) -> dict[str, str]:
     """Return the common name of each id and label; labels are in small letters (`merged_key`)."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}).", HOW_TO_WRITE) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

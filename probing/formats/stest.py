@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import RELATIONS_FILE, JsonObject, digest, read_lines, template_text
+from probing.formats.files import RELATIONS_FILE, JsonObject, by_relation, digest, note_on, read_lines, template_text
 from probing.formats.verbatim import verbatim
 
 PAIRS_FOLDER = "S-TEST"
@@ -44,21 +44,18 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(name, paths[0], descriptions) for name, paths in lists.items())
     files = (folder / RELATIONS_FILE, *(paths[0] for paths in lists.values()))
     sha = digest(files)
-    return verbatim(
-        Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, probe="specificity", files=files)
-    )
+    without_pairs = [name for name in descriptions if name == _base(name) and name not in lists]
+    notes = note_on(without_pairs, "Relations left out, as they have no file of pairs")
+    name = folder.resolve().name.lower()
+    return verbatim(Benchmark(name, sha[:12], sha, relations, probe="specificity", files=files, notes=notes))
 
 
 def _descriptions(path: Path) -> dict[str, JsonObject]:
     """Return the lines of `relations.jsonl` by relation id."""
-    descriptions: dict[str, JsonObject] = {}
-    for line in read_lines(path):
+    lines = read_lines(path)
+    for line in lines:
         line.refuse_other_keys(RELATION_KEYS)
-        name = line.text("relation")
-        if name in descriptions:
-            raise line.fault(f"relation {name!r:.80} occurs twice", "Keep one of the two lines.")
-        descriptions[name] = line
-    return descriptions
+    return by_relation(lines)
 
 
 def _base(name: str) -> str:

@@ -13,7 +13,7 @@ from transformers.utils import logging
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores
-from probing.monitor.measuring import Measurement, Monitor
+from probing.monitor.measuring import Measurement, MissingMetric, Monitor
 from probing.monitor.pushing import Publisher
 from probing.monitor.sharing import agreed
 
@@ -161,7 +161,9 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
                 self._trainer.model, self.tokenizer, step=state.global_step, epoch=state.epoch
             )
             self._save(measured, state)
-        except NonFiniteScores as error:
+        except (NonFiniteScores, MissingMetric) as error:
+            if isinstance(error, MissingMetric) and state.global_step == 0:
+                raise  # before the first step nothing is lost
             logger.warning(f"Step {state.global_step} cannot be probed, the training goes on: {error}")
             return
         finally:

@@ -26,6 +26,10 @@ from probing.results.result import Result
 ROW_DIMENSIONS = ("relation", "template")
 
 
+class MissingMetric(BadInput):
+    """A measurement does not give a metric that is to be reported."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """What one measurement gave: the result, its figures by name, and how long it took."""
@@ -112,7 +116,9 @@ class Monitor:
         overall = scores[scores["dimension"] == OVERALL].set_index("metric")["value"]
         for metric in self.metrics:
             if metric not in overall:
-                raise BadInput(f"There is no metric {metric!r}.", f"Choose from: {', '.join(overall.index)}.")
+                needs = probe_of(self.settings).needs if metric == probe_of(self.settings).main_metric else ""
+                problem = f"There is no metric {metric!r}" + (f": it needs {needs}" if needs else "")
+                raise MissingMetric(f"{problem}.", f"Choose metrics from: {', '.join(overall.index)}.")
         slug = self.benchmark.slug
         figures = {f"{slug}_{metric}": float(overall[metric]) for metric in self.metrics}
         main = scores[scores["metric"] == self.metrics[0]]

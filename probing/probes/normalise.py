@@ -50,8 +50,15 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
         templates=tuple(sorted(set(settings.templates))) or all_templates(benchmark, settings),
         **probe_named(settings.probe).fixed,
     )
-    parts(benchmark, settings)
+    _refuse_parts(settings, benchmark)
     return settings
+
+
+def _refuse_parts(settings: Settings, benchmark: Benchmark) -> None:
+    """Raise `BadInput` for relations or templates that cannot be asked with these settings."""
+    probe, asked = probe_of(settings), narrowed(benchmark, settings)
+    for part in parts(benchmark, settings):
+        probe.refuse_part(asked[part.relation], part.template)
 
 
 def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:

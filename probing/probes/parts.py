@@ -67,7 +67,9 @@ def parts(benchmark: Benchmark, settings: Settings) -> list[Part]:
     relations = [relation for relation in chosen if relation.id not in reasons]
     if chosen and not relations:
         why = "; ".join(dict.fromkeys(reasons.values()))
-        raise BadInput(f"None of these relations can be asked: {why}.", "Choose others, or another language.")
+        raise BadInput(
+            f"None of these relations can be asked: {why}.", "Choose other relations or options, or another language."
+        )
     covered = []
     for relation in relations:
         for template in settings.templates or range(len(relation.templates)):

@@ -63,6 +63,7 @@ class Perplexity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
+    needs: ClassVar[str] = "two true and two false statements at least"
     remarks: ClassVar[Sequence[str]] = (TOKENIZER_NOTE,)
     by: By = option("token", "what the log-probability of a sentence is divided by")
     public_code: bool = option(False, "compute it as the paper's public code does")

@@ -33,6 +33,7 @@ class Probe(ABC):
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
     `measures_statements`: whether scores per byte and per word divide by the length of whole statements.
+    `needs`: what the main metric needs, in words, where a run may have none of it.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
 
@@ -43,6 +44,7 @@ class Probe(ABC):
     fixed: ClassVar[Mapping[str, Any]] = {}
     harness_protocol: ClassVar[bool] = False
     measures_statements: ClassVar[bool] = False
+    needs: ClassVar[str] = ""
     remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -112,6 +114,10 @@ class Probe(ABC):
         for name, value in self.fixed.items():
             if getattr(settings, name) not in (value, SETTINGS[name].default):
                 raise BadInput(f"The probe {self.name} leaves no choice of {name}: it is {value}.", "Leave it out.")
+
+    def refuse_part(self, relation: Relation, template: int) -> None:
+        """Raise `BadInput` where the options do not fit this relation and template, before a model is loaded."""
+        return  # most probes have no such options
 
     def refuse_kind(self, kind: Kind) -> None:
         """Raise `UnsupportedModel` where the probe cannot ask models of this kind."""

@@ -72,12 +72,18 @@ class Specificity(Probe):
     columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
+    needs: ClassVar[str] = (
+        "pairs of which both answers are single tokens of the model's vocabulary (specificity_all_pairs does not)"
+    )
     prompting: PromptingName = option("vanilla", "how the question is put")
     shots: int = option(10, "how many demonstrations stand before each question of few-shot prompting")
 
     def __post_init__(self) -> None:
         if self.shots < 1:
             raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
+
+    def refuse_part(self, relation: Relation, template: int) -> None:
+        next(PROMPTINGS[self.prompting](relation, template, self.shots, 0), None)  # the first question shows what lacks
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings

@@ -37,7 +37,7 @@ class Partial:
         A folder with parts of another run, or one that is not a partial run, is left alone and refused. Without
         `resume` the run starts from nothing: a loaded model that does not name its weights may be another one.
         """
-        folder = out.with_name(out.name + ".partial")
+        folder = partial_folder(out)
         if (folder / RUN).is_file():
             if any(folder.glob("*.parquet")):
                 _refuse_other(folder, identity)
@@ -80,6 +80,11 @@ class Partial:
 
     def _path(self, part: Part, suffix: str) -> Path:
         return self.folder / f"{part.relation}-{part.template}.{suffix}"
+
+
+def partial_folder(out: Path) -> Path:
+    """Return the folder of the finished parts of a run whose result will be the folder `out`."""
+    return out.parent / f"{out.name}.partial"
 
 
 def _refuse_other(folder: Path, identity: Mapping[str, Any]) -> None:

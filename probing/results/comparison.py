@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.comparison import SIDE_BOUNDS
+from probing.analysis.comparison import SIDE_BOUNDS, shared_in_words
 from probing.analysis.power import sentence, smallest_difference
+from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.results.differences import differences
 
@@ -31,6 +32,7 @@ class Comparison(pd.DataFrame):
         table = cls(probe.compare(rows))
         table.runs = [f"{name}: {_run_name(record)}" for name, record in records.items()]
         table.remarks = [_difference(first, record, name, other) for name, other in others]
+        table.remarks += filter(None, [shared_in_words(rows)])
         if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
             table.remarks.append(sentence(smallest))
         return table
@@ -42,6 +44,23 @@ class Comparison(pd.DataFrame):
         table = self.drop(columns=[name for name in SIDE_BOUNDS if name in self])
         shown = table.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0, max_rows=60)
         return f"<div>{heading}{shown}{remarks}</div>"
+
+
+def refuse_other_benchmarks(records: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise `BadInput` unless all results are on one version of a benchmark; `records`: by what to call a result."""
+    benchmarks = {name: record["benchmark"] for name, record in records.items()}
+    first_name, first = next(iter(benchmarks.items()))
+    for name, other in benchmarks.items():
+        if other.get("digest") != first.get("digest"):
+            raise BadInput(
+                f"The results differ in their benchmark: {_version(first)} in {first_name}, "
+                f"{_version(other)} in {name}.",
+                "Compare results on the same version of a benchmark.",
+            )
+
+
+def _version(benchmark: Mapping[str, str]) -> str:
+    return f"{benchmark.get('slug')} {benchmark.get('version')}"
 
 
 def _run_name(record: Mapping[str, Any]) -> str:

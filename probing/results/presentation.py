@@ -35,12 +35,33 @@ def by_group(scores: pd.DataFrame, probe: str, dimension: str, metric: str = "")
 
 def as_html(record: Mapping[str, Any], scores: pd.DataFrame, notes: Sequence[str]) -> str:
     """Return model, benchmark, overall scores and notes as HTML, with all texts escaped."""
-    benchmark = record["benchmark"]
-    heading = f"{record['model']['id']} on {benchmark['slug']} {benchmark['version']} ({record['probe']})"
+    heading = _heading(record)
     overall = scores.loc[scores["dimension"] == OVERALL, ["metric", *FIGURES]].set_index("metric")
     table = overall.to_html(float_format="{:.4g}".format, na_rep="", border=0)
     remarks = "".join(f"<p>{escape(note)}</p>" for note in notes)
     return f"<div><p><strong>{escape(heading)}</strong></p>{table}{remarks}</div>"
+
+
+def in_a_line(record: Mapping[str, Any], scores: pd.DataFrame) -> str:
+    """Return model, benchmark, probe and the overall main score, where there is one."""
+    metric = probe_named(record["probe"]).main_metric
+    values = _overall(scores, metric)
+    return ", ".join([_heading(record), *(f"{metric} {value:.4g}" for value in values)])
+
+
+def missing_main_score(probe: str, scores: pd.DataFrame) -> list[str]:
+    """Return a sentence on what the main metric of the probe needs, if it has no value for the whole."""
+    metric, needs = probe_named(probe).main_metric, probe_named(probe).needs
+    return [] if len(_overall(scores, metric)) or not needs else [f"There is no {metric}: it needs {needs}."]
+
+
+def _overall(scores: pd.DataFrame, metric: str) -> pd.Series:
+    return scores.loc[(scores["dimension"] == OVERALL) & (scores["metric"] == metric), "value"].dropna()
+
+
+def _heading(record: Mapping[str, Any]) -> str:
+    benchmark = record["benchmark"]
+    return f"{record['model']['id']} on {benchmark['slug']} {benchmark['version']} ({record['probe']})"
 
 
 def as_metrics(scores: pd.DataFrame, dimensions: Sequence[str]) -> dict[str, float]:

@@ -23,7 +23,8 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
 from probing.probes import probe_named
-from probing.results.comparison import Comparison
+from probing.results.checkpoint import partial_folder
+from probing.results.comparison import Comparison, refuse_other_benchmarks
 from probing.results.completeness import check_complete
 from probing.results.kept_rows import NO_ROWS, keeps_rows, refuse_without_rows
 from probing.results.option_labels import (
@@ -34,7 +35,15 @@ from probing.results.option_labels import (
     ranges_from_json,
     refuse_other_labels,
 )
-from probing.results.presentation import as_chart, as_html, as_latex, as_metrics, by_group
+from probing.results.presentation import (
+    as_chart,
+    as_html,
+    as_latex,
+    as_metrics,
+    by_group,
+    in_a_line,
+    missing_main_score,
+)
 from probing.results.row_file import ITEMS, OPTIONS, write_rows
 from probing.results.tokens import TOKENS_FILE, join_tokens
 from probing.settings import Settings
@@ -106,7 +115,7 @@ class Result:
             notes.append(NO_ROWS)
         if not self.options and "scores" in self.items and self.items["scores"].map(len).gt(1).any():
             notes.append(NO_LABELS)
-        return [*notes, *tie_warnings(self.scores)]
+        return [*notes, *missing_main_score(self.record["probe"], self.scores), *tie_warnings(self.scores)]
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".
@@ -127,13 +136,14 @@ class Result:
             >>> float(overall["difference"]) == float(overall["second"] - overall["first"])
             True
         """
+        for other in others:
+            if not isinstance(other, Result):
+                raise BadInput(f"{other!r:.80} is no result.", "Read a folder with probing.Result.load(folder).")
+        if len(others) not in range(1, len(RESULT_NAMES)):
+            step = f"Give one to {len(RESULT_NAMES) - 1}."
+            raise BadInput(f"A result cannot be compared with {len(others)} others.", step)
         results = dict(zip(RESULT_NAMES, (self, *others), strict=False))
-        digests = {result.record["benchmark"]["digest"] for result in results.values()}
-        if len(others) not in range(1, len(RESULT_NAMES)) or len(digests) > 1:
-            raise BadInput(
-                "These results cannot be compared.",
-                f"Give one to {len(RESULT_NAMES) - 1} others on the same version of the benchmark.",
-            )
+        refuse_other_benchmarks({f"the {name} result": result.record for name, result in results.items()})
         for result in results.values():
             refuse_without_rows(result.record, "A comparison")
         rows = {name: result.items for name, result in results.items()}
@@ -155,6 +165,10 @@ class Result:
     def to_latex(self, dimension: str = OVERALL, metric: str = "") -> str:
         """Return what `by` returns as a LaTeX table, which needs the package booktabs."""
         return as_latex(self.by(dimension, metric))
+
+    def __repr__(self) -> str:
+        """Return model, benchmark and the main score in a line, because rows and record would fill screens."""
+        return f"<Result {in_a_line(self.record, self.scores)}>"
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
@@ -200,7 +214,7 @@ class Result:
         folder = Path(folder)
         for name in (ITEMS, SCORES, RECORD):
             if not (folder / name).is_file():
-                raise BadInput(f"{folder} is not a result: {name} is missing.", "Give the folder of a finished run.")
+                raise BadInput(f"{folder} is not a result: {name} is missing.", _next_step(folder))
         with _readable(folder):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             scores = pd.read_csv(
@@ -230,6 +244,14 @@ class Result:
             raise BadInput(message, "Give the benchmark that was asked.") from error
         refuse_other_labels(self.items, options)
         return replace(self, options=options)
+
+
+def _next_step(folder: Path) -> str:
+    """Return what to do with a folder that is no result: one of an interrupted run, of a study or sweep, or another."""
+    if (partial := partial_folder(folder)).is_dir():
+        return f"Its run was interrupted; the same command goes on from {partial}."
+    results = sorted(path.parent for pattern in (f"*/{RECORD}", f"*/*/{RECORD}") for path in folder.glob(pattern))
+    return f"Give one of the results in it, such as {results[0]}." if results else "Give the folder of a finished run."
 
 
 def write_scores(folder: Path, scores: pd.DataFrame, record: Mapping[str, Any]) -> None:

@@ -1,5 +1,7 @@
 """Exit codes of the program, and one line for each complaint."""
 
+import os
+import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -64,6 +66,17 @@ def test_a_failure_is_one_line_and_code_1(
     monkeypatch.setattr(probing, "run", partial(fails, error))
     assert main(["run", "fake", "--benchmark", folder, "--out", "x"]) == code
     complaint(capsys)
+
+
+def test_a_reader_that_ends_before_the_output_does_is_no_complaint(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as output:
+        monkeypatch.setattr(sys, "stdout", output)
+        assert main(["list"]) == 141
+    assert capsys.readouterr().err == ""
 
 
 def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(

@@ -21,6 +21,12 @@ def test_it_selects_everything_by_default(benchmark: Benchmark) -> None:
     assert benchmark.size == 6
 
 
+def test_a_notebook_shows_sizes_in_place_of_all_items(benchmark: Benchmark) -> None:
+    sizes = f"<Benchmark small {benchmark.version}: 6 items in 2 relations, probe multiple_choice>"
+    assert repr(benchmark) == sizes
+    assert repr(benchmark["P36"]).startswith("<Relation P36: 2 items, 2 options, ")
+
+
 def test_an_unknown_relation_is_answered_with_the_known_ones(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match=r"no relation 'P1'.*P30, P36"):
         benchmark.select(["P1"])

@@ -1,6 +1,7 @@
 """Samples of knowledge graphs from Python: a function or a file of one's own puts triples into words."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,13 @@ def test_a_graph_with_lists_of_phrasings_is_a_benchmark_without_a_sample(tmp_pat
 def test_one_phrasing_keeps_the_version_that_the_graph_had(tmp_path: Path) -> None:
     """A list of one phrasing says the same as the phrasing itself, and only the file differs."""
     assert read(GRAPH).relations == read(probing.sample_graph(GRAPH, tmp_path / "same")).relations
+
+
+def test_the_settings_of_a_graph_in_an_unpacked_archive_are_those_that_lie_beside_it(tmp_path: Path) -> None:
+    inner = shutil.copytree(GRAPH, tmp_path / "archive" / "data" / "graph")
+    (inner / "sampling.json").write_text(json.dumps({**FEW, "seed": 7}))
+    folder = probing.sample_graph(tmp_path / "archive", tmp_path / "sample")
+    assert json.loads((folder / "sampling.json").read_text()).items() >= {**FEW, "seed": 7}.items()
 
 
 def test_relations_with_different_numbers_of_phrasings_are_refused(tmp_path: Path) -> None:

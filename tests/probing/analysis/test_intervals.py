@@ -27,6 +27,11 @@ def test_nothing_is_known_of_no_items() -> None:
     assert wilson(0.0, 0) == (0, 1)
 
 
+@pytest.mark.parametrize("n", range(1, 30))
+def test_the_interval_of_none_begins_at_0_and_that_of_all_ends_at_1(n: int) -> None:
+    assert (wilson(0.0, n)[0], wilson(1.0, n)[1]) == (0.0, 1.0)
+
+
 parts = st.lists(st.tuples(st.integers(1, 300), st.floats(0, 1)), min_size=1, max_size=30)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, norm, sem, ttest_1samp
 
 from probing.analysis.comparison import Correctness
-from probing.analysis.power import ERRORS, assumed_difference, sentence, smallest_difference
+from probing.analysis.power import ERRORS, assumed_difference, of_pair, sentence, smallest_difference
 from probing.arrays import Floats
 
 MACRO = Correctness(macro=True)
@@ -106,6 +106,12 @@ def test_without_measurements_the_answers_are_taken_to_be_independent() -> None:
     smallest = assumed_difference(7731)
     assert (smallest.same_relations, smallest.pairs) == (pytest.approx(0.02253, abs=5e-6), 0)
     assert np.isnan(smallest.like_relations)
+
+
+def test_results_that_agree_on_every_item_are_not_said_to_tell_any_difference_apart() -> None:
+    items = pd.MultiIndex.from_product([["P30"], range(4)], names=["relation", "index"])
+    agreeing = of_pair(pd.Series(0.0, index=items), macro=False)
+    assert sentence(agreeing).startswith("Results that agree on every item do not tell how small a difference")
 
 
 def test_it_is_told_in_a_sentence() -> None:

@@ -42,7 +42,21 @@ def test_compare_prints_paired_differences(results: list[str], capsys: pytest.Ca
     printed = capsys.readouterr().out
     assert "difference" in printed
     assert "Geographic" in printed
+    assert "Results that agree on every item do not tell how small a difference can be told apart." in printed
+
+
+def test_compare_says_which_difference_can_be_told_apart_and_on_how_many_rows(
+    folder: str, results: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    truths = ["Chad is located in Africa.", "Japan is located in Asia.", "Norway is located in Europe."]
+    use(monkeypatch, FakeModel(knows=truths))
+    knowing = str(tmp_path / "knowing")
+    assert main(["run", "fake", "--benchmark", folder, "--relation", "P30", "--out", knowing]) == 0
+    capsys.readouterr()
+    assert main(["compare", results[0], knowing]) == 0
+    printed = capsys.readouterr().out
     assert "Smallest difference that can be told apart (80 % power, 5 % level, paired): 0." in printed
+    assert "\nRows\nResults of 6 and 4 rows are compared on the 4 that all of them have.\n" in printed
 
 
 def test_compare_says_in_what_the_runs_differ(

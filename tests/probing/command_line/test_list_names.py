@@ -7,6 +7,7 @@ from probing.catalog import open_benchmark
 from probing.known_benchmarks import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
+from tests.conftest import BearFolder
 from tests.probing.command_line.helpers import complaint
 
 
@@ -30,6 +31,12 @@ def test_the_relations_of_a_benchmark_are_listed_with_their_templates(capsys: py
     for relation in open_benchmark("starter").relations:
         assert f"\n{relation.id}" in printed
         assert all(f"  {number}  {template}" in printed for number, template in enumerate(relation.templates))
+
+
+def test_the_notes_of_a_benchmark_are_listed(bear_folder: BearFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    bear_folder.lines["P30"].append(bear_folder.lines["P30"][0])
+    assert main(["list", str(bear_folder.write())]) == 0
+    assert capsys.readouterr().out.endswith("\nNotes\nRelations in which a subject occurs more than once: P30.\n")
 
 
 def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> None:

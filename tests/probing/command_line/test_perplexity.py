@@ -28,7 +28,7 @@ def test_each_sentence_becomes_one_json_line(fake: None, tmp_path: Path, capsys:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "own.txt is missing"), (b" \n\n", "has no sentences"), (b"\xff\xfe", "own.txt, line 1: not UTF-8")],
+    [(None, "own.txt does not exist"), (b" \n\n", "has no sentences"), (b"\xff\xfe", "own.txt, line 1: not UTF-8")],
 )
 def test_a_file_without_sentences_is_told(
     fake: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str

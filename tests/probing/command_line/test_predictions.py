@@ -79,7 +79,7 @@ def test_results_that_do_not_fit_together_are_refused(
     assert main(["predictions", arabic, str(both), "--benchmark", benchmark]) == 2
     assert "Two results are about P37 in ar" in complaint(capsys)
     assert main(["predictions", arabic, "--benchmark", benchmark, "--relation", "P36"]) == 2
-    assert "no rows of P36" in complaint(capsys)
+    assert "There are no rows of P36. Choose from: P37." in complaint(capsys)
     assert main(["predictions", arabic, "--benchmark", "starter"]) != 0
     assert complaint(capsys)
     assert main(["predictions", arabic, "--most", "0"]) == 2

@@ -92,6 +92,7 @@ def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: W
         (("P36",), {"least_sitelinks": 999}, "no such triples"),
         (("P36",), {"least_sitelinks": 1000}, "No subjects have 1000 sitelinks"),
         (("P36",), {"templates": {"P36": ["[X]"]}}, "once"),
+        (("P36",), {"templates": {"P30": ["[X] lies in [Y]."]}}, "P30 is worded, but not curated"),
         (("P36",), {"templates": {"P36": ["[X] [Y]", "[Y] [X]"]}}, "one template for each property, but P36"),
     ],
 )

@@ -108,6 +108,16 @@ def test_pauses_double_without_a_readable_retry_after_header(source: Source, pau
     assert pauses == [0.001, 0.002, 0.004]
 
 
+def test_a_pause_is_announced_so_that_nobody_takes_it_for_a_hang(
+    source: Source, pauses: list[float], caplog: pytest.LogCaptureFixture
+) -> None:
+    source.sparql.faults.append(Fault(503, {"Retry-After": "7"}))
+    source.endpoint().rows(CAPITALS)
+    assert [record.getMessage() for record in caplog.records if record.name == "probing.curation.http_cache"] == [
+        f"A request to {source.endpoint_url} failed (status 503). It is sent again in 7 s."
+    ]
+
+
 def test_the_last_failed_attempt_is_an_error_with_a_next_step(source: Source) -> None:
     source.sparql.faults.extend([Fault(503)] * 4)
     with pytest.raises(SourceUnavailable, match=r"after 4 attempts.*503.*Try again later"):
@@ -196,6 +206,8 @@ def test_a_file_that_is_not_a_cache_is_refused(tmp_path: Path) -> None:
         HttpCache(tmp_path / "answers")
     with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
         HttpCache(tmp_path / "answers" / "below")
+    with pytest.raises(BadInput, match=r"is a folder, which cannot hold answers\. Give --cache the name of a file\.$"):
+        HttpCache(tmp_path)
 
 
 def test_a_stored_answer_keeps_the_time_when_it_was_given(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

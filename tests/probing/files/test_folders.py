@@ -75,6 +75,12 @@ def test_a_file_is_replaced_whole_or_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
+@pytest.mark.parametrize(("name", "fault"), [("missing/scores.csv", "No such file"), (".", "Is a directory")])
+def test_a_file_that_cannot_be_written_is_called_by_its_own_name(name: str, fault: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=rf"^{tmp_path / name} cannot be written \({fault}"), new_file(tmp_path / name):
+        pass
+
+
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
 def test_a_full_disk_is_named(tmp_path: Path, number: int) -> None:
     with pytest.raises(NoSpace) as caught, space(tmp_path):

@@ -193,7 +193,39 @@ def test_bad_metadata_name_the_relation(bear_folder: BearFolder, change: dict[st
 def test_two_objects_with_the_same_label_cannot_be_told_apart(bear_folder: BearFolder) -> None:
     bear_folder.metadata["P30"] = {"templates": ["[X] is in [Y]."]}
     bear_folder.lines["P30"][2]["obj_label"] = "Africa"
-    fault(bear_folder, "relation P30", "option 'Africa' occurs twice")
+    fault(bear_folder, "P30.jsonl, line 3", "obj_label 'Africa' stands beside another answer")
+
+
+def test_one_object_with_two_labels_is_refused_because_one_of_them_would_be_lost(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P30"] = {"templates": ["[X] is in [Y]."]}
+    bear_folder.lines["P30"][1]["obj_label"] = "Asia"
+    fault(bear_folder, "P30.jsonl, line 2", "obj_label 'Asia' stands beside another answer")
+
+
+@pytest.mark.parametrize("key", ["obj_id", "answer_idx"])
+def test_a_label_of_another_option_shows_that_answers_are_counted_from_1(bear_folder: BearFolder, key: str) -> None:
+    line = bear_folder.lines["P30"][0]
+    del line["obj_id"], line["answer_idx"]
+    line[key] = {"obj_id": "Q48", "answer_idx": 1}[key]
+    fault(bear_folder, "P30.jsonl, line 1", "obj_label is 'Africa', but the answer is option 1, 'Asia'")
+
+
+def test_another_spelling_of_the_answer_is_no_fault(bear_folder: BearFolder) -> None:
+    """Only the label of another option is: objects may have a label of their own beside that of the answer space."""
+    bear_folder.lines["P30"][0]["obj_label"] = "the African continent"
+    assert bear.read(bear_folder.write())["P30"].items[0].answers == (0,)
+
+
+def test_a_note_names_relations_with_a_single_option_and_those_that_ask_a_subject_twice(
+    bear_folder: BearFolder,
+) -> None:
+    bear_folder.metadata["P36"] |= {"answer_space_labels": ["Oslo"], "answer_space_ids": ["Q585"]}
+    bear_folder.lines["P36"] = bear_folder.lines["P36"][:1]
+    bear_folder.lines["P30"].append(bear_folder.lines["P30"][0])
+    assert bear.read(bear_folder.write()).notes == (
+        "Relations with a single option, so that every answer is right: P36.",
+        "Relations in which a subject occurs more than once: P30.",
+    )
 
 
 def test_no_relations_are_a_fault(bear_folder: BearFolder) -> None:

@@ -197,6 +197,12 @@ def test_a_broken_archive_is_told_as_such(folder: DlamaFolder) -> None:
         dlama.read(archive)
 
 
+def test_two_templates_of_a_predicate_are_refused_because_one_would_be_ignored(folder: DlamaFolder) -> None:
+    folder.templates["en"].append({"relation": "P37", "template": "In [X] they speak [Y]."})
+    with pytest.raises(BadBenchmark, match=r"templates/en/templates\.jsonl, line 2: relation 'P37' occurs twice"):
+        dlama.read(folder.write())
+
+
 def test_templates_may_lie_beside_the_folder(folder: DlamaFolder) -> None:
     path = folder.write()
     digest = dlama.read(path).digest

@@ -12,6 +12,7 @@ from probing.errors import BadBenchmark
 from probing.formats import files
 from probing.formats.files import (
     JsonObject,
+    by_relation,
     digest,
     digest_of,
     parse_lines,
@@ -52,6 +53,28 @@ def test_a_fault_in_an_object_of_several_lines_is_named_with_its_line(tmp_path: 
         read_object(tmp_path / "metadata.json")
 
 
+@pytest.mark.parametrize(
+    "text", ['{"capital": {}, "river": {}, "capital": {}}', '{"P36": {"capital": 1, "capital": 1}}']
+)
+def test_a_key_that_occurs_twice_is_refused(text: str, tmp_path: Path) -> None:
+    """Readers of JSON drop the first value without a word."""
+    (tmp_path / "metadata.json").write_text(text)
+    with pytest.raises(BadBenchmark, match=r"metadata\.json: the key 'capital' occurs twice\. Keep it once\."):
+        read_object(tmp_path / "metadata.json")
+
+
+def test_a_relation_in_two_lines_is_refused() -> None:
+    lines = parse_lines(b'{"relation": "P19"}\n{"relation": "P20"}\n{"relation": "P19"}', "relations.jsonl")
+    assert list(by_relation(lines[:2])) == ["P19", "P20"]
+    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 3: relation 'P19' occurs twice"):
+        by_relation(lines)
+
+
+def test_lines_that_end_as_on_windows_are_read(tmp_path: Path) -> None:
+    (tmp_path / "P36.jsonl").write_bytes(b'{"a": 1}\r\n{"a": 2}\r\n')
+    assert [line.values for line in read_lines(tmp_path / "P36.jsonl")] == [{"a": 1}, {"a": 2}]
+
+
 @pytest.mark.parametrize("content", [b"", b"\n", b" \n\n"])
 def test_a_file_without_items_is_refused(content: bytes) -> None:
     with pytest.raises(BadBenchmark, match=r"P36\.jsonl: no items"):
@@ -77,6 +100,8 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytes
 def test_a_file_that_is_missing_or_must_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(BadBenchmark, match=rf"P36\.jsonl is missing in {tmp_path}"):
         read_lines(tmp_path / "P36.jsonl")
+    with pytest.raises(BadBenchmark, match=rf"^{tmp_path} is a folder\. Put the file of this name in its place"):
+        read_lines(tmp_path)
 
     def locked(self: Path, *_: Any) -> None:
         raise PermissionError(errno.EACCES, "Permission denied", str(self))

@@ -86,6 +86,7 @@ def test_a_wrong_triple_is_named_with_its_line(changes: dict[str, Any], fault: s
     ("text", "fault"),
     [
         ("fact_type,subject\ncity_country,Paris\n", "line 1: no column 'objects'"),
+        ('fact_type,subject,objects\ncity_country,"Paris,France\ncity_country,Oslo,Norway\n', "line 2: unexpected end"),
         ("fact_type,subject,objects\n", "no triples"),
         ("fact_type,subject,objects\ncity_country,Washington, D.C.,USA\n", "line 2: not as many columns as the head"),
         ("fact_type,subject,objects\ncity_country,Paris\n", "line 2: not as many columns as the head"),

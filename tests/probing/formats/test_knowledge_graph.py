@@ -69,6 +69,13 @@ def test_a_name_in_quotes_may_hold_a_comma(graph: GraphFolder) -> None:
     assert read_graph(graph.write()).names["no"] == "Norway, kingdom of"
 
 
+@pytest.mark.parametrize("line", ['no,"Norway', "no,Norway\rke,Kenya"])
+def test_a_line_that_is_not_comma_separated_is_named(line: str, graph: GraphFolder) -> None:
+    del graph.files["entities.tsv"]
+    graph.files["entities.csv"] = f"osl,Oslo\n{line}\n"
+    fault(graph, "entities.csv, line 2: not comma-separated")
+
+
 def test_a_benchmark_has_the_statements_of_its_sample_as_items(graph: GraphFolder) -> None:
     benchmark = read(graph.write())
     relation = benchmark["capital"]
@@ -115,8 +122,15 @@ def test_it_finds_the_graph_in_the_only_folder_that_has_one(graph: GraphFolder, 
         read(tmp_path / "archive")
 
 
-def test_a_folder_with_relation_templates_is_known_as_a_graph(graph: GraphFolder) -> None:
-    assert format_of(graph.write()) == "knowledge_graph"
+@pytest.mark.parametrize("shape", ["plain", "gzipped", "unpacked archive"])
+def test_a_folder_with_relation_templates_is_known_as_a_graph(shape: str, graph: GraphFolder, tmp_path: Path) -> None:
+    mapping = graph.write() / "relation_mapping.json"
+    if shape == "gzipped":
+        mapping.with_name("relation_mapping.json.gz").write_bytes(gzip.compress(mapping.read_bytes()))
+        mapping.unlink()
+    if shape == "unpacked archive":
+        graph.path = shutil.copytree(graph.path, tmp_path / "llmkg" / "data" / "graph" / "text").parents[2]
+    assert format_of(graph.path) == "knowledge_graph"
     assert read(graph.path).probe == "perplexity"
 
 
@@ -179,7 +193,7 @@ def test_a_template_without_each_slot_once_is_a_fault(graph: GraphFolder, templa
 
 def test_a_line_that_is_no_triple_is_a_fault(graph: GraphFolder) -> None:
     graph.files["triples.tsv"] += "no\tcapital\n"
-    fault(graph, "triples.tsv, line 4: 2 fields")
+    fault(graph, "triples.tsv, line 4: head, relation or tail is missing")
 
 
 def test_an_empty_graph_is_a_fault(graph: GraphFolder, freebase: GraphFolder) -> None:

@@ -54,6 +54,20 @@ def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
         read(write(tmp_path, RELATIONS[1:]))
 
 
+def test_notes_name_relations_without_a_list_and_lists_without_a_relation(tmp_path: Path) -> None:
+    write(tmp_path)
+    (tmp_path / "P6.jsonl").write_text((tmp_path / "P36.jsonl").read_text())
+    assert read(tmp_path).notes == (
+        "Relations left out, as they have no list of items: P1001.",
+        "Lists left out, as relations.jsonl has no template for them: P6.jsonl.",
+    )
+
+
+def test_a_relation_with_two_templates_is_refused_because_its_rows_would_be_the_same(tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 3: relation 'P36' occurs twice"):
+        read(write(tmp_path, [*RELATIONS, RELATIONS[0]]))
+
+
 def test_a_relation_cannot_point_out_of_the_folder(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match="no relation id"):
         read(write(tmp_path, [RELATIONS[0] | {"relation": "../P36"}]))

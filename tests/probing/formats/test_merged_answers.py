@@ -21,6 +21,11 @@ def test_ids_and_labels_have_a_common_name_whatever_their_case(tmp_path: Path) -
     assert common_name(merged, "Q1") == "Greek faith"
 
 
+def test_an_editors_mark_in_front_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "faiths.toml").write_text('Islam = ["Q432"]\n', encoding="utf-8-sig")
+    assert common_name(read_merged(tmp_path / "faiths.toml"), "Q432") == "Islam"
+
+
 @pytest.mark.parametrize(
     ("text", "fault"),
     [

@@ -123,6 +123,12 @@ def test_a_misspelt_key_of_a_template_is_refused(folder: Folder) -> None:
         stest.read(folder.write())
 
 
+def test_a_note_names_the_relations_without_pairs(folder: Folder) -> None:
+    assert stest.read(folder.write()).notes == ()
+    folder.templates.append({"relation": "P131", "template": "[X] lies in [Y]."})
+    assert stest.read(folder.write()).notes == ("Relations left out, as they have no file of pairs: P131.",)
+
+
 def test_a_relation_twice_is_refused(folder: Folder) -> None:
     folder.templates.append(folder.templates[0])
     with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 5: relation 'P19' occurs twice"):

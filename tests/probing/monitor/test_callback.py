@@ -238,8 +238,19 @@ def test_a_metric_that_the_probe_has_not_is_refused_at_the_first_step(
 ) -> None:
     trainer = trainer_of(folder, tmp_path)
     trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, metrics=["bleu"]))
-    with pytest.raises(BadInput, match=r"There is no metric 'bleu'\. Choose from: accuracy"):
+    with pytest.raises(BadInput, match=r"There is no metric 'bleu'\. Choose metrics from: accuracy"):
         trainer.train()
+
+
+def test_a_metric_that_is_missing_later_does_not_end_the_training(
+    folder: Path, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    trainer = trainer_of(folder, tmp_path, max_steps=3)
+    callback = KnowledgeCallback(trainer, benchmark, every_steps=2, at_start=False, metrics=["bleu"])
+    trainer.add_callback(callback)
+    trainer.train()
+    assert trainer.state.global_step == 3
+    assert not measured(trainer)
 
 
 def test_a_cadence_of_evaluations_needs_a_training_that_evaluates(

@@ -15,7 +15,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel
 
 import probing
 from probing.benchmark import Benchmark
-from probing.errors import Incomplete
+from probing.errors import BadInput, Incomplete
 from probing.monitor import Monitor, measure
 from probing.monitor.sharing import shared, shares
 from probing.probes.parts import Part
@@ -53,6 +53,12 @@ def test_a_monitor_follows_the_weights_and_is_prepared_once(network: PreTrainedM
     assert after.record["training"] == {"step": 3}
     other = AutoModelForCausalLM.from_pretrained(network.name_or_path)
     assert monitor.measure(other).result.items.to_json() == before.items.to_json()
+
+
+def test_a_main_metric_without_a_value_is_told_with_what_it_needs(network: PreTrainedModel) -> None:
+    """The tiny vocabulary has none of the answers as a single token."""
+    with pytest.raises(BadInput, match=r"There is no metric 'specificity': it needs pairs of which both answers are"):
+        measure(network, "pairs", sample=1)
 
 
 def test_early_decisions_find_the_same_accuracy(network: PreTrainedModel, benchmark: Benchmark) -> None:

@@ -1,6 +1,7 @@
 """Settings in one spelling: what is equal gets one digest, and what has no effect is refused."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,26 @@ def test_a_setting_that_the_probe_does_not_use_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=words):
         normalised(Settings(probe=probe, **choice), benchmark)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"sample": 2, "prompting": "few-shot", "shots": 2}, "lies_in has 2 items, too few to show 2 others"),
+        ({"prompting": "shared-few-shot", "shots": 60}, "too few items to show 60 others"),
+    ],
+)
+def test_a_prompting_that_a_relation_does_not_allow_is_refused_before_a_model_is_loaded(
+    chosen: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        chosen_settings(open_benchmark("pairs"), chosen)
+    chosen_settings(open_benchmark("pairs"), chosen | {"sample": 3, "shots": 2})
+
+
+def test_a_cascade_that_is_missing_is_refused_before_a_model_is_loaded(benchmark: Benchmark) -> None:
+    with pytest.raises(BadInput, match="no cascade for template 0"):
+        chosen_settings(benchmark, {"probe": "specificity", "prompting": "cascade"})
 
 
 @pytest.mark.parametrize(

@@ -44,16 +44,48 @@ def test_results_are_compared_item_by_item(result: Result, benchmark: Benchmark)
 
 def test_results_on_different_benchmarks_are_not_compared(result: Result) -> None:
     record = result.record | {"benchmark": result.record["benchmark"] | {"digest": "other"}}
-    with pytest.raises(BadInput, match="on the same version of the benchmark"):
+    with pytest.raises(BadInput, match=r"small \w+ in the first result, small \w+ in the second result\. Compare"):
         result.compare(replace(result, record=record))
-    with pytest.raises(BadInput, match="Give one to 7 others"):
-        result.compare()
+
+
+def test_a_comparison_takes_one_to_seven_other_results(result: Result) -> None:
+    for others in ([], [result] * 8):
+        with pytest.raises(BadInput, match=rf"compared with {len(others)} others\. Give one to 7\."):
+            result.compare(*others)
+
+
+def test_a_folder_is_not_compared_before_it_is_read(result: Result) -> None:
+    with pytest.raises(BadInput, match=r"'results' is no result\. Read a folder with probing\.Result\.load"):
+        result.compare("results")  # type: ignore[arg-type]
 
 
 def test_a_notebook_shows_the_scores_and_no_markup_of_strangers(result: Result) -> None:
     html = result._repr_html_()
     assert "&lt;b&gt;org/model on small" in html and "<b>" not in html
     assert "<th>accuracy</th>" in html
+
+
+def test_a_result_is_shown_in_a_line_where_there_is_no_html(result: Result) -> None:
+    version, accuracy = result.record["benchmark"]["version"], result.by()["value"].iloc[0]
+    model = result.record["model"]["id"]
+    assert repr(result) == f"<Result {model} on small {version} (multiple_choice), accuracy {accuracy:.4g}>"
+
+
+def test_a_result_without_its_main_score_says_what_that_needs(result: Result) -> None:
+    assert not any("There is no" in note for note in result.notes)
+    record = result.record | {"probe": "perplexity"}
+    without = replace(result, record=record)
+    assert without.notes == [
+        *result.notes,
+        "There is no superiority: it needs two true and two false statements at least.",
+    ]
+    assert repr(without).endswith("(perplexity)>")
+
+
+def test_results_of_different_samples_say_on_how_many_rows_they_are_compared(benchmark: Benchmark) -> None:
+    whole, part = (run(FakeModel(), benchmark, limit=limit, progress=False) for limit in (None, 1))
+    assert "Results of 6 and 2 rows are compared on the 2 that all of them have." in whole.compare(part).remarks
+    assert not any("rows are compared" in remark for remark in whole.compare(whole).remarks)
 
 
 def test_latex_is_escaped(result: Result) -> None:
@@ -78,7 +110,7 @@ def test_a_notebook_shows_what_was_compared(result: Result, benchmark: Benchmark
     html = comparison._repr_html_()
     assert "<strong>first: &lt;b&gt;org/model (multiple_choice)</strong>" in html
     assert "What differs between the first and the second run: model: &lt;b&gt;org/model and fake/hash;" in html
-    assert "reduction: sum and mean" in html and "Smallest difference that can be told apart" in html
+    assert "reduction: sum and mean" in html and "how small a difference can be told apart" in html
     assert "<th>difference</th>" in html and "first_low" not in html
     assert type(comparison[comparison["dimension"] == "overall"]) is pd.DataFrame
 

@@ -48,6 +48,17 @@ def test_it_loads_what_it_saved(result: Result, tmp_path: Path) -> None:
     assert np.array_equal(loaded.items["scores"][0], result.items["scores"][0])
 
 
+def test_a_folder_that_is_no_result_leads_to_what_the_user_probably_meant(result: Result, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"study is not a result: .* Give the folder of a finished run\."):
+        Result.load(tmp_path / "study")
+    result.save(tmp_path / "study" / "gpt2" / "starter")
+    with pytest.raises(BadInput, match=rf"Give one of the results in it, such as {tmp_path}/study/gpt2/starter\."):
+        Result.load(tmp_path / "study")
+    (tmp_path / "results.partial").mkdir()
+    with pytest.raises(BadInput, match=rf"interrupted; the same command goes on from {tmp_path}/results\.partial\."):
+        Result.load(tmp_path / "results")
+
+
 def test_a_group_that_reads_like_a_missing_value_is_kept(result: Result, tmp_path: Path) -> None:
     scores = result.scores.assign(group=["NA", *result.scores["group"][1:]])
     Result(result.items, scores, result.record).save(tmp_path / "out")
