@@ -1,12 +1,19 @@
-"""Which format a folder is read as."""
+"""Which format a folder is read as, and how much memory its items take."""
 
+from collections.abc import Callable
 from pathlib import Path
+from sys import getsizeof
 
 import pytest
 
-from probing.formats import FORMATS, READERS, format_of
+from probing.benchmark import Benchmark
+from probing.formats import FORMATS, READERS, bear, dlama, format_of
 from probing.known_benchmarks import CATALOG, EMBEDDED
+from speed.made_up import write_bear, write_dlama
+from tests.traced_memory import traced
 
+ITEMS = 4000
+MOST = 200  # bytes: an item's slots, its number and its place in the relation
 SHIPPED = [slug for slug, benchmark in CATALOG.items() if not benchmark.downloads]
 
 
@@ -23,3 +30,20 @@ def test_a_folder_that_no_reader_fits_is_left_to_bears(tmp_path: Path) -> None:
 def test_every_reader_is_a_format() -> None:
     assert all(FORMATS[name] == reader.read for name, reader in READERS.items())
     assert list(FORMATS) == sorted(READERS)
+
+
+@pytest.mark.parametrize(("read", "write"), [(bear.read, write_bear), (dlama.read, write_dlama)], ids=["bear", "dlama"])
+def test_each_further_item_takes_few_bytes_beside_its_texts(
+    read: Callable[[Path], Benchmark], write: Callable[[Path, int], None], tmp_path: Path
+) -> None:
+    for items in (ITEMS, 2 * ITEMS):
+        write(tmp_path / str(items), items)
+    few, many = (read(tmp_path / str(items)) for items in (ITEMS, 2 * ITEMS))
+    texts = _bytes_of_texts(many) - _bytes_of_texts(few)
+    held = traced(read, tmp_path / str(2 * ITEMS)).held - traced(read, tmp_path / str(ITEMS)).held
+    assert (held - texts) / (many.size - few.size) < MOST
+
+
+def _bytes_of_texts(benchmark: Benchmark) -> int:
+    items = [item for relation in benchmark.relations for item in relation.items]
+    return sum(getsizeof(text) for item in items for text in (item.subject, item.subject_id))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from probing.analysis.condensed import FIGURES
-from probing.benchmark import Benchmark
+from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
 from probing.part_runner import probe_part
@@ -28,9 +28,14 @@ from probing.results.result import Result
 from probing.results.skipped_items import all_skipped
 from probing.runner import run
 from probing.settings import Settings
+from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 from tests.frames_in_memory import FramesInMemory
+from tests.traced_memory import traced
 
+# A made-up relation: the scores of an item's options take more memory than a whole item may.
+ITEMS, OPTIONS = 150, 100
+MOST = 1000  # bytes
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
@@ -158,6 +163,30 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     assert not {"scores", "exact", "statement"} & set(short.columns)
     assert FIGURES & set(short.columns)
     assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
+
+
+@pytest.mark.parametrize("probe", ["multiple_choice", "ranking"])
+def test_each_further_item_takes_few_bytes_however_many_options_it_has(probe: str, tmp_path: Path) -> None:
+    few, many = (join_made_up(relations, probe, tmp_path) for relations in (8, 16))
+    assert (many - few) / (8 * ITEMS) < MOST
+
+
+def join_made_up(relations: int, probe: str, folder: Path) -> int:
+    """Return the largest memory that is held while the parts of a run on a made-up benchmark are joined."""
+    benchmark = Benchmark("made-up", "1", "0", tuple(made_up(number) for number in range(relations)), probe=probe)
+    settings = chosen_settings(benchmark, {})
+    stored = Partial.open(folder / str(relations), {}, resume=False)
+    for part in parts(benchmark, settings):
+        result = probe_part(UniformModel(), benchmark, settings, part)
+        stored.store(part, result.rows, result.record)
+    return traced(joined_in_folder, stored, benchmark, settings, folder / f"{relations} joined").peak
+
+
+def made_up(number: int) -> Relation:
+    items = tuple(Item(index, f"Subject {index}", (index % OPTIONS,)) for index in range(ITEMS))
+    options = tuple(f"Answer {option}" for option in range(OPTIONS))
+    tags = {"culture_pair": "pair", "language": "en", "predicate": f"P{number}", "culture": "Arab"}
+    return Relation(f"P{number}", ("[X] is near [Y].",), options, items, tags=tags)
 
 
 def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
