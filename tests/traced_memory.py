@@ -1,30 +1,28 @@
-"""Memory of Python objects and NumPy arrays, for tests of what grows with the number of items.
-
-It is the same each time. The buffers of Arrow, which hold the texts of tables, are not counted.
-"""
+"""Memory that is held at some point of a test, for limits on what each item takes; it is the same each time."""
 
 import gc
 import tracemalloc
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
 
 
-class Traced(NamedTuple):
-    """Bytes that a call has taken: those of what it returned, and the most at any time."""
+@contextmanager
+def traced_memory() -> Iterator[Callable[[], int]]:
+    """Yield a function that returns how many bytes the block holds at that time.
 
-    held: int
-    peak: int
-
-
-def traced(make: Callable[..., Any], *arguments: Any) -> Traced:
-    """Call a function and return the memory that this took."""
+    They are those of Python objects, arrays of NumPy and buffers of Arrow.
+    """
     gc.collect()
+    before = pa.total_allocated_bytes()
     tracemalloc.start()
-    try:
-        made = make(*arguments)
+
+    def held() -> int:
         gc.collect()
-        memory = Traced(*tracemalloc.get_traced_memory())
-        del made
-        return memory
+        return tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes() - before
+
+    try:
+        yield held
     finally:
         tracemalloc.stop()

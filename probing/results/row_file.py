@@ -13,7 +13,7 @@ from probing.results.option_labels import OptionRanges, ranges_as_json
 ITEMS = "items.parquet"
 OPTIONS = b"clozeboard.options"  # the key of the options in the metadata of items.parquet
 GROUP_ROWS = 8192  # rows of a row group of the items: to read some rows, a reader reads only their groups
-GROUP_BYTES = 2**25  # rows with many options make smaller groups, as a group is in memory while it is written
+GROUP_BYTES = 2**23  # rows with many options make smaller groups, as a group is in memory while it is written
 
 
 class RowSchema:
