@@ -20,7 +20,7 @@ def traced_memory() -> Iterator[Callable[[], int]]:
 
     def held() -> int:
         gc.collect()
-        return tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes() - before
+        return tracemalloc.get_traced_memory()[0] + int(pa.total_allocated_bytes()) - before
 
     try:
         yield held

@@ -181,11 +181,14 @@ def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytes
     for part in parts(benchmark, settings):
         result = probe_part(UniformModel(), benchmark, settings, part)
         stored.store(part, result.rows, result.record)
-    sizes: list[int] = []
+    sizes = []
+
+    def measured_scores(*arguments: Any, **options: Any) -> pd.DataFrame:
+        sizes.append(held())
+        return all_scores(*arguments, **options)
+
     with traced_memory() as held, monkeypatch.context() as patch:
-        patch.setattr(
-            joining, "all_scores", lambda *rows, **named: (sizes.append(held()), all_scores(*rows, **named))[1]
-        )
+        patch.setattr(joining, "all_scores", measured_scores)
         joined_in_folder(stored, benchmark, settings, folder / f"{relations} joined")
     return sizes[0]
 
