@@ -17,9 +17,10 @@ ASKED_TAGS = frozenset({TRUTH, "repetitions"})
 # A tag's value; several values share an item equally (weight 1/d each, methods 1.3).
 TagValue = str | tuple[str, ...]
 Tags = Mapping[str, TagValue]
+NO_TAGS: Tags = {}  # shared by all items without tags of their own, of which there may be many
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Item:
     """One question of a relation.
 
@@ -33,7 +34,7 @@ class Item:
     subject: str
     answers: tuple[int, ...]
     subject_id: str = ""
-    tags: Tags = field(default_factory=dict)
+    tags: Tags = field(default_factory=lambda: NO_TAGS)
     options: tuple[str, ...] = ()
     wording: str = ""
     id: str = ""

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.answer_spaces import option_counts
-from probing.analysis.breakdown import ALL, OVERALL, group_means
+from probing.analysis.breakdown import ALL, OVERALL, count_items, group_means
 from probing.analysis.clustered import NO_INTERVAL, clustered_means
 from probing.analysis.intervals import wilson
 
@@ -100,7 +100,7 @@ def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     was asked with each of several templates.
     """
     by_template = rows.groupby("template")["correct"].mean().to_numpy(dtype=float)
-    n = len(rows.drop_duplicates(["relation", "index"]))
+    n = count_items(rows)
     if len(by_template) < 2 or len(rows) < n * len(by_template):
         return []
     error = by_template.std(ddof=1) / len(by_template) ** 0.5

@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.crossed import BY_CULTURE, join_group
+from probing.analysis.crossed import BY_CULTURE, group_names
 
 # Columns of rows that hold a value for each option.
 PER_OPTION = ("scores", "exact", "tokens", "unconditional", "generic")
 # Columns of condensed rows (`analysis.condensed`): the number of options, and whether all of them have their scores.
 OPTIONS, ALL_EXACT = "number of options", "all options exact"
+
+BLOCK = 2**18  # values of options that are computed at once: 2 MiB for each array
 
 # The tags that name an answer space where a label is shared by several relations (methods 4).
 VERSIONED = "culture_pair_language_relation"
@@ -30,8 +32,7 @@ def space_names(rows: pd.DataFrame) -> pd.Series:
     """Return for each row the name of the group that shares its answer space, as `crossed` names groups."""
     if space_dimension(rows.columns) == "relation":
         return rows["relation"].astype(str)
-    names = [join_group(map(str, values)) for values in zip(*(rows[tag] for tag in BY_CULTURE[VERSIONED]), strict=True)]
-    return pd.Series(names, rows.index)
+    return group_names(rows, BY_CULTURE[VERSIONED])
 
 
 def by_space(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -55,11 +56,15 @@ def option_counts(rows: pd.DataFrame) -> "pd.Series[int]":
     return rows[OPTIONS] if OPTIONS in rows else rows["scores"].map(len).astype(int)
 
 
-def score_matrix(rows: pd.DataFrame) -> NDArray[np.float64] | None:
-    """Return the scores of rows with equally many options, shape (rows, options); None where their numbers differ."""
-    if option_counts(rows).nunique() != 1:
-        return None
-    return np.stack(rows["scores"].to_list()).astype(float)
+def blocks(rows: pd.DataFrame, options: int) -> Iterator[pd.DataFrame]:
+    """Yield rows with so many options each a block at a time, of which several arrays may be in memory at once."""
+    size = max(BLOCK // options, 1)
+    return (rows.iloc[begin : begin + size] for begin in range(0, len(rows), size))
+
+
+def shares_of(rows: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the scores of rows with equally many options as probabilities, shape (rows, options)."""
+    return softmax(np.stack(rows["scores"].to_list()).astype(float))
 
 
 def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:

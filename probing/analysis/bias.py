@@ -7,7 +7,7 @@ and with the uniform one. Distances are total variation: half the sum of the abs
 share of probability that would have to move.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
 from probing.analysis.answer_spaces import (
     all_exact,
+    blocks,
     by_space,
+    option_counts,
     option_labels,
     right_shares,
-    score_matrix,
-    softmax,
+    shares_of,
     space_dimension,
     space_names,
 )
@@ -70,7 +71,7 @@ def bias_scores(rows: pd.DataFrame) -> pd.DataFrame:
     if not all_exact(rows):
         return pd.DataFrame(columns=SCORE_COLUMNS)
     dimension = space_dimension(rows.columns)
-    named = rows.assign(**{dimension: space_names(rows)})
+    named = rows[["relation", "index"]].assign(**{dimension: space_names(rows)})
     tables = [
         mean(named[values.notna()], str(metric), values.dropna(), place)
         for metric, values in biases_of_rows(rows).items()
@@ -129,7 +130,7 @@ def normalised_entropy(shares: NDArray[np.float64]) -> float:
 def _of_space(name: str, rows: pd.DataFrame) -> pd.DataFrame | None:
     """Return the bias in one answer space, or None where the items have options of their own."""
     labels = option_labels(rows)
-    if labels is None or score_matrix(rows) is None:
+    if labels is None or option_counts(rows).nunique() != 1:
         return None
     parts = [part for _, part in rows.groupby("template", sort=False)]
     options = len(parts[0]["scores"].iloc[0])
@@ -138,8 +139,8 @@ def _of_space(name: str, rows: pd.DataFrame) -> pd.DataFrame | None:
             "relation": name,
             "option": np.arange(options),
             "label": [labels.get(option, f"option {option}") for option in range(options)],
-            **_over_templates("bias", [_mean_shares(part) for part in parts], ("low", "high")),
-            "gold": np.mean([right_shares(part, options).mean(axis=0) for part in parts], axis=0),
+            **_over_templates("bias", [_mean_shares(part, options) for part in parts], ("low", "high")),
+            "gold": np.mean([_gold(part, options) for part in parts], axis=0),
             "uniform": 1 / options,
             "predicted": np.mean([_predicted(part, options) for part in parts], axis=0),
             **_generic(parts),
@@ -148,9 +149,20 @@ def _of_space(name: str, rows: pd.DataFrame) -> pd.DataFrame | None:
     )
 
 
-def _mean_shares(rows: pd.DataFrame) -> NDArray[np.float64]:
-    means: NDArray[np.float64] = softmax(np.stack(rows["scores"].to_list()).astype(float)).mean(axis=0)
-    return means
+def _mean_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+    return _sum_over(map(shares_of, blocks(rows, options)), options) / len(rows)
+
+
+def _gold(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+    return _sum_over((right_shares(block, options) for block in blocks(rows, options)), options) / len(rows)
+
+
+def _sum_over(several: Iterable[NDArray[np.float64]], options: int) -> NDArray[np.float64]:
+    """Return the sum over the rows of several arrays, added row by row, so that blocks of any size have the same."""
+    total = np.zeros(options)
+    for shares in several:
+        total = np.add.reduce(np.vstack([total, shares]))
+    return total
 
 
 def _predicted(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:

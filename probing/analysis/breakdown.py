@@ -12,6 +12,10 @@ OVERALL = "overall"
 ALL = "all"
 
 
+def count_items(rows: pd.DataFrame) -> int:
+    return len(rows[["relation", "index"]].drop_duplicates())
+
+
 def item_weights(rows: pd.DataFrame) -> pd.Series:
     """Return each row's share of its item's weight of 1: an item has one row for each template."""
     relations, names = pd.factorize(rows["relation"])
@@ -31,11 +35,13 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
         return pd.DataFrame({"row": positions, "group": ALL, "weight": item_weights(rows).to_numpy()})
     if dimension == "template":
         return pd.DataFrame({"row": positions, "group": rows["template"].astype(str).to_numpy(), "weight": 1.0})
-    tag_values = [_tag_values(tag) for tag in rows[dimension]]
-    counts = np.array([len(values) for values in tag_values])
+    column = rows[dimension]
+    codes, tags = pd.factorize((column.map(hashable) if column.dtype == object else column).array)
+    values_of_tags = [*map(_tag_values, tags), []]  # the last are those of rows without the tag, whose code is -1
+    counts = np.array([*map(len, values_of_tags)])[codes]
     repeated = np.repeat(positions, counts)
     weights = item_weights(rows).to_numpy()[repeated] / counts[repeated]
-    groups = [value for values in tag_values for value in values]
+    groups = [value for code in codes.tolist() for value in values_of_tags[code]]
     return pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
 
 
@@ -53,8 +59,13 @@ def means_of(table: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"group": groups.astype(str), "value": parts / sums, "n": sums.round(9)})
 
 
+def hashable(cell: object) -> object:
+    """Return a cell as it is, but a list (an array when read from Parquet) as a tuple."""
+    return tuple(cell) if isinstance(cell, Iterable) and not isinstance(cell, str) else cell
+
+
 def _tag_values(tag: object) -> list[str]:
-    """Return the values of a tag: a text, a list (an array when read from Parquet), or none where it is missing."""
+    """Return the values of a tag: a text, several texts, or none where it is missing."""
     if isinstance(tag, str):
         return [tag]
     if isinstance(tag, Iterable):

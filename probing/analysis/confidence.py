@@ -9,7 +9,15 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.answer_spaces import all_exact, option_counts, right_shares, softmax, space_dimension, space_names
+from probing.analysis.answer_spaces import (
+    all_exact,
+    blocks,
+    option_counts,
+    right_shares,
+    shares_of,
+    space_dimension,
+    space_names,
+)
 from probing.analysis.breakdown import ALL, OVERALL, item_weights
 from probing.analysis.intervals import wilson
 
@@ -51,7 +59,11 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     if set(CONFIDENCES) <= set(rows.columns):  # condensed rows (`analysis.condensed`)
         return rows[list(CONFIDENCES)]
     counts = option_counts(rows)
-    parts = [_equally_many(rows[counts == count], int(count)) for count in counts.unique()]
+    parts = [
+        _equally_many(block, count)
+        for count in map(int, counts.unique())
+        for block in blocks(rows[counts == count], count)
+    ]
     return pd.concat(parts).reindex(rows.index)
 
 
@@ -80,7 +92,7 @@ def calibration_error(curve: pd.DataFrame) -> float:
 
 def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
     """Return the measures of rows that have this many options each."""
-    shares = softmax(np.stack(rows["scores"].to_list()).astype(float))
+    shares = shares_of(rows)
     ordered = np.sort(shares, axis=1)
     second = ordered[:, -2] if options > 1 else np.zeros(len(rows))
     measures = {

@@ -4,7 +4,8 @@ A group is named by the values of its tags, joined by spaces: "arab-west en P37 
 `culture_pair_language_relation_culture`. Only the last value may contain spaces itself ("South America", "not leaky").
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 
 import pandas as pd
 
@@ -37,4 +38,10 @@ def split_group(dimension: str, group: str) -> tuple[str, ...]:
 
 def with_crossed(rows: pd.DataFrame, dimensions: Iterable[str]) -> pd.DataFrame:
     """Return the rows with a further column for each of the crossed dimensions, which holds the row's group."""
-    return rows.assign(**{name: rows[list(CROSSED[name])].agg(join_group, axis=1) for name in dimensions})
+    return rows.assign(**{name: group_names(rows, CROSSED[name]).astype("category") for name in dimensions})
+
+
+def group_names(rows: pd.DataFrame, tags: Sequence[str]) -> pd.Series:
+    """Return the name of each row's group, as `join_group` joins the values of its tags."""
+    first, *others = (rows[tag].astype(str) for tag in tags)
+    return reduce(lambda names, values: names + " " + values, others, first)

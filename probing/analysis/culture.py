@@ -4,7 +4,7 @@ See methods 4.4 and 4.5. A gap is the first culture's P@1 minus that of the West
 interval is Newcombe's for two independent proportions, its p-value that of the two-sided z-test with pooled variance.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import erfc, sqrt
 
 import numpy as np
@@ -100,7 +100,8 @@ def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str)
 def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return `culture_gap` and `culture_gap_p` of each group with two cultures; `n` counts the items of both."""
     scores: list[ScoreRow] = []
-    for group, part in rows.groupby(dimension, sort=False):
+    columns = ["relation", "index", "correct", CULTURE, dimension]
+    for group, part in rows[columns].groupby(dimension, sort=False):
         sides = group_means(part, part["correct"], CULTURE).set_index("group")
         if len(sides) == 2:
             first, second = sorted(sides.index, key=west_last)
@@ -132,12 +133,17 @@ def z_test(first: float, n_first: float, second: float, n_second: float) -> floa
 
 def _origins(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
     """Return for wrong predictions the shares of `ORIGINS`; `n` counts the wrong items."""
-    wrong = rows[~rows["correct"].astype(bool)]
+    columns = rows.columns.intersection(["relation", "index", CULTURE, "prediction_cultures", dimension])
+    wrong = rows.loc[~rows["correct"].astype(bool), columns]
     if wrong.empty:
         return []
-    cultures = list(zip(wrong[CULTURE], map(set, wrong["prediction_cultures"]), strict=True))
-    own = pd.Series([culture in predicted for culture, predicted in cultures], wrong.index)
-    other = pd.Series([bool(predicted - {culture}) for culture, predicted in cultures], wrong.index)
+
+    def cultures() -> Iterator[tuple[str, set[str]]]:
+        """Yield the culture of each item with those of its prediction."""
+        return zip(wrong[CULTURE], map(set, wrong["prediction_cultures"]), strict=True)
+
+    own = pd.Series([culture in predicted for culture, predicted in cultures()], wrong.index)
+    other = pd.Series([bool(predicted - {culture}) for culture, predicted in cultures()], wrong.index)
     holds = (own & ~other, other & ~own, own & other, ~own & ~other)
     return [proportion(wrong, metric, values, dimension) for metric, values in zip(ORIGINS, holds, strict=True)]
 

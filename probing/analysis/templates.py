@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, proportion
 from probing.analysis.answer_spaces import by_space, space_dimension, space_names
-from probing.analysis.breakdown import ALL, OVERALL, members
+from probing.analysis.breakdown import ALL, OVERALL, count_items, members
 
 RANGE, FLIPS = "template_range", "template_flips"
 LOWEST, HIGHEST = "template_lowest", "template_highest"
@@ -38,11 +38,12 @@ def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.Da
     different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
     overall.
     """
-    several = rows[rows.groupby(["relation", "index"])["template"].transform("size") > 1]
+    have_several = rows.groupby(["relation", "index"])["template"].transform("size") > 1
+    several = rows.loc[have_several, list(OUTCOME_COLUMNS)]
     if several.empty:
         return pd.DataFrame(columns=SCORE_COLUMNS)
-    dimension = space_dimension(several.columns)
-    several = several.assign(**{dimension: space_names(several)})
+    dimension = space_dimension(rows.columns)
+    several = several.assign(**{dimension: space_names(rows)})
     tables = [
         _ranges(rows, dimension),
         *(_ends(rows, name) for name in dict.fromkeys((OVERALL, "relation", *dimensions))),
@@ -156,7 +157,7 @@ def _ranges(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the range of the templates' accuracies, or nothing unless every item was asked with each of them."""
     accuracies = rows.groupby("template")["correct"].mean()
-    items = len(rows.drop_duplicates(["relation", "index"]))
+    items = count_items(rows)
     if len(rows) < items * len(accuracies):
         return pd.DataFrame(columns=SCORE_COLUMNS)
     value = accuracies.max() - accuracies.min()
@@ -186,7 +187,7 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 
 def _variance_shares(rows: pd.DataFrame) -> pd.DataFrame:
     shares = variance_shares(variance_components(rows))
-    items = float(len(rows.drop_duplicates(["relation", "index"])))
+    items = float(count_items(rows))
     scores = [
         {"metric": VARIANCE_SHARES[name], "dimension": OVERALL, "group": ALL, "value": share, "n": items}
         for name, share in shares.items()

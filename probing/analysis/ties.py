@@ -36,7 +36,7 @@ def tied(scores: pd.Series) -> pd.Series:
     sizes = scores.map(len).to_numpy()
     values, starts = np.concatenate(scores.tolist()), np.cumsum(sizes) - sizes
     best = np.repeat(np.maximum.reduceat(values, starts), sizes)
-    return pd.Series(np.add.reduceat((values == best).astype(int), starts) > 1, scores.index)
+    return pd.Series(np.add.reduceat(values == best, starts, dtype=np.int64) > 1, scores.index)
 
 
 def tie_warnings(scores: pd.DataFrame) -> list[str]:

@@ -134,8 +134,9 @@ def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object], unla
     space = declared or _derived_space(lines)
     _refuse_duplicates(space.labels, description)
     answers = [_answer(line, declared) if declared else space.ids.index(_object_key(line)) for line in lines]
+    shared = [(option,) for option in range(len(space.labels))]  # items with the same answer have one tuple
     items = (
-        Item(index, line.text("sub_label"), (answer,), line.optional_text("sub_id"))
+        Item(index, line.text("sub_label"), shared[answer], line.optional_text("sub_id"))
         for (index, line), answer in zip(numbered, answers, strict=True)
     )
     domain_entry = _relation_metadata(info, path.stem, DOMAINS, DOMAIN_KEYS) if path.stem in info else None

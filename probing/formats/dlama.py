@@ -7,7 +7,7 @@ without a template are left out, and the benchmark's notes tell how many.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -203,7 +203,12 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
             cultures[label].add(fact.culture)
     labels = sorted(ids)
     place = {label: index for index, label in enumerate(labels)}
-    items = [_item(first_index + index, fact, place) for index, fact in enumerate(facts)]
+    tags: dict[str, Tags] = {culture: {"culture": culture} for culture in {fact.culture for fact in facts}}
+    answers = _shared_answers(facts, place)
+    items = [
+        Item(first_index + index, fact.subject, right, fact.subject_id, tags[fact.culture])
+        for index, (fact, right) in enumerate(zip(facts, answers, strict=True))
+    ]
     wording = version.language, version.predicate
     question = wordings.questions.get(wording)
     return Relation(
@@ -224,10 +229,12 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
     )
 
 
-def _item(index: int, fact: DlamaFact, place: Mapping[str, int]) -> Item:
-    answers = tuple(sorted({place[label] for label in fact.objects.values()}))
-    tags: Tags = {"culture": fact.culture}
-    return Item(index, fact.subject, answers, fact.subject_id, tags)
+def _shared_answers(facts: Iterable[DlamaFact], place: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+    """Yield the right answers of each fact; facts with the same ones have one tuple."""
+    shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for fact in facts:
+        answers = tuple(sorted({place[label] for label in fact.objects.values()}))
+        yield shared.setdefault(answers, answers)
 
 
 def _alternating(items: Sequence[Item]) -> tuple[Item, ...]:

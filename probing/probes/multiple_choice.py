@@ -283,7 +283,7 @@ class MultipleChoice(Probe):
         if not all_exact(rows):
             return condensed
         predictions = predictions_by_rule(rows, self._row_lengths(rows, benchmark), self._reduction(settings))
-        return condensed.assign(**{RULE_COLUMNS[name]: options for name, options in predictions.items()})
+        return condensed.assign(**{RULE_COLUMNS[name]: best.astype(np.int32) for name, best in predictions.items()})
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)

@@ -91,6 +91,7 @@ def joined_in_folder(
         record if keep_rows else {**record, ROWS_KEPT: False},
         option_ranges(benchmark, settings),
     )
+    del rows  # the condensed ones, which are not needed while the rows themselves are written
     with new_folder(folder) as new:
         frames = (with_tags(stored.rows(part), benchmark.select([part.relation]), probe) for part in covered)
         write_rows(new / ITEMS, frames if keep_rows else (), schema.joined(), result.options)

@@ -6,7 +6,7 @@ record has `questions`, of everything that the run's rows depend on, and `tags`,
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
@@ -71,12 +71,11 @@ def all_scores(
 def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
     """Return the SHA-256 of the `questions` that a run with these settings asks, and that of their `tags`."""
     relations = narrowed(benchmark, settings).relations
-    questions = [_question_content(relation) for relation in relations]
-    tags = [
+    tags = (
         [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
         for relation in relations
-    ]
-    return {"questions": _digest(questions), "tags": _digest(tags)}
+    )
+    return {"questions": _digest(map(_question_content, relations)), "tags": _digest(tags)}
 
 
 def _question_content(relation: Relation) -> list[Any]:
@@ -92,8 +91,14 @@ def _fields(content: Relation | Item) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != defaults[name]}
 
 
-def _digest(content: Any) -> str:
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+def _digest(contents: Iterable[Any]) -> str:
+    """Return the SHA-256 of these contents as a JSON list, of which one is in memory at a time."""
+    sha, before = hashlib.sha256(b"["), ""
+    for content in contents:
+        sha.update((before + json.dumps(content, sort_keys=True)).encode())
+        before = ", "
+    sha.update(b"]")
+    return sha.hexdigest()
 
 
 def rescored(result: Result, benchmark: Benchmark) -> Result:

@@ -13,18 +13,19 @@ from probing.results.option_labels import OptionRanges, ranges_as_json
 ITEMS = "items.parquet"
 OPTIONS = b"clozeboard.options"  # the key of the options in the metadata of items.parquet
 GROUP_ROWS = 8192  # rows of a row group of the items: to read some rows, a reader reads only their groups
-GROUP_BYTES = 2**25  # rows with many options make smaller groups, as a group is in memory while it is written
+GROUP_BYTES = 2**23  # rows with many options make smaller groups, as a group is in memory while it is written
 
 
 class RowSchema:
     """The columns of rows that come in several tables: those of all tables joined to one."""
 
     def __init__(self) -> None:
-        self._first_rows: list[pd.DataFrame] = []
+        self._first_rows: list[pa.Table] = []
         self._schemas: list[pa.Schema] = []
 
     def add(self, rows: pd.DataFrame) -> None:
-        self._first_rows.append(rows.head(1))
+        # A view of the first row would keep all rows in memory, and so would its lists.
+        self._first_rows.append(pa.Table.from_pandas(rows.take([0]), preserve_index=False))
         self._schemas.append(pa.Schema.from_pandas(rows, preserve_index=False).remove_metadata())
 
     def joined(self) -> pa.Schema:
@@ -32,7 +33,7 @@ class RowSchema:
 
         The type of a column of lists or of mixed values depends on all of its cells, that of any other on its dtype.
         """
-        whole = join(self._first_rows)
+        whole = join(row.to_pandas() for row in self._first_rows)
         schema = pa.Schema.from_pandas(whole, preserve_index=False)
         types = pa.unify_schemas(self._schemas, promote_options="permissive")
         fields = [types.field(field.name) if whole[field.name].dtype == object else field for field in schema]

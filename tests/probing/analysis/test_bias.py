@@ -1,6 +1,7 @@
 """Answer bias: shares of options, distances and entropies, against slow versions."""
 
 from math import exp, log
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cityblock
 from scipy.stats import entropy
 
+from probing.analysis import answer_spaces
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.bias import (
     BIAS_COLUMNS,
@@ -96,6 +98,14 @@ def test_it_equals_the_slow_version(scores: list[list[float]]) -> None:
         whole = sum(exp(score) for score in each)
         slow = [share + exp(score) / whole / len(scores) for share, score in zip(slow, each, strict=True)]
     assert answer_bias(rows)["bias"].tolist() == pytest.approx(slow)
+
+
+@given(st.lists(st.lists(st.floats(-50, 0), min_size=3, max_size=3), min_size=1, max_size=9))
+def test_it_does_not_depend_on_how_many_rows_are_computed_at_once(scores: list[list[float]]) -> None:
+    rows = pd.DataFrame([row(each, [index % 3], index) for index, each in enumerate(scores)])
+    together = answer_bias(rows)
+    with mock.patch.object(answer_spaces, "BLOCK", 6):
+        pd.testing.assert_frame_equal(answer_bias(rows), together, check_exact=True)
 
 
 @given(shares, st.data())

@@ -1,6 +1,7 @@
 """Confidence and calibration, against slow versions."""
 
 from math import log
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import entropy
 
+from probing.analysis import answer_spaces
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.confidence import (
     CONFIDENCES,
@@ -73,6 +75,14 @@ def test_measures_equal_those_of_scipy(scores: list[list[float]]) -> None:
         expected = [largest, largest - second, entropy(shares, base=len(each)), ((shares - right) ** 2).sum()]
         assert least <= second
         assert measures.loc[index].tolist() == pytest.approx(expected, abs=1e-9)
+
+
+@given(st.lists(st.lists(st.floats(-30, 0), min_size=2, max_size=3), min_size=1, max_size=9))
+def test_measures_do_not_depend_on_how_many_rows_are_computed_at_once(scores: list[list[float]]) -> None:
+    rows = rows_of(scores, [[0]] * len(scores))
+    together = confidences(rows)
+    with mock.patch.object(answer_spaces, "BLOCK", 6):
+        pd.testing.assert_frame_equal(confidences(rows), together, check_exact=True)
 
 
 def test_bins_hold_equally_many_rows_in_the_order_of_confidence() -> None:

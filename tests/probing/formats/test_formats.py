@@ -1,13 +1,19 @@
-"""Which format a folder is read as."""
+"""Which format a folder is read as, and how much memory its items take."""
 
+from collections.abc import Callable
 from pathlib import Path
+from sys import getsizeof
 
 import pytest
 
+from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
-from probing.formats import FORMATS, READERS, format_of
+from probing.formats import FORMATS, READERS, bear, dlama, format_of
 from probing.known_benchmarks import CATALOG, EMBEDDED
+from speed.made_up import write_bear, write_dlama
+from tests.traced_memory import traced_memory
 
+ITEMS = 4000
 SHIPPED = [slug for slug, benchmark in CATALOG.items() if not benchmark.downloads]
 
 
@@ -33,3 +39,24 @@ def test_a_file_in_place_of_a_folder_is_refused(tmp_path: Path) -> None:
 def test_every_reader_is_a_format() -> None:
     assert all(FORMATS[name] == reader.read for name, reader in READERS.items())
     assert list(FORMATS) == sorted(READERS)
+
+
+@pytest.mark.parametrize(
+    ("read", "write", "most"), [(bear.read, write_bear, 140), (dlama.read, write_dlama, 180)], ids=["bear", "dlama"]
+)
+def test_each_further_item_takes_few_bytes_beside_its_texts(
+    read: Callable[[Path], Benchmark], write: Callable[[Path, int], None], most: int, tmp_path: Path
+) -> None:
+    sizes = []
+    for items in (ITEMS, 2 * ITEMS):
+        write(tmp_path / str(items), items)
+        with traced_memory() as held:
+            benchmark = read(tmp_path / str(items))
+            sizes.append((held() - bytes_of_texts(benchmark), benchmark.size))
+    (few_bytes, few), (many_bytes, many) = sizes
+    assert (many_bytes - few_bytes) / (many - few) < most
+
+
+def bytes_of_texts(benchmark: Benchmark) -> int:
+    items = [item for relation in benchmark.relations for item in relation.items]
+    return sum(getsizeof(text) for item in items for text in (item.subject, item.subject_id))

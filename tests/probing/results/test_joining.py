@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from probing.analysis.condensed import FIGURES
-from probing.benchmark import Benchmark
+from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
 from probing.part_runner import probe_part
@@ -28,9 +28,13 @@ from probing.results.result import Result
 from probing.results.skipped_items import all_skipped
 from probing.runner import run
 from probing.settings import Settings
+from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 from tests.frames_in_memory import FramesInMemory
+from tests.traced_memory import traced_memory
 
+# A made-up relation: the scores of an item's options take more bytes than its whole condensed row may.
+ITEMS, OPTIONS, MOST = 150, 100, 500
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
@@ -158,6 +162,42 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     assert not {"scores", "exact", "statement"} & set(short.columns)
     assert FIGURES & set(short.columns)
     assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
+
+
+@pytest.mark.parametrize("probe", ["multiple_choice", "ranking"])
+def test_condensed_rows_take_few_bytes_however_many_options_they_have(
+    probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = (1, 4, 8)  # relations: the first run imports modules and fills caches, which the others then have
+    _, few, many = (held_for_scores(relations, probe, tmp_path, monkeypatch) for relations in sizes)
+    assert (many - few) / (4 * ITEMS) < MOST
+
+
+def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Return how many bytes are held when the scores of a run on a made-up benchmark are computed."""
+    benchmark = Benchmark("made-up", "1", "0", tuple(made_up(number) for number in range(relations)), probe=probe)
+    settings = chosen_settings(benchmark, {})
+    stored = Partial.open(folder / str(relations), {}, resume=False)
+    for part in parts(benchmark, settings):
+        result = probe_part(UniformModel(), benchmark, settings, part)
+        stored.store(part, result.rows, result.record)
+    sizes = []
+
+    def measured_scores(*arguments: Any, **options: Any) -> pd.DataFrame:
+        sizes.append(held())
+        return all_scores(*arguments, **options)
+
+    with traced_memory() as held, monkeypatch.context() as patch:
+        patch.setattr(joining, "all_scores", measured_scores)
+        joined_in_folder(stored, benchmark, settings, folder / f"{relations} joined")
+    return sizes[0]
+
+
+def made_up(number: int) -> Relation:
+    items = tuple(Item(index, f"Subject {index}", (index % OPTIONS,)) for index in range(ITEMS))
+    options = tuple(f"Answer {option}" for option in range(OPTIONS))
+    tags = {"culture_pair": "pair", "language": "en", "predicate": f"P{number}", "culture": "Arab"}
+    return Relation(f"P{number}", ("[X] is near [Y].",), options, items, tags=tags)
 
 
 def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Rescoring: stored rows with today's tags give what a new run would give, and rows of other questions are refused."""
 
+import hashlib
+import json
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -196,6 +198,12 @@ def test_a_statement_that_became_true_is_another_question(tmp_path: Path) -> Non
     truth = {"true": "false", "false": "true"}[str(first.tags["truth"])]
     with pytest.raises(OtherQuestions):
         rescored(result, item(tags={**first.tags, "truth": truth})(graph))
+
+
+def test_the_digest_of_tags_is_that_of_one_list(benchmark: Benchmark) -> None:
+    tags = [[one.id, one.tags, one.answer_tags, *(item.tags for item in one.items)] for one in benchmark.relations]
+    expected = hashlib.sha256(json.dumps(tags, sort_keys=True).encode()).hexdigest()
+    assert digests(benchmark, Settings())["tags"] == expected
 
 
 def test_an_older_result_without_digests_needs_the_same_files(benchmark: Benchmark, tmp_path: Path) -> None:
