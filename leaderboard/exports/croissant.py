@@ -36,6 +36,8 @@ COLUMNS: Mapping[str, tuple[str, str]] = {
     "question": (TEXT, "The question in its usual wording, with a blank where the answer stands."),
     "answer": (TEXT, "Right answers, separated by semicolons."),
     "relation": (TEXT, "What is asked of the subject."),
+    "culture_pair": (TEXT, "The pair of cultures that the question belongs to, in a set of contrasting cultures."),
+    "language": (TEXT, "Code of the language in which the question is asked, in a set of several languages."),
     "truth": (TEXT, "Whether the statement is true or false."),
     "answered": (INTEGER, "How many answers of models measured here there are."),
     "right": (INTEGER, "How many of these answers are right."),

@@ -36,7 +36,8 @@ def memory(settings: Settings) -> None:
 
 @pytest.fixture
 def tiny() -> Benchmark:
-    return make.benchmark()
+    """A benchmark with a folder, so that models can be submitted for it."""
+    return make.benchmark(path="benchmarks/tiny")
 
 
 def text(client: Client, address: str, **headers: str) -> str:
