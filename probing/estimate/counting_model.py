@@ -40,18 +40,17 @@ TOKENS = np.zeros(8)
 TEXTS_CUT = 4096  # texts whose tokens are remembered: those of one request are looked at several times
 
 
-class Token(NamedTuple):
-    """A token of a text, and where it begins and ends. A model reads the same text where the names are the same.
+class Tokens(NamedTuple):
+    """The tokens of a text, and where each begins and ends. A model reads the same text where the names are the same.
 
-    `name`: its number in the vocabulary, so that words which a tokenizer does not know are alike; else its text.
+    `names`: their numbers in the vocabulary, so that words which a tokenizer does not know are alike; else their texts.
     """
 
-    name: int | str
-    start: int
-    end: int
+    names: Sequence[int | str]
+    spans: Sequence[tuple[int, int]]
 
 
-Tokenize = Callable[[str], Sequence[Token]]
+Tokenize = Callable[[str], Tokens]
 Input = tuple[Hashable, ...]
 
 
@@ -182,14 +181,14 @@ class CountingModel:
             yield node
 
     def _names(self, text: str) -> tuple[int | str, ...]:
-        return tuple(token.name for token in self._tokens(text))
+        return tuple(self._tokens(text).names)
 
     def _is_token(self, option: str) -> bool:
         """Tell whether an option is a single token within a sentence; without a tokenizer, whether it is one word."""
         return self._length(f" {option}") == 1 if self._has_tokenizer else " " not in option
 
     def _length(self, text: str) -> int:
-        return len(self._tokens(text))
+        return len(self._tokens(text).names)
 
     def _whole(self, statement: Statement) -> int:
         """Return the length of a statement with its context."""
@@ -203,7 +202,7 @@ class CountingModel:
     def _hidden(self, statement: Statement, span: Span) -> Iterator[Input]:
         """Yield the inputs in which each token is hidden in turn."""
         context, names = self._names(statement.context), self._names(statement.text)
-        for number, (_, start, end) in enumerate(self._tokens(statement.text)):
+        for number, (start, end) in enumerate(self._tokens(statement.text).spans):
             if span == "statement" or (start < statement.end and end > statement.start):
                 yield context, names[:number], names[number + 1 :]
 
@@ -219,9 +218,10 @@ def _rivals(options: int) -> float:
     return RIVALS * math.pow(options, GROWTH)
 
 
-def pieces(text: str) -> list[Token]:
+def pieces(text: str) -> Tokens:
     """Return the pieces of a text, which are about as long as tokens."""
-    return [Token(match[0], *match.span()) for match in PIECE.finditer(text)]
+    matches = list(PIECE.finditer(text))
+    return Tokens([match[0] for match in matches], [match.span() for match in matches])
 
 
 def _context(statement: Statement) -> tuple[str, str]:

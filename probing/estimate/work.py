@@ -13,7 +13,7 @@ from typing import Any
 
 from probing.benchmark import Benchmark, Item
 from probing.errors import BadInput
-from probing.estimate.counting_model import CountingModel, Token, Tokenize
+from probing.estimate.counting_model import CountingModel, Tokenize, Tokens
 from probing.estimate.load import NOTHING, Load, total
 from probing.kinds import Kind
 from probing.language_model import LoadedModel, Verb
@@ -78,10 +78,10 @@ def _digest(tokenizer: Any) -> str:
     return hashlib.sha256(tokenizer.to_str().encode()).hexdigest()
 
 
-def _tokens(tokenizer: Any, text: str) -> list[Token]:
+def _tokens(tokenizer: Any, text: str) -> Tokens:
     """Return the tokens of a text without those that a tokenizer adds to every text."""
     encoding = tokenizer.encode(text, add_special_tokens=False)
-    return [Token(number, *span) for number, span in zip(encoding.ids, encoding.offsets, strict=True)]
+    return Tokens(encoding.ids, encoding.offsets)
 
 
 def estimate_work(

@@ -3,7 +3,7 @@
 import pytest
 
 from probing.estimate import counting_model
-from probing.estimate.counting_model import CountingModel, Token
+from probing.estimate.counting_model import CountingModel, Tokens
 from probing.estimate.load import Load
 from probing.kinds import Kind
 from probing.language_model import Request, Scoring
@@ -13,7 +13,7 @@ NORWAY: Request = (prompt("The capital of [X] is [Y].", "Norway"), ["Oslo", "Cai
 
 
 def pieces(text: str) -> list[str]:
-    return [str(piece.name) for piece in counting_model.pieces(text)]
+    return [str(name) for name in counting_model.pieces(text).names]
 
 
 def score_load(kind: str, *requests: Request, **settings: object) -> Load:
@@ -113,14 +113,16 @@ def test_an_early_decision_needs_more_passes_for_longer_and_for_more_options() -
     assert passes(short) < passes([f"{first}{second}" for first in "abcdefgh" for second in "klmnopqr"])
 
 
-def letters(text: str) -> list[Token]:
+def letters(text: str) -> Tokens:
     """The tokens of a tokenizer that writes each letter as two tokens."""
-    return [Token(letter, index, index + 1) for index, letter in enumerate(text) for _ in range(2)]
+    names = [letter for letter in text for _ in range(2)]
+    return Tokens(names, [(index, index + 1) for index in range(len(text)) for _ in range(2)])
 
 
-def unknown(text: str) -> list[Token]:
+def unknown(text: str) -> Tokens:
     """The tokens of a tokenizer that knows no word."""
-    return [Token(0, start, end) for _, start, end in counting_model.pieces(text)]
+    spans = counting_model.pieces(text).spans
+    return Tokens([0] * len(spans), spans)
 
 
 @pytest.mark.parametrize(
