@@ -41,6 +41,7 @@ def test_every_reader_is_a_format() -> None:
     assert list(FORMATS) == sorted(READERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("read", "write", "most"), [(bear.read, write_bear, 140), (dlama.read, write_dlama, 180)], ids=["bear", "dlama"]
 )

@@ -164,6 +164,7 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("probe", ["multiple_choice", "ranking"])
 def test_condensed_rows_take_few_bytes_however_many_options_they_have(
     probe: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
