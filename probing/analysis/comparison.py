@@ -54,6 +54,12 @@ def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.Da
 
 def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
     """Return, for each result, the rows that all results have, in the order of the first one."""
+    keys = _shared_keys(results)
+    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
+
+
+def _shared_keys(results: ResultRows) -> pd.DataFrame:
+    """Return the keys of the rows that all results have; raise `BadInput` if there are none."""
     keys, *others = (rows[ROW_KEY] for rows in results.values())
     for other in others:
         keys = keys.merge(other, on=ROW_KEY)
@@ -62,13 +68,13 @@ def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
             "The results have no item in common.",
             "Compare results on the same relations; those of specificity must share answers that are single tokens.",
         )
-    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
+    return keys
 
 
 def shared_in_words(results: ResultRows) -> str:
     """Say how many rows are compared where not all results have the same ones, or return an empty text."""
     sizes = [len(rows) for rows in results.values()]
-    shared = len(next(iter(shared_rows(results).values())))
+    shared = len(_shared_keys(results))
     if set(sizes) == {shared}:
         return ""
     numbers = " and ".join(f"{size:,}" for size in sizes)
