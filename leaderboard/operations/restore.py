@@ -9,7 +9,7 @@ Dumps are for everybody, so the file may be a stranger's: no row may give rights
 import re
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import mkdtemp
@@ -170,11 +170,11 @@ def move_benchmarks(source: Path, moved: list[Path]) -> None:
 
 def load_rows(path: Path, manifest: Manifest) -> None:
     """Insert the rows with their keys and times as they were; raise `BadInput` if their numbers differ."""
-    counts = dict.fromkeys(manifest.rows, 0)
+    counts, own_tables = dict.fromkeys(manifest.rows, 0), tables()
     try:
         with path.open(encoding="utf-8") as lines:
             for row in serializers.deserialize("jsonl", lines):
-                refuse_foreign(row.object)
+                refuse_foreign(row.object, own_tables)
                 row.save(force_insert=True)
                 counts[row.object._meta.label_lower] += 1
         connection.check_constraints()
@@ -183,13 +183,13 @@ def load_rows(path: Path, manifest: Manifest) -> None:
     if counts != manifest.rows:
         raise BadInput("The backup has other numbers of rows than its manifest says.", BROKEN)
     with connection.cursor() as cursor:  # later rows must not get the keys of those that were inserted
-        for statement in connection.ops.sequence_reset_sql(no_style(), tables()):
+        for statement in connection.ops.sequence_reset_sql(no_style(), own_tables):
             cursor.execute(statement)
 
 
-def refuse_foreign(row: DjangoModel) -> None:
-    """Raise `BadInput` for what no backup holds: rows of the administration, and benchmarks that lie anywhere else."""
-    if type(row) not in tables():
+def refuse_foreign(row: DjangoModel, own_tables: Collection[type[DjangoModel]]) -> None:
+    """Raise `BadInput` for what no backup holds: rows of other tables, and benchmarks outside their folder."""
+    if type(row) not in own_tables:
         raise BadInput(f"The backup has a row of {row._meta.verbose_name_plural}, which no backup has.", BROKEN)
     if isinstance(row, Benchmark) and row.path and not BENCHMARK_PATH.fullmatch(row.path):
         raise BadInput(f"The backup has a benchmark at {row.path!r:.200}, where none can be.", BROKEN)
