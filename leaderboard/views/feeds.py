@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
+from leaderboard.display.figures import figure
 from leaderboard.display.labels import within
 from leaderboard.display.visible import visible
 from leaderboard.exports.figure_references import score_reference
@@ -56,10 +57,11 @@ class ResultsFeed(Results):
     def item_title(self, item: RecentResult) -> str:
         """Return the model, the benchmark, what was unusual about the measurement, and the score with its metric."""
         run, variant, score = item.run, variant_in_words(item.run), main_score(item)
-        how, figure = f" ({variant})" if variant else "", ""
+        how, score_text = f" ({variant})" if variant else "", ""
         if score and score.value is not None:
-            figure = f": {within(pages_of(run.benchmark).metric_label(score.metric))} {score.value:.3f}"
-        return visible(f"{run.model.title} on {run.benchmark.title}{how}{figure}")
+            metric = within(pages_of(run.benchmark).metric_label(score.metric))
+            score_text = f": {metric} {figure(score.value)}"
+        return visible(f"{run.model.title} on {run.benchmark.title}{how}{score_text}")
 
     def item_link(self, item: RecentResult) -> str:
         return item.run.get_absolute_url()
