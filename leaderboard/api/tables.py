@@ -24,6 +24,7 @@ from leaderboard.lists.questions import (
     question_id,
     question_named,
     read_questions,
+    values_of_tag,
 )
 from leaderboard.probe_pages import pages_of
 from leaderboard.views.overview import matrix_table, selection
@@ -139,8 +140,7 @@ def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Qu
     relations = read_questions(benchmark).relations
     one_of("relation", query.relation, dict.fromkeys(relation.label for relation in relations))
     for tag in PLACE_TAGS:
-        values = {str(relation.tags[tag]) for relation in relations if tag in relation.tags}
-        one_of(tag, getattr(query, tag), sorted(values))
+        one_of(tag, getattr(query, tag), sorted(filter(None, values_of_tag(relations, tag))))
     one_of("order", query.order, ORDERS)
     rows = difficulties(benchmark, QuestionsForm(request.GET, relations, judged).choice)
     page = page_of(request, query, read_from(rows), _question_name, place_in(map(_question_name, rows)))

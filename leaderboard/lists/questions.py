@@ -1,6 +1,7 @@
 """The questions of a benchmark, which all models share: their addresses, their neighbours and their difficulty."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,11 @@ ID = re.compile(r"(?P<relation>.+)-(?P<index>[0-9]{1,18})", re.DOTALL)
 PLACE_TAGS = ("culture_pair", "language")  # by which relations of one name differ
 HARDEST, EASIEST, IN_ORDER = "hardest", "easiest", "file"
 ORDERS = {HARDEST: "Hardest first", EASIEST: "Easiest first", IN_ORDER: "In the benchmark's order"}
+
+
+def values_of_tag(relations: Sequence[Relation], tag: str) -> list[str]:
+    """Return the values that relations have of a tag, in their order; an empty text stands for those without it."""
+    return list(dict.fromkeys(str(relation.tags.get(tag, "")) for relation in relations))
 
 
 class NoQuestions(BadInput):

@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from leaderboard.display import labels
-from leaderboard.lists.questions import HARDEST, ORDERS, PLACE_TAGS, Choice
+from leaderboard.lists.questions import HARDEST, ORDERS, PLACE_TAGS, Choice, values_of_tag
 from leaderboard.probe_pages.questions_in_words import relation_name, tag_text
 from probing.benchmark import Relation
 
@@ -46,7 +46,7 @@ class QuestionsForm(forms.Form):
         names = {relation.label: relation_name(relation) for relation in relations}
         self.fields["relation"] = _choice_field("Relation", names)
         for tag in PLACE_TAGS:
-            values = dict.fromkeys(str(relation.tags.get(tag, "")) for relation in relations)
+            values = values_of_tag(relations, tag)
             if len(values) > 1:
                 self.fields[tag] = _choice_field(
                     labels.dimension(tag), {value: tag_text(tag, value) for value in values if value}
