@@ -57,7 +57,7 @@ def option_counts(rows: pd.DataFrame) -> "pd.Series[int]":
 
 
 def blocks(rows: pd.DataFrame, options: int) -> Iterator[pd.DataFrame]:
-    """Yield rows with so many options each a block at a time, of which several arrays may be in memory at once."""
+    """Yield the rows, which have so many options each, in blocks that need little memory for each array of options."""
     size = max(BLOCK // options, 1)
     return (rows.iloc[begin : begin + size] for begin in range(0, len(rows), size))
 

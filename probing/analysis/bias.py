@@ -157,10 +157,13 @@ def _gold(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
     return _sum_over((right_shares(block, options) for block in blocks(rows, options)), options) / len(rows)
 
 
-def _sum_over(several: Iterable[NDArray[np.float64]], options: int) -> NDArray[np.float64]:
-    """Return the sum over the rows of several arrays, added row by row, so that blocks of any size have the same."""
+def _sum_over(shares_of_blocks: Iterable[NDArray[np.float64]], options: int) -> NDArray[np.float64]:
+    """Return the sum of all rows of these arrays.
+
+    Rows are added one after the other, so that the sum does not depend on how they are divided into blocks.
+    """
     total = np.zeros(options)
-    for shares in several:
+    for shares in shares_of_blocks:
         total = np.add.reduce(np.vstack([total, shares]))
     return total
 

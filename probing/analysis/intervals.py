@@ -24,7 +24,7 @@ def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, flo
     spread = quantile * sqrt(proportion * (1 - proportion) / n + quantile**2 / (4 * n * n))
     centre = proportion + quantile**2 / (2 * n)
     scale = 1 + quantile**2 / n
-    # Without rounding errors, the interval of 0 begins with it, and that of 1 ends with it.
+    # Rounding errors must not keep the interval of 0 from beginning with 0, or that of 1 from ending with 1.
     return min(proportion, max(0.0, (centre - spread) / scale)), max(proportion, min(1.0, (centre + spread) / scale))
 
 

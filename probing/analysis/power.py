@@ -98,7 +98,7 @@ def assumed_difference(items: int) -> SmallestDifference:
 
 
 def sentence(difference: SmallestDifference) -> str:
-    """Return the figures in words; 0 is none, as results that agree on all items have no variance to go by."""
+    """Return the figures in words, and none where they are 0: results that agree on all items have no variance."""
     if difference.same_relations == 0:
         return "Results that agree on every item do not tell how small a difference can be told apart."
     figures = f"{difference.same_relations:.3f} on these relations"

@@ -38,16 +38,16 @@ def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.Da
     different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
     overall.
     """
-    have_several = rows.groupby(["relation", "index"])["template"].transform("size") > 1
-    several = rows.loc[have_several, list(OUTCOME_COLUMNS)]
-    if several.empty:
+    is_repeated = rows.groupby(["relation", "index"])["template"].transform("size") > 1
+    repeated_rows = rows.loc[is_repeated, list(OUTCOME_COLUMNS)]
+    if repeated_rows.empty:
         return pd.DataFrame(columns=SCORE_COLUMNS)
     dimension = space_dimension(rows.columns)
-    several = several.assign(**{dimension: space_names(rows)})
+    repeated_rows = repeated_rows.assign(**{dimension: space_names(rows)})
     tables = [
         _ranges(rows, dimension),
         *(_ends(rows, name) for name in dict.fromkeys((OVERALL, "relation", *dimensions))),
-        *(proportion(several, FLIPS, _flips(several), name) for name in (OVERALL, dimension)),
+        *(proportion(repeated_rows, FLIPS, _flips(repeated_rows), name) for name in (OVERALL, dimension)),
         _variance_shares(rows),
     ]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)

@@ -113,5 +113,5 @@ class Pace:
         rate, as_expected = recent_rate(actual), CONFIDENCE * (expected + left)
         if not rate:
             return None
-        more = (sum(stretch.work for stretch in actual) + as_expected) / (expected + as_expected)
-        return left * more / rate
+        actual_per_expected = (sum(stretch.work for stretch in actual) + as_expected) / (expected + as_expected)
+        return left * actual_per_expected / rate

@@ -56,9 +56,9 @@ def normalised(settings: Settings, benchmark: Benchmark) -> Settings:
 
 def _refuse_parts(settings: Settings, benchmark: Benchmark) -> None:
     """Raise `BadInput` for relations or templates that cannot be asked with these settings."""
-    probe, asked = probe_of(settings), narrowed(benchmark, settings)
+    probe, chosen = probe_of(settings), narrowed(benchmark, settings)
     for part in parts(benchmark, settings):
-        probe.refuse_part(asked[part.relation], part.template)
+        probe.refuse_part(chosen[part.relation], part.template)
 
 
 def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:

@@ -83,7 +83,7 @@ class Specificity(Probe):
             raise BadInput(f"{self.shots} demonstrations show nothing.", "Give 1 or more, or use vanilla prompting.")
 
     def refuse_part(self, relation: Relation, template: int) -> None:
-        next(PROMPTINGS[self.prompting](relation, template, self.shots, 0), None)  # the first question shows what lacks
+        next(PROMPTINGS[self.prompting](relation, template, self.shots, 0), None)  # the first one raises the error
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
