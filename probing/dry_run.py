@@ -11,17 +11,12 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.estimate.costs import Measured
-from probing.estimate.load import NOTHING, Load, total
-from probing.estimate.pace import Pace
-from probing.estimate.parts_progress import PartsProgress
-from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import Observer, open_model, peak_memory, probe_part
 from probing.probes.parts import Part
 from probing.runner import Preparation
-from probing.settings import Settings
+from probing.time_left import Pace, PartsProgress, WorkEstimate
 
 SECONDS = 20.0  # for which a run is tried
 
@@ -90,13 +85,13 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
         raise BadInput("A run can be tried on one device only.", "Name one; several alike share the time of scoring.")
     model, start = open_model(source, prepared.settings, prepared.chosen)
     work = prepared.estimates.of(model)
-    trial = _Trial(model, prepared.benchmark, prepared.settings, seconds)
+    trial = _Trial(model, prepared, seconds)
     trial.begin(work)
     return Forecast(
         rows=sum(part.items for part in work),
-        positions=sum(estimate.positions for estimate in work.values()),
+        positions=sum(estimate.work for estimate in work.values()),
         load_seconds=start.load_seconds,
-        score_seconds=trial.seconds_for(sum(estimate.work for estimate in work.values())),
+        score_seconds=trial.elapsed + trial.seconds_left,
         tried_seconds=trial.elapsed,
         memory=peak_memory(model.device),
     )
@@ -109,43 +104,39 @@ class _EnoughError(Exception):
 class _Trial:
     """A run that stops after some seconds, and the pace that it had until then."""
 
-    def __init__(self, model: LanguageModel, benchmark: Benchmark, settings: Settings, limit: float) -> None:
-        self._model, self._benchmark, self._settings, self._limit = model, benchmark, settings, limit
-        self._pace, self._left = Pace(), NOTHING
+    def __init__(self, model: LanguageModel, prepared: Preparation, limit: float) -> None:
+        self._model, self._benchmark, self._settings = model, prepared.benchmark, prepared.settings
+        self._limit, self._pace, self._left = limit, Pace(), 0.0
         self._begin = self._updated = perf_counter()
-        self._has_begun = False
 
     @property
     def elapsed(self) -> float:
         return self._updated - self._begin
 
+    @property
+    def seconds_left(self) -> float:
+        """How long the rest takes at the pace of the trial; not a number if nothing was done."""
+        if not self._left:
+            return 0.0
+        return self._left / (self._pace.rate or float("nan"))
+
     def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
         """Probe the parts in a random order until the time is up or all are done."""
-        self._left, progress = total(estimate.load for estimate in work.values()), PartsProgress(work, self._advance)
+        self._left, progress = sum(estimate.work for estimate in work.values()), PartsProgress(work, self._advance)
         self._begin = self._updated = perf_counter()
         try:
             for part in Random(0).sample(list(work), len(work)):
                 progress.begin(part)
                 observer = Observer(work[part], partial(progress.move, part))
                 probe_part(self._model, self._benchmark, self._settings, part, observer=observer)
-            self._left = NOTHING
+            self._left = 0.0
         except _EnoughError:
             pass
 
-    def _advance(self, expected: Load, actual: Load) -> None:
-        """Note the pace of all batches but the first, which is the slowest; raise `_EnoughError` at the limit."""
+    def _advance(self, work: float) -> None:
+        """Note how long the work took that was done; raise `_EnoughError` at the limit."""
         now = perf_counter()
-        if self._has_begun:
-            self._pace.add(Measured(expected, actual, now - self._updated))
-        self._has_begun, self._updated, self._left = True, now, self._left.minus(expected)
+        self._pace.add(work, now - self._updated)
+        self._updated, self._left = now, self._left - work
         if self.elapsed > self._limit:
             raise _EnoughError
-
-    def seconds_for(self, work: float) -> float:
-        """Return the seconds that a whole run of so much work takes."""
-        if not any(self._left):
-            return self.elapsed
-        if seconds := self._pace.seconds_for(self._left):
-            return self.elapsed + seconds
-        done = work - self._left.work
-        return self.elapsed * work / done if done else float("nan")

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from probing.benchmark import Benchmark
 from probing.errors import Incomplete, TooLong
-from probing.estimate.load import Done, Load
-from probing.estimate.work import WorkEstimate
 from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
 from probing.model_source import refuse_without_effect
 from probing.probes import probe_of
@@ -29,6 +27,7 @@ from probing.results.skipped_items import count_left_out, no_rows, too_long_item
 from probing.results.tokens import write_tokens
 from probing.scoring.panics import without_panics
 from probing.settings import Settings
+from probing.time_left import WorkEstimate
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 ModelT = TypeVar("ModelT", bound=LoadedModel, covariant=True)
@@ -42,10 +41,10 @@ class Start(NamedTuple):
 
 
 class Observer(NamedTuple):
-    """A function that is called after each batch with what is done of a part, and the part's estimated work."""
+    """A function that is called after each batch with the share of a part that is done, and the part's work."""
 
     work: WorkEstimate
-    on_done: Callable[[Done], None]
+    on_share: Callable[[float], None]
 
 
 class Opener(Protocol[ModelT]):
@@ -119,27 +118,22 @@ def probe_and_store(model: LanguageModel, job: Job, part: Part, start: Start, ob
 
 @contextmanager
 def _observed(usage: Usage, observer: Observer | None) -> Iterator[None]:
-    """Tell the observer after each batch of the block, and at its end, what is done of a part since it began."""
+    """Tell the observer after each batch of the block, and at its end, which share of a part is done."""
     if observer is None:
         yield
         return
-    work, on_done = observer
-    before, verbs_before = _load_of(usage), dict(usage.by_verb)
+    work, on_share = observer
+    before = dict(usage.by_verb)
 
     def report() -> None:
-        done = work.done({verb: now - verbs_before.get(verb, 0.0) for verb, now in usage.by_verb.items()})
-        on_done(Done(done, _load_of(usage).minus(before), done.work / max(work.work, 1.0)))
+        on_share(work.share({verb: now - before.get(verb, 0.0) for verb, now in usage.by_verb.items()}))
 
     usage.on_work = report
     try:
         yield
     finally:
         usage.on_work = None
-    on_done(Done(work.load, _load_of(usage).minus(before), 1.0))
-
-
-def _load_of(usage: Usage) -> Load:
-    return Load(usage.statements, usage.positions, usage.passes)
+    on_share(1.0)
 
 
 def described(card: ModelCard, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:

@@ -11,10 +11,6 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput
-from probing.estimate.load import Load, total
-from probing.estimate.parts_progress import PartsProgress
-from probing.estimate.progress import progress_bar
-from probing.estimate.work import Estimates, WorkEstimate
 from probing.files.folders import alone
 from probing.language_model import DType, LanguageModel, LoadedModel
 from probing.model_source import ModelSource
@@ -23,11 +19,13 @@ from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts
+from probing.progress_bar import progress_bar
 from probing.results.checkpoint import Partial
 from probing.results.finished import finished_run, refuse_other_run
 from probing.results.joining import joined_in_folder
 from probing.results.result import Result
 from probing.settings import Settings
+from probing.time_left import Estimates, PartsProgress, WorkEstimate
 
 
 @dataclass(frozen=True)
@@ -174,10 +172,10 @@ def _probe_missing(
         progress.end(part, probe_and_store(model, job, part, start, observer))
 
 
-def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[Load, Load]:
-    """Return the load of all parts, and that of the parts that are stored already."""
-    done = total(estimate.load for part, estimate in work.items() if stored.has(part))
-    return total(estimate.load for estimate in work.values()), done
+def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:
+    """Return the work of all parts, and that of the parts that are stored already."""
+    done = sum(estimate.work for part, estimate in work.items() if stored.has(part))
+    return sum(estimate.work for estimate in work.values()), done
 
 
 def _open_partial(

@@ -21,9 +21,9 @@ from typing import cast
 from unittest.mock import patch
 
 import probing
-from probing.estimate.parts_progress import PartsProgress
 from probing.language_model import LanguageModel
 from probing.runner import Preparation, run_prepared
+from probing.time_left import PartsProgress
 from speed.machine import describe
 from speed.networks import load_network, smollm2_file
 from speed.new_process import in_new_process

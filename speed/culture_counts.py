@@ -15,7 +15,6 @@ from transformers import DynamicCache
 from probing.arrays import Ids
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.estimate.work import Estimates, estimate_work
 from probing.language_model import ModelCard, OptionScores, Request, Scoring
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
@@ -25,6 +24,7 @@ from probing.scoring.packing import PackedRow, often_repeated, pack
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.settings import Settings
+from probing.time_left import Estimates, estimate_work
 from probing.uniform_model import UniformModel
 from speed.few_shot_counts import prefix_tree, smollm2_encoder
 from speed.stored_results import show, store
@@ -95,8 +95,8 @@ def count(benchmark: Benchmark, encoder: Encoder) -> dict[str, Any]:
         "in_rows": sum(model.in_rows for model in both),
         "distinct": sum(model.distinct for model in both),
         "distinct_first_rule": sum(model.distinct for model in first),
-        "estimated": round(sum(estimate.positions for estimate in estimates)),
-        "estimated_by_pieces": round(sum(estimate.positions for estimate in by_pieces)),
+        "estimated": round(sum(estimate.work for estimate in estimates)),
+        "estimated_by_pieces": round(sum(estimate.work for estimate in by_pieces)),
     }
 
 

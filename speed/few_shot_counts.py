@@ -16,7 +16,6 @@ from transformers import AutoTokenizer
 
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
-from probing.estimate.work import estimate_work
 from probing.language_model import Request
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import parts
@@ -25,6 +24,7 @@ from probing.scoring.filling import OPTIONS_PER_WINDOW, blanks
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
 from probing.statements.prompting import PROMPTINGS, PromptingName
+from probing.time_left import estimate_work
 from speed.networks import smollm2_file
 from speed.stored_results import show, store
 
@@ -61,7 +61,7 @@ def count(benchmark: Benchmark, prompting: PromptingName, encoder: Encoder) -> d
         "filling": filling,
         "whole_answers": whole_answers,
         "in_prompts": in_prompts,
-        "estimated_filling": round(sum(estimate.loads["fill"].positions for estimate in work)),
+        "estimated_filling": round(sum(estimate.positions["fill"] for estimate in work)),
     }
 
 

@@ -1,9 +1,8 @@
 """How far the time left of a run is off: `python -m speed.time_left [RUN ...]`.
 
 Short runs are recorded, on one thread and in processor time: how much of the expected work was done when. Each
-recording is then replayed with the estimate that a run shows, alone, on a machine that is shared in turns, and on one
-that becomes slower for good (`speed.replay`). The exit code is 1 where an estimate of the whole time was off by more
-than a fifth, alone or shared, from the first tenth on. Without names all runs are recorded; `--replay` records none and
+recording is then replayed with the estimate that a run shows. The exit code is 1 where an estimate of the whole time
+was off by more than 30 % after the first quarter. Without names all runs are recorded; `--replay` records none and
 replays those that are stored. `python -m speed.report` writes the table of docs/performance.md.
 """
 
@@ -22,28 +21,17 @@ import torch
 import probing
 from probing import runner
 from probing.benchmark import Benchmark
-from probing.estimate.costs import Measured
-from probing.estimate.load import Load
+from probing.time_left import Pace, Step
 from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network
-from speed.replay import (
-    MACHINES,
-    REQUIRED,
-    SLOWER,
-    Recording,
-    condensed,
-    errors,
-    replayed,
-    seconds_until_followed,
-    stretched,
-)
 from speed.stored_results import core_digest, store, stored
 from speed.tables import shown_extent, time_left_table
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 
 STEPS = 120  # of each stored recording
-JUDGED = [machine for machine in MACHINES if machine != SLOWER]
+JUDGED_FROM = 0.25  # the share of the time from which on estimates are judged
+ALLOWED = 0.3  # the largest error of the whole time
 
 
 @dataclass(frozen=True)
@@ -88,7 +76,7 @@ PLANS = [
 ]
 
 
-def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> Recording:
+def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> list[Step]:
     """Run a benchmark, and return its steps as the progress bar is told of them."""
     gc.freeze()  # as processes that run a benchmark do
     with _recorded() as steps:
@@ -97,12 +85,12 @@ def record(model: Any, benchmark: Benchmark, settings: Mapping[str, Any]) -> Rec
 
 
 @contextmanager
-def _recorded() -> Iterator[list[Measured]]:
+def _recorded() -> Iterator[list[Step]]:
     """Yield a list that is filled by the next run in place of its progress bar."""
-    steps: list[Measured] = []
+    steps: list[Step] = []
 
     class Recorder:
-        def __init__(self, total: Load, done: Load, **options: object) -> None:
+        def __init__(self, total: float, done: float, **options: object) -> None:
             self.updated = time.process_time()
 
         def __enter__(self) -> "Recorder":
@@ -114,9 +102,9 @@ def _recorded() -> Iterator[list[Measured]]:
         def set_postfix_str(self, text: str, refresh: bool) -> None:
             pass
 
-        def advance(self, expected: Load, actual: Load) -> None:
+        def advance(self, work: float) -> None:
             now = time.process_time()
-            steps.append(Measured(expected, actual, now - self.updated))
+            steps.append(Step(work, now - self.updated))
             self.updated = now
 
     with patch.object(runner, "progress_bar", Recorder):
@@ -134,7 +122,7 @@ def main() -> int:
     if not options.replay:
         _record_all([plan for plan in PLANS if plan.name in (options.runs or names)])
     results = stored("time_left")
-    results["runs"] = {name: run | judged(_steps(run)) for name, run in results["runs"].items()}
+    results["runs"] = {name: run | {"errors": extent_of_errors(_steps(run))} for name, run in results["runs"].items()}
     store("time_left", results)
     print(time_left_table(results))
     misses = missed(results)
@@ -164,7 +152,7 @@ def _network(kind: NetworkKind) -> LoadedNetwork:
     return LoadedNetwork("small BERT, trained here", kind, *small_trained_bert())
 
 
-def _recording_of(network: LoadedNetwork, benchmark: Benchmark, settings: Mapping[str, Any]) -> tuple[Recording, int]:
+def _recording_of(network: LoadedNetwork, benchmark: Benchmark, settings: Mapping[str, Any]) -> tuple[list[Step], int]:
     """Record a run with a model whose self-check is done and whose batches have their first size; count positions."""
     model = network.ours()
     if not model.use_fast_path:
@@ -173,7 +161,7 @@ def _recording_of(network: LoadedNetwork, benchmark: Benchmark, settings: Mappin
     return record(model, benchmark, settings), model.usage.positions - before
 
 
-def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, positions: int) -> None:
+def _store_recording(network: LoadedNetwork, plan: Plan, recording: Sequence[Step], positions: int) -> None:
     results = {"scoring_core": {}, "networks": {}, "runs": {}} | stored("time_left")
     results["scoring_core"][plan.kind] = core_digest()
     results["machine"] = describe()
@@ -189,8 +177,7 @@ def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, p
         "positions": positions,
         "seconds": round(sum(step.seconds for step in recording), 1),
         "steps": {
-            **{f"expected {name}": _column(step.expected[i] for step in steps) for i, name in enumerate(Load._fields)},
-            **{f"actual {name}": _column(step.actual[i] for step in steps) for i, name in enumerate(Load._fields)},
+            "work": _column(step.work for step in steps),
             "seconds": _column(step.seconds for step in steps),
         },
     }
@@ -199,41 +186,56 @@ def _store_recording(network: LoadedNetwork, plan: Plan, recording: Recording, p
     store("time_left", results)
 
 
-def _steps(run: Mapping[str, Any]) -> Recording:
+def _steps(run: Mapping[str, Any]) -> list[Step]:
     """Return the stored steps of a run."""
-    columns = (map(float, column.split()) for column in run["steps"].values())
-    size = len(Load._fields)
-    return [
-        Measured(Load(*values[:size]), Load(*values[size : 2 * size]), values[-1])
-        for values in zip(*columns, strict=True)
-    ]
+    columns = (map(float, run["steps"][name].split()) for name in Step._fields)
+    return [Step(*values) for values in zip(*columns, strict=True)]
 
 
 def _column(values: Iterable[float]) -> str:
     return " ".join(f"{value:.4g}" for value in values)
 
 
-def judged(steps: Recording) -> dict[str, Any]:
-    """Return the lowest and the highest error of a run from the first tenth on, and when it followed a change."""
-    recording = stretched(steps)
-    estimates = {machine: replayed(recording, slowness) for machine, slowness in MACHINES.items()}
-    return {
-        "errors": {machine: _extent(errors(estimates[machine])) for machine in JUDGED},
-        "seconds_until_followed": round(seconds_until_followed(estimates[SLOWER])),
-    }
+def condensed(recording: Sequence[Step], steps: int) -> list[Step]:
+    """Return the recording in about so many steps, by joining those that follow each other within a short time."""
+    shortest = sum(step.seconds for step in recording) / steps
+    joined: list[Step] = []
+    for step in recording:
+        if joined and joined[-1].seconds < shortest:
+            joined[-1] = Step(joined[-1].work + step.work, joined[-1].seconds + step.seconds)
+        else:
+            joined.append(step)
+    return joined
 
 
-def _extent(values: Sequence[float]) -> list[float]:
-    return [round(min(values), 3), round(max(values), 3)]
+def errors(steps: Sequence[Step]) -> list[float]:
+    """Return the relative errors of the whole time as estimated after each step from the first quarter of it on.
+
+    What is estimated as too long is positive.
+    """
+    whole, elapsed, left, pace = sum(step.seconds for step in steps), 0.0, sum(step.work for step in steps), Pace()
+    relative = []
+    for step in steps:
+        pace.add(*step)
+        elapsed, left = elapsed + step.seconds, left - step.work
+        seconds_left = left / pace.rate if pace.rate else float("inf")
+        if elapsed >= JUDGED_FROM * whole:
+            relative.append((elapsed + seconds_left) / whole - 1)
+    return relative
+
+
+def extent_of_errors(steps: Sequence[Step]) -> list[float]:
+    """Return the lowest and the highest error of a run."""
+    relative = errors(steps)
+    return [round(min(relative), 3), round(max(relative), 3)]
 
 
 def missed(results: Mapping[str, Any]) -> list[str]:
-    """Return a line for each run and machine whose errors are larger than allowed."""
+    """Return a line for each run whose errors are larger than allowed."""
     return [
-        f"{name}, {machine}: the time was off by {shown_extent(run['errors'][machine])}, allowed are {REQUIRED:.0%}"
+        f"{name}: the time was off by {shown_extent(run['errors'])}, allowed are {ALLOWED:.0%}"
         for name, run in results["runs"].items()
-        for machine in JUDGED
-        if max(map(abs, run["errors"][machine])) > REQUIRED
+        if max(map(abs, run["errors"])) > ALLOWED
     ]
 
 

@@ -193,16 +193,6 @@ def about(time: timedelta) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def about_range(low: timedelta, high: timedelta) -> str:
-    """Round both ends of a time to wait; give one where they do not differ on the page."""
-    first, last = about(low), about(high)
-    if first == last:
-        return first
-    if last.endswith(" min") and first.endswith(" min"):
-        first = first.removesuffix(" min")
-    return f"{first} to {last}"
-
-
 def signed(value: float | None, kind: str = "number", low: float | None = None, high: float | None = None) -> Cell:
     """Show a difference with its sign, as value ± half-width where it has an interval."""
     if value is None:

@@ -19,11 +19,11 @@ from leaderboard.intake.checks.examination import Check, Examination
 from leaderboard.intake.checks.weights import adapter_bytes
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
-from probing.estimate.work import estimate_work
 from probing.kinds import Kind
 from probing.probes.normalise import normalised
 from probing.probes.parts import Part, parts
 from probing.settings import LM_EVAL, Settings
+from probing.time_left import estimate_work
 
 QUEUE_DOWN = Check(
     "queue",

@@ -1,15 +1,30 @@
-"""The pace of runs on the site: what workers have done so far, and how long runs will take at a pace."""
+"""How fast runs are on the site: one that is being measured by its own parts, one that waits by the runs like it.
+
+The work of a run is counted in token positions. What one of them costs depends on the probe, because short statements
+fill a processor worse than long ones, and on the kind of model, and it grows with the number of parameters.
+"""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import itemgetter
+from statistics import median
+from typing import NamedTuple
 
-from probing.estimate.pace import Stretch
+from django.db.models import OuterRef, Q, Sum
+
+from leaderboard.data_version import figures_version
+from leaderboard.lists.kept_lists import KeptLists
+from leaderboard.models import Run, RunPart
+from probing.time_left import Step, median_pace
 
 SHORTEST = 10.0  # seconds; of less, too little is known, as progress is stored every two seconds
 PAUSE = timedelta(seconds=10)  # the longest that a worker takes between two parts, to store rows and to claim the next
+NEWEST = 100  # finished runs that are looked at
+RECENT_RUNS = 10  # of each probe and kind of model
+# Positions a second, times parameters, where no run like a waiting one has finished: those of SmolLM2-135M on one core
+# of a processor, which is the least that a worker has.
+PLAIN_SPEED = 6e10
 
 
 @dataclass(frozen=True)
@@ -42,25 +57,17 @@ class PartDone:
         return self.done and bool(self.end) and now - datetime.fromisoformat(str(self.end)) < PAUSE
 
 
-def work_of_workers(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> list[Stretch]:
-    """Return the work that workers have done on a run, in the order in which it ended. `scoring`: when its model was
-    loaded.
+def own_rate(parts: Sequence[PartDone], scoring: datetime | None, now: datetime) -> float | None:
+    """Return the work per second of one worker on a run, None before it has a pace of its own.
 
-    A part in progress was begun when its worker ended the one before, or when the model was loaded if it is the first
-    of all. Any other part in progress is left out, because it is unknown when it was begun.
+    `scoring`: when its model was loaded. That is when the first parts were begun; they tell the pace until one is done.
     """
-    done: list[tuple[datetime, Stretch]] = []
-    ends: dict[str, datetime] = {}
-    for part in parts:
-        if part.done and part.end and part.seconds:
-            end = datetime.fromisoformat(part.end)
-            done.append((end, Stretch(part.work, part.seconds)))
-            ends[part.worker] = max(end, ends.get(part.worker, end))
-    for part in parts:
-        begin = ends.get(part.worker, None if ends or part.attempts > 1 else scoring)
-        if part.leased(now) and part.items_done and begin and (now - begin).total_seconds() >= SHORTEST:
-            done.append((now, Stretch(part.work_done, (now - begin).total_seconds())))
-    return [stretch for _, stretch in sorted(done, key=itemgetter(0))]
+    done = sorted((part for part in parts if part.done and part.end and part.seconds), key=lambda part: str(part.end))
+    if done:
+        return median_pace([Step(part.work, part.seconds or 0.0) for part in done])
+    first = [part.work_done for part in parts if part.leased(now) and part.items_done and part.attempts == 1]
+    seconds = (now - scoring).total_seconds() if scoring else 0.0
+    return median(first) / seconds if first and seconds >= SHORTEST else None
 
 
 def workers_of(parts: Sequence[PartDone], now: datetime) -> int:
@@ -90,3 +97,65 @@ def ends_in_line(busy: Sequence[float], seconds: Sequence[float]) -> list[float]
         ends.append(free[0] + needed)
         heapq.heapreplace(free, ends[-1])
     return ends
+
+
+class DoneRun(NamedTuple):
+    """The work per second of a finished run, and the number of its model's parameters."""
+
+    rate: float
+    parameters: int | None
+
+
+@dataclass(frozen=True)
+class RecentRates:
+    """The newest finished runs of a lane by their probe and the kind of their model."""
+
+    runs: Mapping[tuple[str, str], Sequence[DoneRun]]
+
+    def of(self, probe: str, kind: str, parameters: int | None = None) -> float | None:
+        """Return the median pace of the runs of this probe and kind, in proportion to the size of the models.
+
+        A model whose size is not known counts as equally large. Without such runs the pace follows from the number of
+        parameters alone, and is None where that is not known.
+        """
+        rates = [
+            run.rate * (run.parameters / parameters if run.parameters and parameters else 1)
+            for run in self.runs.get((probe, kind), ())
+        ]
+        if rates:
+            return median(rates)
+        return PLAIN_SPEED / parameters if parameters else None
+
+    def seconds(self, work: float, probe: str, kind: str, parameters: int | None = None) -> float | None:
+        """Return how long this much work takes, None where it is not known."""
+        rate = self.of(probe, kind, parameters)
+        return work / rate if rate else None
+
+
+_RATES = KeptLists[RecentRates](most=2)
+
+
+def recent_rates(lane: str) -> RecentRates:
+    """Return the rates of the runs of a lane that finished last. One query, another one where a figure has changed."""
+    return _RATES.get(lane, figures_version(), lambda _: rates_by_lane([lane])[lane])
+
+
+def rates_by_lane(lanes: Collection[str]) -> dict[str, RecentRates]:
+    """Map each lane to the rates of the runs that finished last, from start to end. One query."""
+    total = RunPart.objects.filter(run=OuterRef("pk")).order_by().values("run").annotate(total=Sum("work"))
+    measured = Run.objects.filter(
+        state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, started__isnull=False
+    ).order_by("-finished", "-pk")
+    newest = Q()
+    for lane in lanes:
+        newest |= Q(pk__in=measured.filter(lane=lane).values("pk")[:NEWEST])
+    fields = ("lane", "benchmark__probe", "model__kind", "model__parameters", "work", "started", "finished")
+    runs: dict[str, dict[tuple[str, str], list[DoneRun]]] = {lane: {} for lane in lanes}
+    # They are looked up by their numbers alone; to name their state again would read all runs in it.
+    chosen = Run.objects.filter(newest).order_by("-finished", "-pk")
+    rows = chosen.annotate(work=total.values("total")).values_list(*fields)
+    for lane, probe, kind, parameters, work, started, finished in rows:
+        like = runs[lane].setdefault((probe, kind), [])
+        if work and started and finished and finished > started and len(like) < RECENT_RUNS:
+            like.append(DoneRun(work / (finished - started).total_seconds(), parameters))
+    return {lane: RecentRates({key: done for key, done in runs[lane].items() if done}) for lane in lanes}

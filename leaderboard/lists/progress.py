@@ -1,13 +1,12 @@
 """The progress of runs, the time until they have ended, and the queue in its order.
 
 There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
-also between two of its parts. A run without a pace of its own goes by the runs of its probe that finished last, and its
-time is a range: from the quickest to the slowest of them, leaving out the extremes.
+also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
@@ -15,20 +14,10 @@ from django.db.models import OuterRef, Subquery
 from django.utils import timezone
 
 from leaderboard import schedule
-from leaderboard.lists.pace import PartDone, ends_in_line, seconds_left, work_of_workers, workers_of
-from leaderboard.lists.queued_runs import (
-    Seconds,
-    Span,
-    WorkSums,
-    needed_seconds,
-    queued_runs,
-    started_by_lane,
-    work_sums,
-)
-from leaderboard.lists.rates import RecentRates
+from leaderboard.lists.pace import PartDone, RecentRates, ends_in_line, own_rate, seconds_left, workers_of
+from leaderboard.lists.queued_runs import WorkSums, queued_runs, started_by_lane, work_sums
 from leaderboard.lists.runs import OPEN, State
 from leaderboard.models import Run, RunEvent, RunPart
-from probing.estimate.pace import recent_rate
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -43,9 +32,6 @@ PART_FIELDS = (  # in the order of `PartDone`
 )
 
 
-NO_TIME = Seconds(0.0, 0.0)
-
-
 @dataclass(frozen=True)
 class Progress:
     """The number of items of a run that are done, and their share of the expected work.
@@ -58,7 +44,7 @@ class Progress:
     total: int
     share: float
     rate: float | None = None
-    left: Span | None = None
+    left: timedelta | None = None
 
     @property
     def percent(self) -> int:
@@ -80,15 +66,18 @@ class Begun:
     """A run that a worker has begun: what is done, the work left of each part, the workers, and its own pace."""
 
     probe: str
+    kind: str
     parameters: int | None
     sums: WorkSums
     undone: Sequence[float]
     workers: int
     rate: float | None
 
-    def needed(self, rates: RecentRates) -> Seconds | None:
-        """Return what the rest of it takes at the pace of others."""
-        return needed_seconds(rates, self.probe, self.sums.work_left, self.parameters)
+    def seconds(self, rates: RecentRates) -> float | None:
+        """Return the time that the rest of it takes, at its own pace or else at that of others."""
+        if self.rate:
+            return seconds_left(self.rate, self.workers, self.undone)
+        return rates.seconds(self.sums.work_left, self.probe, self.kind, self.parameters)
 
 
 class Queue(NamedTuple):
@@ -106,8 +95,8 @@ class Queue(NamedTuple):
 class Lane:
     """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
 
-    `read`: how many of those that wait have a time. `needed`: by number what a run that no worker has begun needs at
-    the pace of those that finished last (`rates`).
+    `read`: how many of those that wait have a time. `needed`: by number the seconds that a run takes which no worker
+    has begun, at the pace of those that finished last (`rates`).
     """
 
     name: str
@@ -115,15 +104,15 @@ class Lane:
     line: Sequence[int]
     read: int | None
     begun: Mapping[int, Begun]
-    needed: Mapping[int, Seconds | None]
+    needed: Mapping[int, float | None]
     rates: RecentRates
 
     def working(self) -> dict[int, Progress]:
         """Return the progress of the runs that have workers."""
         return {pk: self._with_time_left(pk) for pk in self.held}
 
-    def waiting(self, start: int = 0) -> dict[int, Seconds | None]:
-        """Return the time until each run has ended that waits, of those in the line from `start` to before `read`.
+    def waiting(self, start: int = 0) -> dict[int, float | None]:
+        """Return the seconds until each run has ended that waits, of those in the line from `start` to before `read`.
 
         Each of them waits for the worker that is free first. After one of unknown length, no other has a time.
         """
@@ -132,55 +121,46 @@ class Lane:
             if (needed := self._needed(pk)) is None:
                 break
             times.append(needed)
-        return dict(zip_longest(self.line[start : self.read], self._ends(times, start)))
+        return dict(zip_longest(self.line[start : self.read], self._ends(times)[start:]))
 
-    def ends_of_new(self, needed: Sequence[Span | None]) -> list[Span]:
+    def ends_of_new(self, needed: Sequence[timedelta | None]) -> list[timedelta]:
         """Return when new runs that need this much time will have ended, if all that wait go first.
 
         Returns nothing if it is unknown for one of them.
         """
-        new = [span and Seconds(*(time.total_seconds() for time in span)) for span in needed]
-        line = [*map(self._needed, self.line), *new]
-        times = [seconds for seconds in line if seconds]
-        return [end.span for end in self._ends(times, len(self.line))] if len(times) == len(line) else []
+        line = [*map(self._needed, self.line), *(None if time is None else time.total_seconds() for time in needed)]
+        times = [seconds for seconds in line if seconds is not None]
+        if len(times) < len(line):
+            return []
+        return [timedelta(seconds=end) for end in self._ends(times)[len(self.line) :]]
 
-    def _needed(self, pk: int) -> Seconds | None:
-        """Return the time that a worker needs for the rest of a run."""
-        if pk not in self.begun:
-            return self.needed.get(pk)
-        return self._own_time(self.begun[pk]) or self.begun[pk].needed(self.rates)
+    def _needed(self, pk: int) -> float | None:
+        """Return the seconds that a worker needs for the rest of a run."""
+        return self.begun[pk].seconds(self.rates) if pk in self.begun else self.needed.get(pk)
 
-    def _ends(self, needed: Sequence[Seconds], start: int) -> list[Seconds]:
-        """Return when each run of a line from `start` on has ended, given the time that each of the line needs."""
-        held = [self._needed(pk) or NO_TIME for pk in self.held for _ in range(self.held[pk])]
-        lows, highs = (
-            ends_in_line([seconds[end] for seconds in held], [seconds[end] for seconds in needed]) for end in (0, 1)
-        )
-        return list(map(Seconds, lows[start:], highs[start:]))
+    def _ends(self, needed: Sequence[float]) -> list[float]:
+        """Return when each run of a line has ended, given the time that each of them needs."""
+        return ends_in_line([self._needed(pk) or 0.0 for pk in self.held for _ in range(self.held[pk])], needed)
 
     def _with_time_left(self, pk: int) -> Progress:
-        begun, left = self.begun[pk], self._needed(pk)
-        now = replace(_so_far(begun.sums), left=left.span if left else None)
-        if not (begun.rate and left and left.low):
-            return now
-        return replace(now, rate=(begun.sums.items - begun.sums.items_done) / left.low)
-
-    def _own_time(self, begun: Begun) -> Seconds | None:
-        """Return the time that a run needs by its own pace, None before it has one."""
-        if not begun.rate:
-            return None
-        left = seconds_left(begun.rate, begun.workers, begun.undone)
-        return Seconds(left, left)
+        begun, seconds = self.begun[pk], self._needed(pk)
+        items = begun.sums.items - begun.sums.items_done
+        rate = items / seconds if begun.rate and seconds else None
+        return _progress(begun.sums, seconds, rate)
 
 
-def expected_time(rates: RecentRates, probe: str, work: float, parameters: int | None = None) -> Span | None:
-    """Return how long this much work takes at the pace of the runs that finished last; None if there are none."""
-    needed = needed_seconds(rates, probe, work, parameters)
-    return needed.span if needed else None
+def expected_time(
+    rates: RecentRates, probe: str, work: float, kind: str = "causal", parameters: int | None = None
+) -> timedelta | None:
+    """Return how long this much work takes at the pace of the runs that finished last; None if it is not known."""
+    seconds = rates.seconds(work, probe, kind, parameters)
+    return None if seconds is None else timedelta(seconds=seconds)
 
 
-def _so_far(sums: WorkSums) -> Progress:
-    return Progress(sums.items_done, sums.items, sums.work_done / sums.work if sums.work else 0.0)
+def _progress(sums: WorkSums, seconds: float | None = None, rate: float | None = None) -> Progress:
+    share = sums.work_done / sums.work if sums.work else 0.0
+    left = None if seconds is None else timedelta(seconds=seconds)
+    return Progress(sums.items_done, sums.items, share, rate, left)
 
 
 def progress(run: Run) -> Progress:
@@ -191,13 +171,13 @@ def progress(run: Run) -> Progress:
         if run.pk in lane.held:
             return lane.working()[run.pk]
         left = lane.waiting(start=max(0, (lane.read or 0) - 1)).get(run.pk)
-    return replace(_so_far(work_sums([run.pk])[run.pk]), left=left.span if left else None)
+    return _progress(work_sums([run.pk])[run.pk], left)
 
 
 def queue(start: int, stop: int) -> Queue:
     """Return the open runs, of those that wait only those from `start` to before `stop`."""
     working: dict[int, Progress] = {}
-    places: list[tuple[int, int, Seconds | None]] = []  # number, position and time of each run to show that waits
+    places: list[tuple[int, int, float | None]] = []  # number, position and time of each run to show that waits
     number = 0
     lanes, resting = open_runs(schedule.LANES, stop)
     for lane in lanes.values():
@@ -211,11 +191,7 @@ def queue(start: int, stop: int) -> Queue:
     runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *sums])
     return Queue(
         [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
-        [
-            QueuedRun(runs[pk], place, replace(_so_far(sums[pk]), left=left.span if left else None))
-            for pk, place, left in places
-            if pk in runs
-        ],
+        [QueuedRun(runs[pk], place, _progress(sums[pk], left)) for pk, place, left in places if pk in runs],
         number + len(resting),
     )
 
@@ -248,7 +224,7 @@ def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> 
 
 def percent_done(runs: Collection[int]) -> dict[int, int]:
     """Map runs to the percentage of their work that is done. One query."""
-    return {pk: _so_far(sums).percent for pk, sums in work_sums(list(runs)).items()}
+    return {pk: _progress(sums).percent for pk, sums in work_sums(list(runs)).items()}
 
 
 def _begun(runs: Collection[int]) -> dict[int, Begun]:
@@ -258,16 +234,21 @@ def _begun(runs: Collection[int]) -> dict[int, Begun]:
     events = RunEvent.objects.filter(run=OuterRef("run"), state=State.SCORING).order_by("-time")
     rows = RunPart.objects.filter(run__in=runs).annotate(scoring=Subquery(events.values("time")[:1]))
     parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}
-    facts: dict[int, tuple[str, int | None, datetime | None]] = dict.fromkeys(runs, ("", None, None))
-    fields = ("run__benchmark__probe", "run__model__parameters", "scoring")
-    for pk, probe, parameters, loaded, *values in rows.values_list("run", *fields, *PART_FIELDS):
+    facts: dict[int, tuple[str, str, int | None, datetime | None]] = dict.fromkeys(runs, ("", "", None, None))
+    fields = ("run__benchmark__probe", "run__model__kind", "run__model__parameters", "scoring")
+    for pk, probe, kind, parameters, loaded, *values in rows.values_list("run", *fields, *PART_FIELDS):
         parts[pk].append(PartDone(*values))
-        facts[pk] = probe, parameters, loaded
+        facts[pk] = probe, kind, parameters, loaded
     return {pk: _of_parts(of_run, *facts[pk], timezone.now()) for pk, of_run in parts.items()}
 
 
 def _of_parts(
-    parts: Sequence[PartDone], probe: str, parameters: int | None, scoring: datetime | None, now: datetime
+    parts: Sequence[PartDone],
+    probe: str,
+    kind: str,
+    parameters: int | None,
+    scoring: datetime | None,
+    now: datetime,
 ) -> Begun:
     sums = WorkSums(
         sum(part.items for part in parts),
@@ -276,5 +257,4 @@ def _of_parts(
         sum(part.work_done for part in parts),
     )
     undone = [part.work - part.work_done for part in parts if not part.done]
-    rate = recent_rate(work_of_workers(parts, scoring, now))
-    return Begun(probe, parameters, sums, undone, workers_of(parts, now), rate)
+    return Begun(probe, kind, parameters, sums, undone, workers_of(parts, now), own_rate(parts, scoring, now))

@@ -7,7 +7,6 @@ seconds, the progress of runs that are being measured, is not part of it (`leade
 from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import NamedTuple
 
 from django.db.models import F, Sum
@@ -16,30 +15,12 @@ from django.utils import timezone
 from leaderboard import schedule
 from leaderboard.data_version import QUEUE, figures_version
 from leaderboard.lists.kept_lists import KeptLists
-from leaderboard.lists.rates import RecentRates, rates_by_lane
+from leaderboard.lists.pace import RecentRates, rates_by_lane
 from leaderboard.lists.runs import State
 from leaderboard.models import Run, RunPart
 from leaderboard.turns import OpenTurn, in_turn
 
 MOST_LINES = 4  # for as many states of the workers the order of the queue is remembered
-
-
-class Span(NamedTuple):
-    """The time until a run has ended, from the quickest to the slowest that is plausible; both may be the same."""
-
-    low: timedelta
-    high: timedelta
-
-
-class Seconds(NamedTuple):
-    """A `Span` in seconds, as thousands of them are computed for a queue."""
-
-    low: float
-    high: float
-
-    @property
-    def span(self) -> Span:
-        return Span(timedelta(seconds=self.low), timedelta(seconds=self.high))
 
 
 class WorkSums(NamedTuple):
@@ -59,15 +40,15 @@ class WorkSums(NamedTuple):
 class QueuedRuns:
     """The runs that no worker has begun, lane by lane, and what decides about their order and their times.
 
-    `served`: when the last run of each submitter ended. `needed`: by number the time of each run at the pace of those
-    that finished last (`rates`), None where there are none. `resting`: the runs that wait for the hub or for disk
+    `served`: when the last run of each submitter ended. `needed`: by number the seconds of each run at the pace of the
+    runs like it (`rates`), None where they are not known. `resting`: the runs that wait for the hub or for disk
     space.
     """
 
     turns: Mapping[str, Sequence[OpenTurn]]
     served: Mapping[str, Mapping[str, float]]
     rates: Mapping[str, RecentRates]
-    needed: dict[int, Seconds | None]
+    needed: dict[int, float | None]
     resting: Sequence[int]
     _lines: OrderedDict[tuple[str, tuple[OpenTurn, ...]], list[int]] = field(default_factory=OrderedDict)
 
@@ -94,25 +75,26 @@ def queued_runs() -> QueuedRuns:
 
 
 def _read() -> QueuedRuns:
-    fields = ("pk", "state", "lane", "submitter", "seconds", "benchmark__probe", "model__parameters", "waiting_work")
+    of_run = ("pk", "state", "lane", "submitter", "seconds")
+    fields = (*of_run, "benchmark__probe", "model__kind", "model__parameters", "waiting_work")
     runs = Run.objects.filter(state__in=(State.QUEUED, State.WAITING), lane__in=schedule.LANES).order_by("pk")
     rows = list(runs.annotate(seconds=schedule.EpochSeconds("created")).values_list(*fields))
     sums = work_sums([pk for pk, state, *_, work in rows if work is None and state == State.QUEUED])
     rates = rates_by_lane(schedule.LANES)
     turns: dict[str, list[OpenTurn]] = {lane: [] for lane in schedule.LANES}
-    needed: dict[int, Seconds | None] = {}
-    by_kind: dict[tuple[str, str, int | None, float], Seconds | None] = {}  # most runs share their time with others
+    needed: dict[int, float | None] = {}
+    like: dict[tuple[str, str, str, int | None, float], float | None] = {}  # most runs share their time with others
     resting = []
-    for pk, state, lane, submitter, seconds, probe, parameters, waiting_work in rows:
+    for pk, state, lane, submitter, seconds, probe, kind, parameters, waiting_work in rows:
         if state == State.WAITING:
             resting.append(pk)
             continue
         turns[lane].append(OpenTurn(pk, submitter, seconds))
         work = sums[pk].work_left if waiting_work is None else waiting_work
-        kind = lane, probe, parameters, work
-        if kind not in by_kind:
-            by_kind[kind] = needed_seconds(rates[lane], probe, work, parameters)
-        needed[pk] = by_kind[kind]
+        key = lane, probe, kind, parameters, work
+        if key not in like:
+            like[key] = rates[lane].seconds(work, probe, kind, parameters)
+        needed[pk] = like[key]
     queued = QueuedRuns(turns, schedule.last_served(schedule.LANES), rates, needed, resting)
     for lane, started in started_by_lane(schedule.LANES).items():
         queued.line(lane, started)  # it is remembered for the next reader
@@ -125,12 +107,6 @@ def started_by_lane(lanes: Collection[str]) -> dict[str, list[OpenTurn]]:
     for lane, turn in schedule.started_turns(lanes, timezone.now()):
         started[lane].append(turn)
     return started
-
-
-def needed_seconds(rates: RecentRates, probe: str, work: float, parameters: int | None) -> Seconds | None:
-    """Return how long this much work takes at the pace of the runs that finished last; None if there are none."""
-    pace = rates.of(probe, parameters)
-    return Seconds(work / pace.quick, work / pace.slow) if pace else None
 
 
 def work_sums(runs: Sequence[int]) -> dict[int, WorkSums]:

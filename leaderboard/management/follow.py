@@ -10,7 +10,7 @@ from tqdm import tqdm
 from leaderboard.display import cells
 from leaderboard.lists.progress import Progress, progress
 from leaderboard.models import Run
-from probing.estimate.work import BAR
+from probing.progress_bar import BAR
 
 PAUSE = 0.5  # seconds between two queries
 LINES = 10.0  # seconds between two lines where there is no terminal on which a bar could move
@@ -43,5 +43,5 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
 
 def in_words(run: Run, current: Progress) -> str:
     """Return state, progress and time left as the pages show them."""
-    left = f" · {cells.about_range(*current.left)} left" if current.left and run.state not in Run.FINAL else ""
+    left = f" · {cells.about(current.left)} left" if current.left is not None and run.state not in Run.FINAL else ""
     return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"

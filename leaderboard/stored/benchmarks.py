@@ -16,7 +16,6 @@ from leaderboard.stored import chance, changes
 from leaderboard.stored.shared_facts import store_shared_facts
 from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
-from probing.estimate.work import estimate_work
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
 from probing.known_benchmarks import CATALOG
@@ -25,6 +24,7 @@ from probing.probes.normalise import all_templates, normalised
 from probing.probes.parts import parts, template_counts
 from probing.probes.plan import read_plan
 from probing.settings import Settings
+from probing.time_left import estimate_work
 
 
 def current(name: str) -> Benchmark:

@@ -57,8 +57,8 @@ def size(value: int | None) -> str:
 
 
 @register.filter
-def wait(value: tuple[timedelta, timedelta] | None) -> str:
-    return cells.about_range(*value) if value else ""
+def wait(value: timedelta | None) -> str:
+    return "" if value is None else cells.about(value)
 
 
 @register.filter

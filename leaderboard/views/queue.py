@@ -58,7 +58,7 @@ def _page(number: int) -> tuple[int, int]:
 def queue_table(line: Queue) -> Table[QueuedRun]:
     """Return all open runs in one table, for CSV."""
     rows = [*line.working, *line.waiting]
-    columns = [_POSITION, *_what(rows), _LANE, _STATE, _DONE, _TIME_LEFT, _LONGEST_TIME_LEFT, _SUBMITTED]
+    columns = [_POSITION, *_what(rows), _LANE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
     return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
 
 
@@ -66,7 +66,7 @@ def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     return Table(
         name="running",
         caption="Being measured now",
-        columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT, _LONGEST_TIME_LEFT],
+        columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT],
         rows=rows,
         sortable=False,
         empty="No run is being measured.",
@@ -78,7 +78,7 @@ def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
         (_POSITION, any(row.position for row in rows)),
         (_LANE, any(row.run.lane != "default" for row in rows)),
         (_STATE, any(row.run.state != Run.State.QUEUED for row in rows)),
-        (_TIME_LEFT, any(row.progress.left for row in rows)),
+        (_TIME_LEFT, any(row.progress.left is not None for row in rows)),
     ]
     position, lane, state, time_left = (replace(column, shown=shown) for column, shown in some)
     return Table(
@@ -155,17 +155,6 @@ def _position(row: QueuedRun) -> cells.Cell:
     return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
 
 
-def _time_left(row: QueuedRun) -> cells.Cell:
-    left = row.progress.left
-    shortest = cells.duration(left and left.low)
-    return replace(shortest, text=cells.about_range(*left)) if left else shortest
-
-
-def _longest_time_left(row: QueuedRun) -> cells.Cell:
-    left = row.progress.left
-    return cells.duration(left and left.high)
-
-
 def _items(row: QueuedRun) -> cells.Cell:
     return cells.Cell(row.progress.done, f"{row.progress.done:,} of {row.progress.total:,}", kind="number")
 
@@ -182,8 +171,7 @@ _DONE: Column[QueuedRun] = Column(
     "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"
 )
 _ITEMS: Column[QueuedRun] = Column("items_done", "Items", _items, align="number")
-_TIME_LEFT: Column[QueuedRun] = Column("seconds_left_low", "Time left", _time_left, align="number")
-_LONGEST_TIME_LEFT: Column[QueuedRun] = Column(
-    "seconds_left_high", "Time left at most", _longest_time_left, shown=False
+_TIME_LEFT: Column[QueuedRun] = Column(
+    "seconds_left", "Time left", lambda row: cells.duration(row.progress.left), align="number"
 )
 _SUBMITTED: Column[QueuedRun] = Column("submitted", "Submitted", lambda row: cells.moment(row.run.created))

@@ -13,9 +13,8 @@ from leaderboard.intake import hub, requests
 from leaderboard.intake.model_names import suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import usual_positions
+from leaderboard.lists.pace import RecentRates, recent_rates
 from leaderboard.lists.progress import expected_time, lane_now
-from leaderboard.lists.queued_runs import Span
-from leaderboard.lists.rates import RecentRates, recent_rates
 from leaderboard.models import Benchmark
 from leaderboard.serving.client import client_address
 from leaderboard.serving.errors import with_retry_after
@@ -29,8 +28,8 @@ class Cost(NamedTuple):
     """What the runs of a benchmark would take: how long they are measured, and when their last result is there."""
 
     benchmark: Benchmark
-    measuring: Span | None
-    ready: Span | None
+    measuring: timedelta | None
+    ready: timedelta | None
 
 
 class Preview(NamedTuple):
@@ -38,7 +37,7 @@ class Preview(NamedTuple):
 
     runs: int
     revisions: int
-    measuring: Span | None
+    measuring: timedelta | None
     costs: list[Cost]
 
 
@@ -87,8 +86,8 @@ def _initial(request: HttpRequest) -> QueryDict:
 
 def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
     """Return the time of a usual run in words, empty where it is not known."""
-    span = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
-    return cells.about_range(*span) if span else ""
+    time = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
+    return cells.about(time) if time else ""
 
 
 def _preview(form: SubmitForm) -> Preview:
@@ -101,16 +100,12 @@ def _preview(form: SubmitForm) -> Preview:
     ]
     ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
-        Cost(benchmark, _times(time, number), ready[place] if ready else None)
+        Cost(benchmark, time and time * number, ready[place] if ready else None)
         for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
-    spans = [cost.measuring for cost in costs if cost.measuring]
-    total = Span(sum((span.low for span in spans), timedelta()), sum((span.high for span in spans), timedelta()))
-    return Preview(number * len(costs), number, total if len(spans) == len(costs) else None, costs)
-
-
-def _times(span: Span | None, number: int) -> Span | None:
-    return Span(span.low * number, span.high * number) if span else None
+    times = [cost.measuring for cost in costs if cost.measuring]
+    total = sum(times, timedelta()) if len(times) == len(costs) else None
+    return Preview(number * len(costs), number, total, costs)
 
 
 def _limits() -> list[str]:

@@ -1,17 +1,17 @@
 """Messages between a run and its processes on devices. Both sides are this library, so they are pickled objects.
 
-Beside those that are defined here, `probing.estimate.load.Done` reports what is done of the part.
+Beside those that are defined here, a number reports which share of the part is done.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from probing.estimate.work import WorkEstimate
 from probing.language_model import ModelCard
 from probing.model_source import ModelSource
 from probing.part_runner import Job
 from probing.probes.parts import Part
 from probing.settings import Settings
+from probing.time_left import WorkEstimate
 
 
 class Load(NamedTuple):

@@ -10,14 +10,12 @@ from typing import Any, cast
 from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
 from probing.devices.process import DeviceProcess, reporting
 from probing.errors import Incomplete
-from probing.estimate.load import Done
-from probing.estimate.parts_progress import PartsProgress
-from probing.estimate.work import WorkEstimate
 from probing.language_model import DType, LanguageModel, ModelCard
 from probing.model_source import CPU, ModelSource
 from probing.part_runner import Job, Opener
 from probing.probes.parts import Part
 from probing.settings import AUTO_DTYPE, Settings
+from probing.time_left import PartsProgress, WorkEstimate
 
 
 class ModelOnDevices:
@@ -106,8 +104,8 @@ class _Turns:
             case Loaded() as loaded:
                 self._refuse_other_weights(loaded.card)
                 self.admit(process)
-            case Done() as done:
-                self._progress.move(process.part, done)
+            case float() as share:
+                self._progress.move(process.part, share)
             case Stored(too_long):
                 self._progress.end(process.part, too_long)
                 self.missing -= 1

@@ -19,8 +19,6 @@ from typing import IO, Any
 
 from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
-from probing.estimate.load import Done
-from probing.estimate.work import estimate_work
 from probing.files.folders import space
 from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
@@ -28,6 +26,7 @@ from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
 from probing.part_runner import Observer, Start, probe_part
 from probing.probes.parts import Part
 from probing.scoring.load import load
+from probing.time_left import estimate_work
 
 REPORT_INTERVAL = 0.5  # seconds between two reports of progress
 Report = Callable[..., None]
@@ -105,17 +104,17 @@ def read(files: BenchmarkFiles) -> Benchmark:
     return replace(benchmark, slug=files.slug)
 
 
-def seldom(report: Report) -> Callable[[Done], None]:
+def seldom(report: Report) -> Callable[[float], None]:
     """Return a function that reports the share that is done, but not more often than `REPORT_INTERVAL`."""
     last = 0.0
 
-    def on_done(done: Done) -> None:
+    def on_share(share: float) -> None:
         nonlocal last
         if time.monotonic() - last >= REPORT_INTERVAL:
             last = time.monotonic()
-            report("progress", share=done.share)
+            report("progress", share=share)
 
-    return on_done
+    return on_share
 
 
 def set_limits(memory: int, disk: int, device: str) -> None:

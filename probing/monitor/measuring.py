@@ -11,7 +11,6 @@ from probing.analysis.breakdown import OVERALL
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.estimate.work import Estimates
 from probing.language_model import DType, LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.monitor.sharing import shared
@@ -22,6 +21,7 @@ from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, narrowed
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
+from probing.time_left import Estimates
 
 ROW_DIMENSIONS = ("relation", "template")
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
 
-from probing.estimate.work import estimate_work
 from probing.formats import FORMATS
 from probing.language_model import LanguageModel
 from probing.measuring.limits import Limits
@@ -14,6 +13,7 @@ from probing.measuring.protocol import Task
 from probing.part_runner import Observer, Start, probe_part
 from probing.probes.parts import Part
 from probing.results.joining import PartResult
+from probing.time_left import estimate_work
 
 
 class InProcess:
@@ -42,7 +42,7 @@ class InProcess:
     ) -> PartResult:
         settings, start = self.task.settings, self.start
         work = estimate_work(self.content, settings, part, self.model.card.kind)
-        observer = Observer(work, lambda done: on_share(done.share))
+        observer = Observer(work, on_share)
         return probe_part(self.model, self.content, settings, part, start=start, observer=observer)
 
 

@@ -13,8 +13,6 @@ import pytest
 import probing
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
-from probing.estimate.load import Done, Load
-from probing.estimate.work import WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.part_runner import Observer, Start, probe_part
@@ -23,6 +21,7 @@ from probing.results.joining import merged
 from probing.results.result import Result
 from probing.runner import run
 from probing.settings import Settings
+from probing.time_left import Length, WorkEstimate, estimate_work
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
 
@@ -219,27 +218,12 @@ def test_scores_that_are_no_numbers_give_no_result(benchmark: Benchmark, tmp_pat
 
 
 def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: FakeModel) -> None:
-    heard: list[Done] = []
-    part = Part("P30", 0, 4)
-    work = estimate_work(benchmark, Settings(), part, "causal")
-    probe_part(model, benchmark, Settings(), part, observer=Observer(work, heard.append))
-    assert [done.share for done in heard] == pytest.approx([0.25, 0.5, 0.75, 1, 1])
-
-
-def test_what_is_done_of_a_part_is_told_as_it_was_expected_and_as_it_was(
-    benchmark: Benchmark, model: FakeModel
-) -> None:
-    heard: list[Done] = []
+    heard: list[float] = []
     part = Part("P30", 0, 4)
     run(model, benchmark, progress=False)  # what was done before does not count
-    before = replace(model.usage)
     work = estimate_work(benchmark, Settings(), part, "causal")
     probe_part(model, benchmark, Settings(), part, observer=Observer(work, heard.append))
-    assert heard[-1].expected == work.load
-    now = model.usage
-    statements, passes = now.statements - before.statements, now.passes - before.passes
-    assert heard[-1].actual == Load(statements, now.positions - before.positions, passes)
-    assert heard[0].actual.positions < heard[-1].actual.positions
+    assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
 
 
 def test_the_work_of_each_part_is_estimated_once(
@@ -247,11 +231,11 @@ def test_the_work_of_each_part_is_estimated_once(
 ) -> None:
     estimated: list[Part] = []
 
-    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, cut: object) -> WorkEstimate:
+    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, length: Length) -> WorkEstimate:
         estimated.append(part)
         return estimate_work(benchmark, settings, part, kind)
 
-    monkeypatch.setattr("probing.estimate.work.estimate_work", count)
+    monkeypatch.setattr("probing.time_left.estimate_work", count)
     run(model, benchmark, templates=(), progress=False)
     assert estimated == parts(benchmark, Settings(templates=()))
 

@@ -3,10 +3,10 @@
 from time import process_time
 from typing import cast
 
-from probing.estimate.counting_model import CountingModel
 from probing.language_model import LanguageModel
 from probing.runner import Preparation
 from speed.before_scoring import Loaded, processor_seconds, seconds_to_first_progress
+from tests.fakes import FakeModel
 
 WORKING = "import time\nwhile time.process_time() < 0.3: pass"
 WAITING = "import time\ntime.sleep(0.3)"
@@ -24,6 +24,6 @@ def test_the_time_of_a_run_begins_when_its_model_is_opened() -> None:
 
 
 def test_a_run_is_stopped_at_its_first_progress() -> None:
-    model = CountingModel("causal")
+    model = FakeModel()
     assert seconds_to_first_progress(cast(LanguageModel, model), Preparation.of("starter", False, {})) > 0
     assert 0 < model.usage.statements < 1000, "the starter benchmark has many more"

@@ -86,19 +86,6 @@ def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds
     assert (cell.value, cell.text) == (seconds, text) == (seconds, cells.about(timedelta(seconds=seconds)))
 
 
-@pytest.mark.parametrize(
-    ("low", "high", "text"),
-    [
-        (600, 1500, "10 to 25 min"),
-        (20, 300, "under a minute to 5 min"),
-        (1800, 5400, "30 min to 1.5 h"),
-        (300, 301, "5 min"),
-    ],
-)
-def test_a_range_of_times_to_wait_names_the_unit_once(low: int, high: int, text: str) -> None:
-    assert cells.about_range(timedelta(seconds=low), timedelta(seconds=high)) == text
-
-
 def test_a_number_of_items_shows_a_fraction_only_where_it_has_one() -> None:
     assert (cells.items(1226.0).text, cells.items(2028.5).text) == ("1,226", "2,028.5")
 

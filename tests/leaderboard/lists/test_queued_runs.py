@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard import schedule
 from leaderboard.lists import progress
-from leaderboard.lists.queued_runs import Seconds, queued_runs, started_by_lane
+from leaderboard.lists.queued_runs import queued_runs, started_by_lane
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from tests.leaderboard import factories as make
 
@@ -86,9 +86,9 @@ def test_the_time_that_a_run_needs_follows_what_is_known_of_its_model(tiny: Benc
     RunPart.objects.create(run=done, relation="P30", template=0, items=600, work=600, done=True)
     run = waiting(tiny)
     Model.objects.filter(pk=run.model_id).update(parameters=10**9)
-    assert queued_runs().needed[run.pk] == Seconds(60.0, 60.0)
+    assert queued_runs().needed[run.pk] == 60.0
     Model.objects.filter(pk=run.model_id).update(parameters=2 * 10**9)
-    assert queued_runs().needed[run.pk] == Seconds(120.0, 120.0)
+    assert queued_runs().needed[run.pk] == 120.0
 
 
 def test_the_place_of_a_run_is_right_at_once_for_every_reader(tiny: Benchmark) -> None:

@@ -11,10 +11,9 @@ import probing
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NonFiniteScores, ProbingError
-from probing.estimate.parts_progress import PartsProgress
-from probing.estimate.work import Estimates
 from probing.probes.parts import Part
 from probing.settings import Settings
+from probing.time_left import Estimates, PartsProgress
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.devices.fake_devices import CARD, Devices
@@ -47,7 +46,7 @@ def test_the_longest_parts_are_begun_first(
     probing.run("org/model", folder, templates=(0, 1), **TWO)
     work = Estimates(probing.open_benchmark(folder), Settings(templates=(0, 1))).of(FakeModel())
     assert len(begun) == 4 and begun != list(work)
-    sizes = [work[part].positions for part in begun]
+    sizes = [work[part].work for part in begun]
     assert sizes == sorted(sizes, reverse=True)
 
 

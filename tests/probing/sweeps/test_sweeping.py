@@ -12,12 +12,11 @@ import pandas as pd
 import pytest
 
 import probing
-from probing import part_runner, runner
+from probing import part_runner, runner, time_left
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.estimate import work
 from probing.model_source import ModelSource
 from probing.results.result import Result
 from probing.scoring.tokens import Encoder
@@ -85,7 +84,7 @@ def test_the_next_revision_is_downloaded_while_the_present_one_is_measured(
 def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
     training: Path, bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load, estimate = probing.load, work.estimate_work
+    load, estimate = probing.load, time_left.estimate_work
     networks: list[weakref.ref[Any]] = []
     calls: list[str] = []
 
@@ -99,13 +98,13 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
         calls.append("read")
         return open_benchmark(name)
 
-    def estimated(*arguments: Any) -> work.WorkEstimate:
+    def estimated(*arguments: Any) -> time_left.WorkEstimate:
         calls.append("estimated")
         return estimate(*arguments)
 
     monkeypatch.setattr(probing, "load", loaded)
     monkeypatch.setattr("probing.runner.open_benchmark", read)
-    monkeypatch.setattr(work, "estimate_work", estimated)
+    monkeypatch.setattr(time_left, "estimate_work", estimated)
     names = ["checkpoint-0", "checkpoint-500"]
     gc.disable()
     try:

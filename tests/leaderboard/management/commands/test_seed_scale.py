@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from leaderboard.lists.rates import recent_rates
+from leaderboard.lists.pace import recent_rates
 from leaderboard.lists.runs import benchmarks
 from leaderboard.models import Model, Run, RunPart, RunRank, Score
 from leaderboard.stored import item_rows

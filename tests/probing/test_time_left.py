@@ -1,18 +1,16 @@
-"""Expected work, and the time left that it tells: right within 20 % once a tenth is done. Time is positions here."""
+"""Expected work, its progress, and the time left that it tells: right within 30 % from a quarter of the run on."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from random import Random
+from typing import cast
 
 import pytest
 
-from probing import runner
+from probing import runner, time_left
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.estimate import work as estimate
-from probing.estimate.load import USUAL_COSTS, Load
-from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
 from probing.probes.parts import Part, parts
@@ -22,6 +20,18 @@ from probing.scoring.masked import MaskedModel
 from probing.settings import Settings
 from probing.statements.prompting import vanilla
 from probing.template import prompt
+from probing.time_left import (
+    ITEMS,
+    MOST_REMEMBERED,
+    Length,
+    Pace,
+    PartsProgress,
+    Step,
+    WorkEstimate,
+    estimate_work,
+    median_pace,
+    usual_length,
+)
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.scoring import pair_models
 from tests.probing.scoring.stubs import bigram, random_table, right_neighbour, whole_words, word_pieces
@@ -69,10 +79,13 @@ def masked() -> MaskedModel:
 
 
 class Bar:
-    """In place of the progress bar: at each batch, the time and the share that is done."""
+    """In place of the progress bar: at each batch, the time and the estimate of the whole. Time is positions here."""
 
-    def __init__(self, total: Load, done: Load) -> None:
-        self.total, self.n = total.work, done.work
+    model: LanguageModel
+
+    def __init__(self, total: float, done: float) -> None:
+        self.total, self.n, self.pace = total, done, Pace()
+        self.now = self.model.usage.positions
         self.heard: list[tuple[int, float]] = []
 
     def __enter__(self) -> "Bar":
@@ -84,17 +97,18 @@ class Bar:
     def set_postfix_str(self, text: str, refresh: bool) -> None:
         pass
 
-    def advance(self, expected: Load, actual: Load) -> None:
-        assert expected.work >= -1e-6
-        self.n += expected.work
-        self.heard.append((self.model.usage.positions, self.n / self.total))
-
-    model: LanguageModel
+    def advance(self, work: float) -> None:
+        assert work >= -1e-6
+        before, self.now = self.now, self.model.usage.positions
+        self.n += work
+        self.pace.add(work, self.now - before)
+        if self.pace.rate:
+            self.heard.append((self.now, self.now + (self.total - self.n) / self.pace.rate))
 
 
 @pytest.fixture
 def largest_error(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
-    """Runs a benchmark; how far the estimates of the whole time are off from the first tenth to the end."""
+    """Runs a benchmark; how far the estimates of the whole time are off from the first quarter to the end."""
 
     def measure(model: LanguageModel, benchmark: Benchmark, **options: object) -> float:
         bars: list[Bar] = []
@@ -103,8 +117,8 @@ def largest_error(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
         start = model.usage.positions
         run(model, benchmark, **options)
         whole = model.usage.positions - start
-        late = [(time - start, share) for time, share in bars[0].heard if time - start >= 0.1 * whole]
-        return max(abs(time / share / whole - 1) for time, share in late)
+        late = [estimate - start for time, estimate in bars[0].heard if time - start >= whole / 4]
+        return max(abs(estimate / whole - 1) for estimate in late)
 
     return measure
 
@@ -112,13 +126,13 @@ def largest_error(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
 @pytest.mark.parametrize("make", [causal, masked])
 @pytest.mark.parametrize("order", MIXED)
 def test_multiple_choice(largest_error: Callable[..., float], make: Callable[[], LanguageModel], order: str) -> None:
-    assert largest_error(make(), MIXED[order]) < 0.2
+    assert largest_error(make(), MIXED[order]) < 0.3
 
 
 @pytest.mark.parametrize("sizes", [MANY, MANY[::-1]], ids=["cheap first", "cheap last"])
 def test_deciding(largest_error: Callable[..., float], sizes: Sequence[tuple[int, int]]) -> None:
-    """Where a model decides, what its texts share is most of the work; within a part it is told in steps."""
-    assert largest_error(causal(), mixed(*sizes), decide=True, templates=0) < 0.2
+    """Where a model decides, it scores only some of the options to their ends; within a part this is told in steps."""
+    assert largest_error(causal(), mixed(*sizes), decide=True, templates=0) < 0.3
 
 
 @pytest.mark.parametrize("order", ["cheap first", "cheap last"])
@@ -127,11 +141,10 @@ def test_counting_items_would_not_do(
 ) -> None:
     """Guards the tests here: their benchmarks are hard enough."""
 
-    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str, cut: object) -> WorkEstimate:
-        work = estimate_work(benchmark, settings, part, "causal")
-        return WorkEstimate({"score": Load(work.loads["score"].statements, part.items)})
+    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, length: Length) -> WorkEstimate:
+        return replace(estimate_work(benchmark, settings, part, kind), positions={"score": part.items})
 
-    monkeypatch.setattr(estimate, "estimate_work", by_items)
+    monkeypatch.setattr(time_left, "estimate_work", by_items)
     assert largest_error(causal(), MIXED[order]) > 0.5
 
 
@@ -146,11 +159,11 @@ def test_real_names_where_words_are_tokens(largest_error: Callable[..., float]) 
     texts = [text.fill(option).text for text, relation in prompts for option in relation.answer_space]
     model = pair_models.causal(pair_models.byte_level(texts))
     assert model.use_fast_path
-    assert largest_error(model, benchmark) < 0.2
+    assert largest_error(model, benchmark) < 0.3
 
 
 def test_perplexity(largest_error: Callable[..., float]) -> None:
-    assert largest_error(FakeModel(), open_benchmark("graph")) < 0.2
+    assert largest_error(FakeModel(), open_benchmark("graph")) < 0.3
 
 
 class Writer(FakeModel):
@@ -167,7 +180,7 @@ class Writer(FakeModel):
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_cloze(largest_error: Callable[..., float], kind: Kind) -> None:
     model = Writer(card=replace(FAKE_CARD, kind=kind))
-    assert largest_error(model, open_benchmark("geography")) < 0.2
+    assert largest_error(model, open_benchmark("geography")) < 0.3
 
 
 @pytest.mark.parametrize("prompting", ["vanilla", "few-shot"])
@@ -178,7 +191,7 @@ def test_probes_that_use_several_verbs(largest_error: Callable[..., float], prom
     texts += [word for question in questions for word in (question.item.subject, *question.item.options)]
     model = pair_models.causal(pair_models.byte_level(texts), batch_tokens=300)
     assert model.use_fast_path
-    assert largest_error(model, benchmark, probe="specificity", prompting=prompting) < 0.2
+    assert largest_error(model, benchmark, probe="specificity", prompting=prompting) < 0.3
 
 
 @pytest.mark.parametrize("kind", ["causal", "masked"])
@@ -188,11 +201,9 @@ def test_a_sample_stands_for_the_rest(kind: Kind) -> None:
     settings = Settings()
     (part,) = parts(benchmark, settings)
     work = estimate_work(benchmark, settings, part, kind)
-    assert work.loads["score"].statements == pytest.approx(7 * part.items)
+    assert work.statements["score"] == pytest.approx(7 * part.items)
     few = mixed((7, 5 * ITEMS))
-    assert work.positions == pytest.approx(
-        2 * estimate_work(few, settings, parts(few, settings)[0], kind).positions, rel=0.05
-    )
+    assert work.work == pytest.approx(2 * estimate_work(few, settings, parts(few, settings)[0], kind).work, rel=0.05)
 
 
 def test_few_shot_prompting_may_show_more_than_a_sample() -> None:
@@ -200,7 +211,7 @@ def test_few_shot_prompting_may_show_more_than_a_sample() -> None:
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 45})
     (part,) = parts(benchmark, settings)
     assert part.items > 45
-    assert estimate_work(benchmark, settings, part, "causal").loads["fill"].statements == 2 * part.items
+    assert estimate_work(benchmark, settings, part, "causal").statements["fill"] == 2 * part.items
 
 
 def test_what_cannot_be_asked_is_told_beforehand() -> None:
@@ -211,26 +222,106 @@ def test_what_cannot_be_asked_is_told_beforehand() -> None:
         estimate_work(benchmark, settings, part, "causal")
 
 
+def positions(
+    template: str, options: Sequence[str], kind: Kind, length: Length = usual_length, **settings: object
+) -> float:
+    """The expected positions of a part with one item."""
+    asked = Relation("r", (template,), tuple(options), (Item(0, "Oslo", (0,)),))
+    chosen = Settings.from_json(settings)
+    return estimate_work(Benchmark("one", "1", "0", (asked,)), chosen, Part("r", 0, 1), kind, length).work
+
+
+def test_a_causal_model_reads_once_what_stands_before_the_options() -> None:
+    """Each letter is a token; an option has one more, by which it ends."""
+    assert positions("[X] is [Y]", ["big", "old"], "causal", len) == len("Oslo is ") + 2 * (1 + len("big"))
+    assert positions("[Y] is [X]", ["big", "old"], "causal", len) == 2 * (1 + len("Big") + len(" is Oslo"))
+
+
+def test_a_masked_model_reads_the_whole_statement_once_for_each_hidden_token() -> None:
+    whole = 1 + len("Oslo is big")
+    assert positions("[X] is [Y]", ["big", "old"], "masked", len) == 2 * whole**2
+
+
+def test_an_encoder_decoder_reads_a_prompt_once() -> None:
+    assert positions("[X] is [Y]!", ["big", "old"], "encoder-decoder", len) == len("Oslo is !") + 2 * (1 + len("big"))
+
+
+def test_without_a_tokenizer_a_letter_of_a_rarer_script_counts_for_more() -> None:
+    latin, arabic = usual_length("Cairo is the capital"), usual_length("القاهرة هي العاصمة")
+    assert 4 < latin < arabic
+
+
+def test_an_option_that_the_tokenizer_splits_is_no_single_token() -> None:
+    """A pair of such options is scored as well as filled."""
+    benchmark = open_benchmark("pairs").select(["lies_in"], limit=4)
+    settings = Settings(probe="specificity")
+    (part,) = parts(benchmark, settings)
+    split, single = (estimate_work(benchmark, settings, part, "causal", length) for length in (len, lambda text: 1.0))
+    assert "score" in split.statements and "score" not in single.statements
+
+
 def test_verbs_are_done_one_by_one() -> None:
-    work = WorkEstimate({"fill": Load(10, 900, 4), "embed": Load(30, 100)})
-    assert work.load == Load(40, 1000, 4)
-    assert work.done({}) == Load()
-    assert work.done({"embed": 30}) == Load(30, 100)
-    assert work.done({"fill": 5, "embed": 30}) == Load(35, 550, 2)
-    assert work.done({"fill": 20, "embed": 99}) == work.load
+    work = WorkEstimate({"fill": 10, "embed": 30}, {"fill": 900, "embed": 100})
+    assert work.work == 1000
+    assert work.share({}) == 0
+    assert work.share({"embed": 30}) == 0.1
+    assert work.share({"fill": 5, "embed": 30}) == 0.55
+    assert work.share({"fill": 20, "embed": 99}) == 1
 
 
-def test_passes_cost_as_much_as_some_positions() -> None:
-    work = WorkEstimate({"fill": Load(10, 100, 5), "embed": Load(30, 100)})
-    assert (work.positions, work.work) == (200, 200 + 5 * USUAL_COSTS.passes)
+LONG, SHORT = Part("P30", 0, 4), Part("P36", 0, 2)
+WORK = {LONG: WorkEstimate({"score": 4}, {"score": 30.0}), SHORT: WorkEstimate({"score": 2}, {"score": 10.0})}
 
 
-def test_a_part_has_as_many_passes_however_many_items_it_has() -> None:
-    loads = []
-    for items in (40, 4 * ITEMS):
-        benchmark, settings = mixed((7, items)), Settings(decide=True)
-        (part,) = parts(benchmark, settings)
-        loads.append(estimate_work(benchmark, settings, part, "causal").loads["score"])
-    few, many = loads
-    assert many.positions > 5 * few.positions
-    assert 1 < few.passes <= many.passes < 2 * few.passes
+def test_what_is_done_of_several_parts_adds_up() -> None:
+    done: list[float] = []
+    progress = PartsProgress(WORK, done.append)
+    progress.begin(LONG)
+    progress.begin(SHORT)
+    progress.move(LONG, 0.5)
+    progress.move(SHORT, 0.25)
+    assert sum(done) == 17.5
+    progress.move(LONG, 0.75)
+    assert sum(done) == 25
+    progress.end(SHORT, 0)
+    assert sum(done) == 32.5, "a part that has ended is done as it was expected"
+
+
+def test_it_names_the_relations_that_are_being_asked() -> None:
+    shown: list[str] = []
+    other = LONG._replace(relation="P19")
+    progress = PartsProgress(WORK | {other: WORK[LONG]}, lambda work: None, shown.append)
+    progress.begin(LONG)
+    progress.begin(SHORT)
+    assert shown[-1] == "P30, P36"
+    progress.end(LONG, 3)
+    progress.begin(other)
+    assert shown[-1] == "P36, P19, 3 too long"
+
+
+def test_before_any_work_there_is_no_pace() -> None:
+    assert Pace().rate is None
+    assert median_pace([]) is None
+    assert median_pace([Step(0, 3)]) is None
+
+
+def test_the_pace_is_the_median_so_that_a_stall_does_not_change_it() -> None:
+    steps = [Step(10, 1)] * 100
+    assert median_pace(steps) == 10
+    assert cast(float, median_pace([*steps[:50], Step(10, 20), *steps[50:]])) == pytest.approx(10, rel=0.01)
+
+
+def test_what_takes_time_without_work_belongs_to_the_work() -> None:
+    pace = Pace()
+    for _ in range(20):
+        pace.add(300, 1)
+        pace.add(0, 1)
+    assert pace.rate == pytest.approx(150, rel=0.1)
+
+
+def test_a_long_run_is_remembered_in_few_steps() -> None:
+    pace = Pace()
+    for _ in range(10 * MOST_REMEMBERED):
+        pace.add(3, 2)
+    assert len(pace._steps) <= MOST_REMEMBERED
+    assert pace.rate == pytest.approx(1.5)

@@ -9,40 +9,33 @@ from typing import Any
 
 from tqdm import tqdm
 
-from probing.estimate.costs import Measured
-from probing.estimate.load import Load
-from probing.estimate.pace import Pace
-from probing.estimate.work import BAR
+from probing.time_left import Pace
 
+# The format of a bar, without the unit, which means nothing to users.
+BAR = "{l_bar}{bar}| {elapsed}<{remaining}{postfix}"
+LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
 FIRST = 3.0  # seconds until the first line, even if nothing is done yet
 INTERVAL = 10.0  # seconds between two lines
-LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
 
 
 class _Paced(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar whose time left follows from what was done, with more weight on what was done lately.
+    """A bar whose time left follows from the pace of what was done since it was made."""
 
-    `left`: the work that is left at the beginning.
-    """
-
-    def __init__(self, left: Load, **options: Any) -> None:
-        self._left, self._pace, self._updated = left, Pace(), perf_counter()
+    def __init__(self, **options: Any) -> None:
+        self._pace, self._updated = Pace(), perf_counter()
         super().__init__(**options)
 
-    def advance(self, expected: Load, actual: Load) -> None:
-        """Note how long the work took that was done, and move the bar by what was expected of it."""
+    def advance(self, work: float) -> None:
+        """Note that so much work is done, and how long it took."""
         now = perf_counter()
-        self._pace.add(Measured(expected, actual, now - self._updated))
-        self._updated, self._left = now, self._left.minus(expected)
-        self.update(expected.work)
+        self._pace.add(work, now - self._updated)
+        self._updated = now
+        self.update(work)
 
     @property
     def format_dict(self) -> dict[str, Any]:
         """What is shown; tqdm computes the time left from `rate`, the work per second."""
-        facts = super().format_dict
-        seconds = self._pace.seconds_for(self._left)
-        rate = None if seconds is None else (self.total - self.n) / seconds if seconds > 0 else 1.0
-        return {**facts, "rate": rate}
+        return {**super().format_dict, "rate": self._pace.rate}
 
 
 class Lines(_Paced):
@@ -51,8 +44,8 @@ class Lines(_Paced):
     The first line does not wait for work: a first batch may take long, and until then nobody knows that all is well.
     """
 
-    def __init__(self, left: Load, **options: Any) -> None:
-        super().__init__(left, **options)
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         self._first = Timer(FIRST, self.refresh)
         self._first.daemon = True
         self._first.start()
@@ -68,21 +61,20 @@ class Lines(_Paced):
         return False
 
 
-def progress_bar(total: Load, done: Load, *, shown: bool = True, title: str = "") -> _Paced:
+def progress_bar(total: float, done: float, *, shown: bool = True, title: str = "") -> _Paced:
     """Return a bar that goes by estimated work, of which some was `done` before.
 
     Nothing is printed of what takes less than three seconds in a file.
 
     `title`: what stands in front of the bar or of each line.
     """
-    left = total.minus(done)
-    common: dict[str, Any] = {"total": total.work, "initial": done.work, "desc": f"{title}: " if title else None}
+    common: dict[str, Any] = {"total": total, "initial": done, "desc": f"{title}: " if title else None}
     if not shown or sys.stderr.isatty():
-        return _Paced(left, **common, bar_format=BAR, disable=not shown)
+        return _Paced(**common, bar_format=BAR, disable=not shown)
     if _in_notebook():
-        bar: _Paced = _notebook_bar()(left, **common, bar_format=BAR)
+        bar: _Paced = _notebook_bar()(**common, bar_format=BAR)
         return bar
-    return Lines(left, **common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
+    return Lines(**common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
 
 
 def _in_notebook() -> bool:
