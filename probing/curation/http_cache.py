@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from urllib3 import BaseHTTPResponse, Retry
 from urllib3.exceptions import InvalidHeader, MaxRetryError
@@ -24,10 +24,6 @@ from urllib3.exceptions import InvalidHeader, MaxRetryError
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from probing.extras import extra_package
 from probing.files.folders import space
-
-if TYPE_CHECKING:  # packages of the extra `curation`, which commands that only read curated folders do without
-    from requests_cache import AnyResponse, CachedSession
-    from requests_cache.backends.sqlite import SQLiteDict
 
 logger = logging.getLogger(__name__)
 
@@ -147,7 +143,7 @@ class HttpCache:
         retry = PoliteRetry(total=self.attempts - 1, backoff_factor=self.first_pause)
         problems: list[str] = []
         while True:
-            response: AnyResponse | None = None
+            response: Any = None
             try:
                 response = self._send(address, form)
                 parsed = read(_json(response, address))
@@ -163,7 +159,7 @@ class HttpCache:
                     self._last_request = time.monotonic()
             retry = self._pause(retry, response, problems, address)
 
-    def _send(self, address: str, form: Mapping[str, str] | None) -> "AnyResponse":
+    def _send(self, address: str, form: Mapping[str, str] | None) -> Any:
         """Return the stored answer, else that of the server, after a while since the last request."""
         requests = extra_package("requests", "curation", "Asking Wikidata")
         method = "POST" if form else "GET"
@@ -172,15 +168,13 @@ class HttpCache:
         # As a stream, so that the status of an error is known even if its text breaks off.
         return self.session.request(method, address, data=form, timeout=self.timeout, stream=True)
 
-    def _store(self, response: "AnyResponse") -> None:
+    def _store(self, response: Any) -> None:
         if not response.from_cache:
             self.session.cache.save_response(response)
             if not self.session.cache.contains(request=response.request):  # it passes over the errors of SQLite
                 raise _no_space()
 
-    def _pause(
-        self, retry: PoliteRetry, response: "AnyResponse | None", problems: Sequence[str], server: str
-    ) -> PoliteRetry:
+    def _pause(self, retry: PoliteRetry, response: Any, problems: Sequence[str], server: str) -> PoliteRetry:
         """Wait before the next attempt; return what is left of the attempts, or raise the error that ends them."""
         raw = None if response is None else response.raw
         _check_timeouts(problems, server)
@@ -216,10 +210,11 @@ def user_agent(contact: str) -> str:
     return f"{CLIENT} ({contact}; {PURPOSE}) Python" if contact else f"{CLIENT} ({PURPOSE}) Python"
 
 
-def _open(path: Path) -> "tuple[CachedSession, SQLiteDict]":
-    """Return a session with the file's answers, and its notes; raise `BadInput` if it cannot hold any.
+def _open(path: Path) -> tuple[Any, Any]:
+    """Return a `CachedSession` with the file's answers, and a `SQLiteDict` with its notes.
 
-    The session only reads its cache: what is stored in it has been accepted by those who asked.
+    Raises `BadInput` if the file cannot hold any. The session only reads its cache: what is stored in it has been
+    accepted by those who asked.
     """
     library = extra_package("requests_cache", "curation", "Asking Wikidata")
     try:
@@ -229,7 +224,7 @@ def _open(path: Path) -> "tuple[CachedSession, SQLiteDict]":
                 raise PermissionError("it may not be written")
             # JSON and not pickle, which is the default: reading a file of others must not run code.
             backend = library.SQLiteCache(path, serializer="json", wal=True)
-            notes: SQLiteDict = library.SQLiteDict(path, table_name="notes", serializer=None, wal=True)
+            notes = library.SQLiteDict(path, table_name="notes", serializer=None, wal=True)
     except (OSError, sqlite3.DatabaseError) as error:
         raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error
     session = library.CachedSession(backend=backend, allowable_methods=("GET", "POST"), read_only=True)
@@ -253,7 +248,7 @@ def _check_pause(retry: PoliteRetry, response: BaseHTTPResponse | None, server: 
         )
 
 
-def _json(response: "AnyResponse", server: str) -> Any:
+def _json(response: Any, server: str) -> Any:
     """Return the JSON of an answer; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
     text = _text(response)
     if not 200 <= response.status_code < 300:
@@ -279,7 +274,7 @@ def _raise_for_status(status: int, text: str, server: str) -> None:
     raise kind(f"{server} refuses the request: {status} {text[:200]}.", step)
 
 
-def _text(response: "AnyResponse") -> str:
+def _text(response: Any) -> str:
     """Return the body; that of an error is empty if it breaks off, because its status says enough."""
     try:
         return str(response.content, errors="replace")
