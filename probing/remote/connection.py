@@ -153,7 +153,7 @@ def requested_pause(response: httpx2.Response) -> int:
 def _is_about_certificate(error: BaseException | None) -> bool:
     """Tell whether an error of TLS stands behind this one."""
     while error is not None and not isinstance(error, ssl.SSLError):
-        error = error.__cause__
+        error = error.__cause__ or error.__context__
     return error is not None
 
 

@@ -213,12 +213,12 @@ def test_a_site_without_a_certificate_is_not_asked_again() -> None:
         def answer_in_plain() -> None:
             connection, _ = server.accept()
             with connection:
-                connection.recv(10)
+                connection.recv(65_536)
                 connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
         Thread(target=answer_in_plain, daemon=True).start()
         with pytest.raises(NotWelcome, match="no valid certificate"):
-            Site(f"https://127.0.0.1:{server.getsockname()[1]}", "secret").hello()
+            Site(f"https://127.0.0.1:{server.getsockname()[1]}", "secret", timeouts=(2, 2)).hello()
 
 
 def test_the_pause_that_a_site_asks_for_is_kept_up_to_an_hour() -> None:
