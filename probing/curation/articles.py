@@ -1,16 +1,15 @@
 """Lengths and numbers of edits of Wikipedia articles, by which subjects are sorted (methods 4.3, step 2)."""
 
 import json
-import urllib.parse
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 
 from tqdm import tqdm
-from urllib3 import BaseHTTPResponse
 
-from probing.curation.http_cache import HttpCache, PageNotFound, Parsed
+from probing.curation.http_cache import HttpCache, PageNotFound
 from probing.curation.query import chunks
 from probing.errors import BadInput
 
@@ -23,7 +22,10 @@ SortKey = Literal["size", "edits"]
 
 @dataclass(frozen=True)
 class Articles:
-    """Client of the Wikipedia sites' API. `url`: the folder of `api.php` and `rest.php`, with {site} for the site."""
+    """Client of the Wikipedia sites' API. `url`: the folder of `api.php` and `rest.php`, with {site} for the site.
+
+    The weight of each title is noted by itself, so that other batches of titles ask only for those that are new.
+    """
 
     cache: HttpCache
     url: str = WIKIPEDIA
@@ -37,7 +39,7 @@ class Articles:
         unanswered: dict[str, list[str]] = defaultdict(list)
         weights: dict[Article, int | None] = {}
         for site, title in sorted(set(articles)):
-            weights[site, title] = weight = self.cache.get(self._key(by, site, title))
+            weights[site, title] = weight = self.cache.note(self._key(by, site, title))
             if weight is None:
                 unanswered[site].append(title)
         batches = [(site, batch) for site, titles in unanswered.items() for batch in _batches(titles, by)]
@@ -45,7 +47,7 @@ class Articles:
             answer = self._sizes(site, titles) if by == "size" else {titles[0]: self._edits(site, titles[0])}
             for title, weight in answer.items():
                 weights[site, title] = weight
-                self.cache.put(self._key(by, site, title), weight)
+                self.cache.put_note(self._key(by, site, title), weight)
         return {article: weight for article, weight in weights.items() if weight}
 
     def _key(self, by: SortKey, site: str, title: str) -> str:
@@ -55,7 +57,7 @@ class Articles:
         """Return the bytes of each title that the answer names, which are 0 if there is no such page."""
         parameters = {"action": "query", "prop": "info", "redirects": "1", "format": "json", "formatversion": "2"}
         form = parameters | {"titles": "|".join(titles)}
-        content = self._fetch(f"{self.url.format(site=site)}/api.php", _pages, form)
+        content = self.cache.ask(f"{self.url.format(site=site)}/api.php", _pages, form, keep=False)
         renamed = {
             change["from"]: change["to"] for kind in ("normalized", "redirects") for change in content.get(kind, [])
         }
@@ -65,22 +67,12 @@ class Articles:
 
     def _edits(self, site: str, title: str) -> int:
         """Return the number of edits of a page, which is 0 if there is no such page."""
-        name = urllib.parse.quote(title.replace(" ", "_"), safe="")
+        name = quote(title.replace(" ", "_"), safe="")
+        address = f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits"
         try:
-            return self._fetch(f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits", _count)
+            return self.cache.ask(address, _count, keep=False)
         except PageNotFound:
             return 0
-
-    def _fetch(self, address: str, parse: Callable[[Any], Parsed], form: Mapping[str, str] | None = None) -> Parsed:
-        """Send a POST request if there is a form, else a GET request."""
-
-        def send() -> BaseHTTPResponse:
-            method = "POST" if form else "GET"
-            response = self.cache.session.request(method, address, data=form, timeout=self.cache.timeout, stream=True)
-            raw: BaseHTTPResponse = response.raw
-            return raw
-
-        return self.cache.fetch(send, parse, address)
 
 
 def _pages(answer: Any) -> dict[str, Any]:

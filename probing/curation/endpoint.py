@@ -1,21 +1,16 @@
 """Client of a SPARQL endpoint, which turns queries into rows."""
 
-import io
 import json
 import re
-import urllib.error
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from email.message import Message
-from typing import IO, Any
+from typing import Any
 
 from tqdm import tqdm
-from urllib3 import HTTPHeaderDict, HTTPResponse
 
 from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
-from probing.extras import extra_package
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 ITEM_ADDRESS = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
@@ -24,7 +19,7 @@ LATIN_SCRIPT = {
     *("ca", "cs", "da", "de", "en", "es", "et", "eu", "fi", "fr", "ga", "gl", "hr", "hu", "id", "is", "it", "lb", "lt"),
     *("lv", "mi", "ms", "mt", "nb", "nl", "nn", "no", "pl", "pt", "rm", "ro", "sk", "sl", "sq", "sv", "tr", "vi"),
 }
-TOO_LONG = "timed out"  # stored instead of rows for a query that exceeds the engine's time limit
+TOO_LONG = "timed out"  # noted instead of rows for a query that exceeds the engine's time limit
 UNKNOWN = ""  # an object that exists according to Wikidata, which does not tell which it is ("somevalue")
 
 # Column -> value: an item's id, a text, or UNKNOWN. A column without a value is missing.
@@ -95,45 +90,20 @@ class Endpoint:
         return page if len(page) <= PAGE else None
 
     def _cached_rows(self, query: Query) -> list[Binding]:
-        """Return the rows from the cache, else from the endpoint; a timeout of the engine is cached as well."""
-        key = f"{self.url}\n{query.text}"
-        answer = self.cache.get(key)
-        if answer == TOO_LONG:
-            raise QueryTimedOut(f"{query.description} takes {self.url} too long.", "Ask for less.")
-        if answer is None:
-            answer = self._fetch(query, key)
-            self.cache.put(key, answer)
-        return list(answer)
+        """Return the rows from the cache, else from the endpoint; a timeout of the engine is noted as well.
 
-    def _fetch(self, query: Query, key: str) -> list[Binding]:
+        The request is the one of SPARQL's protocol, a form with one field. SPARQLWrapper would send the same, but by
+        urllib only, past the cache and without the headers of errors.
+        """
+        key = f"{self.url}\n{query.text}"
+        if self.cache.note(key) == TOO_LONG:
+            raise QueryTimedOut(f"{query.description} takes {self.url} too long.", "Ask for less.")
         try:
-            bindings = self.cache.fetch(
-                lambda: self._send(query.text), lambda answer: _bindings(answer, self.url), self.url
-            )
+            return self.cache.ask(self.url, lambda answer: _rows(answer, self.url), {"query": query.text})
         except OverTimeLimit:
             if any(query.slices()):
-                self.cache.put(key, TOO_LONG)
+                self.cache.put_note(key, TOO_LONG)
             raise
-        return [_binding(binding) for binding in bindings]
-
-    def _send(self, text: str) -> HTTPResponse:
-        """Send a query with SPARQLWrapper, whose transport is urllib; return its answer or error as urllib3 has it."""
-        library = extra_package("SPARQLWrapper", "curation", "Asking Wikidata")
-        wrapper = library.SPARQLWrapper(self.url, returnFormat=library.JSON, agent=self.cache.agent)
-        wrapper.setMethod(library.POST)
-        wrapper.setTimeout(int(self.cache.timeout) or 1)
-        wrapper.setQuery(text)
-        try:
-            answer = wrapper.query().response
-            return _response(answer.status, answer.headers, answer)
-        except urllib.error.HTTPError as error:
-            return _response(error.code, error.headers, error)
-        except library.SPARQLExceptions.SPARQLWrapperException as error:
-            # SPARQLWrapper replaces some HTTP errors by its own, which lack status and headers; the context has them.
-            original = error.__context__
-            assert isinstance(original, urllib.error.HTTPError)
-            del original.headers["Content-Length"]  # that of the body before SPARQLWrapper added words of its own
-            return _response(original.code, original.headers, io.BytesIO(str(error).encode()))
 
 
 def labels_query(languages: Sequence[str], items: tuple[str, ...]) -> Query:
@@ -156,20 +126,15 @@ def item_number(item: str) -> tuple[int, str]:
     return (int(digits[0]) if digits else 0, item)
 
 
-def _response(status: int, headers: Message, body: IO[bytes]) -> HTTPResponse:
-    """Return a response of urllib3 that reads the body on demand; urllib's bodies have their chunks joined already."""
-    kept = HTTPHeaderDict((name, value) for name, value in headers.items() if name.lower() != "transfer-encoding")
-    return HTTPResponse(body, kept, status, preload_content=False)
-
-
-def _bindings(answer: Any, server: str) -> list[dict[str, Any]]:
+def _rows(answer: Any, server: str) -> list[Binding]:
     try:
-        return list(answer["results"]["bindings"])
+        bindings = list(answer["results"]["bindings"])
     except (KeyError, TypeError) as error:
         excerpt = json.dumps(answer)[:100]
         raise SourceUnavailable(
             f"{server} answered something other than rows ({excerpt}).", "Check --endpoint."
         ) from error
+    return [_binding(binding) for binding in bindings]
 
 
 def _binding(values: Mapping[str, Any]) -> Binding:

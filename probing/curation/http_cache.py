@@ -1,27 +1,28 @@
-"""A disk cache of HTTP answers, with a polite client for the answers that it lacks.
+"""A polite HTTP client with a disk cache.
 
-Requests are spaced out, repeated after a pause while a server is busy, and never repeated once they are answered.
+Requests are spaced out, repeated after a pause while a server is busy, and never repeated once they are answered. The
+cache is that of requests-cache, and the rules of repetition are those of urllib3's `Retry`. Neither repeats an answer
+that breaks off, or one that reports an error of the server with status 200, so that the loop around them is here.
 """
 
 import hashlib
-import http.client
 import json
 import logging
 import os
 import re
 import sqlite3
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
-import requests
 from urllib3 import BaseHTTPResponse, Retry
-from urllib3.exceptions import HTTPError, InvalidHeader, MaxRetryError
+from urllib3.exceptions import InvalidHeader, MaxRetryError
 
 from probing.errors import BadInput, NoSpace, SourceUnavailable
+from probing.extras import extra_package
 from probing.files.folders import space
 
 logger = logging.getLogger(__name__)
@@ -37,8 +38,8 @@ FORBIDDEN, THROTTLED, THROTTLED_PAUSES = 403, 429, 30
 ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into an answer that it gives up
 # A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
 GATEWAY_TIMEOUT = "status 504"
-# SPARQLWrapper raises the errors of urllib, requests those of urllib3, both of them OSError; ValueError is for content.
-TRANSIENT = (HTTPError, http.client.HTTPException, OSError, ValueError)
+TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
+JSON_TYPES = "application/sparql-results+json, application/json"
 
 Parsed = TypeVar("Parsed")
 
@@ -79,7 +80,7 @@ class HttpCache:
     `interval`: seconds from the end of one request to the next. `attempts`: requests for one answer before giving up.
     `first_pause`: seconds before the second request, doubled before each further one, unless the server sends
     Retry-After. `timeout`: seconds to wait for an answer. `contact`: an e-mail address or web page of the user, which
-    Wikimedia's policy on user agents demands.
+    Wikimedia's policy on user agents demands. A `path` without an extension gets `.sqlite`.
     """
 
     def __init__(
@@ -96,77 +97,99 @@ class HttpCache:
             raise BadInput(f"{path} is a folder, which cannot hold answers.", "Give --cache the name of a file.")
         self.agent = user_agent(contact)
         self.interval, self.attempts, self.first_pause, self.timeout = interval, attempts, first_pause, timeout
-        self.session = requests.Session()
-        self.session.headers["User-Agent"] = self.agent
         self._answer_times: set[str] = set()
         self._last_request = float("-inf")
-        try:
-            with space(path):
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._database = sqlite3.connect(path)
-                self._database.execute("PRAGMA journal_mode = WAL")
-                self._database.execute("PRAGMA synchronous = NORMAL")
-                self._database.execute(
-                    "CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, at TEXT, answer TEXT)"
-                )
-        except (OSError, sqlite3.DatabaseError) as error:
-            raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error
+        self.session, self._notes = _open(path if path.suffix else path.with_suffix(".sqlite"))
+        self.session.headers.update({"User-Agent": self.agent, "Accept": JSON_TYPES})
 
     def __enter__(self) -> "HttpCache":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
         self.session.close()
-        self._database.close()
+        self._notes.close()
 
-    def get(self, key: str) -> Any | None:
-        """Return the stored answer, or None if there is none."""
-        row = self._database.execute("SELECT at, answer FROM answers WHERE key = ?", (_digest(key),)).fetchone()
-        if row is None:
+    def note(self, key: str) -> Any | None:
+        """Return what was noted under the key, or None."""
+        text = self._notes.get(_digest(key))
+        if text is None:
             return None
-        self._answer_times.add(row[0])
-        return json.loads(row[1])
+        noted_at, value = json.loads(text)
+        self._answer_times.add(noted_at)
+        return value
 
-    def put(self, key: str, answer: Any) -> None:
-        """Store an answer, which must be representable as JSON."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+    def put_note(self, key: str, value: Any) -> None:
+        """Store a part of an answer, or what it says; the value must be representable as JSON."""
+        now = _time(datetime.now(UTC))
         self._answer_times.add(now)
-        try:
-            with self._database:
-                self._database.execute("REPLACE INTO answers VALUES (?, ?, ?)", (_digest(key), now, json.dumps(answer)))
-        except sqlite3.OperationalError as error:
-            raise NoSpace(f"The answer could not be stored ({error}).", "Free some space and try again.") from error
+        self._notes[_digest(key)] = json.dumps([now, value])
+        if _digest(key) not in self._notes:  # SQLiteDict passes over the errors of SQLite
+            raise _no_space()
 
-    def fetch(self, send: Callable[[], BaseHTTPResponse], parse: Callable[[Any], Parsed], server: str) -> Parsed:
-        """Return what `parse` makes of the JSON that the server answers. Nothing is stored.
+    def ask(
+        self,
+        address: str,
+        read: Callable[[Any], Parsed],
+        form: Mapping[str, str] | None = None,
+        *,
+        keep: bool = True,
+    ) -> Parsed:
+        """Return what `read` makes of the JSON with which the server answers, or has answered an earlier request.
 
-        Busy servers, broken connections and answers that `parse` rejects with a ValueError are asked again. Raises
-        `QueryTimedOut` after the second timeout at the server, and `SourceUnavailable` after the last attempt.
+        A POST request is sent if there is a form, else a GET request. Busy servers, broken connections and answers
+        that `read` rejects with a ValueError are asked again; an answer that it takes is stored if `keep` is set.
+        Raises `QueryTimedOut` after the second timeout at the server, and `SourceUnavailable` after the last attempt.
         """
         retry = PoliteRetry(total=self.attempts - 1, backoff_factor=self.first_pause)
         problems: list[str] = []
         while True:
-            response: BaseHTTPResponse | None = None
-            self._wait()
+            response: Any = None
             try:
-                response = send()
-                return parse(_json(response, server))
+                response = self._send(address, form)
+                parsed = read(_json(response, address))
             except TRANSIENT as error:
-                problems.append(str(getattr(error, "reason", error)))
+                problems.append(_reason(error))
+            else:
+                if keep:
+                    self._store(response)
+                self._answer_times.add(_time(response.created_at))
+                return parsed
             finally:
-                self._last_request = time.monotonic()
-            _check_timeouts(problems, server)
-            _check_pause(retry, response, server)
-            try:
-                retry = retry.increment(url=server)
-            except MaxRetryError as error:
-                raise SourceUnavailable(
-                    f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
-                    "Try again later, or with a longer --timeout: all answers so far are stored.",
-                ) from error
-            pause = (response and retry.get_retry_after(response)) or retry.get_backoff_time()
-            logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], pause)
-            retry.sleep(response)
+                if response is None or not response.from_cache:
+                    self._last_request = time.monotonic()
+            retry = self._pause(retry, response, problems, address)
+
+    def _send(self, address: str, form: Mapping[str, str] | None) -> Any:
+        """Return the stored answer, else that of the server, after a while since the last request."""
+        requests = extra_package("requests", "curation", "Asking Wikidata")
+        method = "POST" if form else "GET"
+        if not self.session.cache.contains(request=requests.Request(method, address, data=form)):
+            time.sleep(max(0.0, self._last_request + self.interval - time.monotonic()))
+        # As a stream, so that the status of an error is known even if its text breaks off.
+        return self.session.request(method, address, data=form, timeout=self.timeout, stream=True)
+
+    def _store(self, response: Any) -> None:
+        if not response.from_cache:
+            self.session.cache.save_response(response)
+            if not self.session.cache.contains(request=response.request):  # it passes over the errors of SQLite
+                raise _no_space()
+
+    def _pause(self, retry: PoliteRetry, response: Any, problems: Sequence[str], server: str) -> PoliteRetry:
+        """Wait before the next attempt; return what is left of the attempts, or raise the error that ends them."""
+        raw = None if response is None else response.raw
+        _check_timeouts(problems, server)
+        _check_pause(retry, raw, server)
+        try:
+            retry = retry.increment(url=server)
+        except MaxRetryError as error:
+            raise SourceUnavailable(
+                f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
+                "Try again later, or with a longer --timeout: all answers so far are stored.",
+            ) from error
+        pause = (raw and retry.get_retry_after(raw)) or retry.get_backoff_time()
+        logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], pause)
+        retry.sleep(raw)
+        return retry
 
     def answer_period(self) -> dict[str, str]:
         """Return when the first and the last of the answers in use were given.
@@ -179,15 +202,33 @@ class HttpCache:
             return {"from": fixed, "to": fixed}
         return {"from": min(self._answer_times, default=""), "to": max(self._answer_times, default="")}
 
-    def _wait(self) -> None:
-        time.sleep(max(0.0, self._last_request + self.interval - time.monotonic()))
-
 
 def user_agent(contact: str) -> str:
     """Return the header User-Agent in the form of Wikimedia's policy; raise `BadInput` if this is no contact."""
     if contact and not CONTACT.fullmatch(contact):
         raise BadInput(f"{contact!r:.80} is no contact.", "Give --contact an e-mail address or a web page.")
     return f"{CLIENT} ({contact}; {PURPOSE}) Python" if contact else f"{CLIENT} ({PURPOSE}) Python"
+
+
+def _open(path: Path) -> tuple[Any, Any]:
+    """Return a `CachedSession` with the file's answers, and a `SQLiteDict` with its notes.
+
+    Raises `BadInput` if the file cannot hold any. The session only reads its cache: what is stored in it has been
+    accepted by those who asked.
+    """
+    library = extra_package("requests_cache", "curation", "Asking Wikidata")
+    try:
+        with space(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if path.exists() and not os.access(path, os.W_OK):  # requests-cache would wait for it without an end
+                raise PermissionError("it may not be written")
+            # JSON and not pickle, which is the default: reading a file of others must not run code.
+            backend = library.SQLiteCache(path, serializer="json", wal=True)
+            notes = library.SQLiteDict(path, table_name="notes", serializer=None, wal=True)
+    except (OSError, sqlite3.DatabaseError) as error:
+        raise BadInput(f"{path} cannot hold answers ({error}).", "Remove it or choose another --cache.") from error
+    session = library.CachedSession(backend=backend, allowable_methods=("GET", "POST"), read_only=True)
+    return session, notes
 
 
 def _check_timeouts(problems: Sequence[str], server: str) -> None:
@@ -207,11 +248,11 @@ def _check_pause(retry: PoliteRetry, response: BaseHTTPResponse | None, server: 
         )
 
 
-def _json(response: BaseHTTPResponse, server: str) -> Any:
+def _json(response: Any, server: str) -> Any:
     """Return the JSON of an answer; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
     text = _text(response)
-    if not 200 <= response.status < 300:
-        _raise_for_status(response.status, " ".join(text.split()), server)
+    if not 200 <= response.status_code < 300:
+        _raise_for_status(response.status_code, " ".join(text.split()), server)
     if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
         raise BadInput(f"{server} answers with a web page instead of data.", "Check --endpoint and --wikipedia.")
     try:
@@ -233,16 +274,28 @@ def _raise_for_status(status: int, text: str, server: str) -> None:
     raise kind(f"{server} refuses the request: {status} {text[:200]}.", step)
 
 
-def _text(response: BaseHTTPResponse) -> str:
-    """Return the body; if the body of an error breaks off, return what arrived of it."""
-    received = bytearray()
+def _text(response: Any) -> str:
+    """Return the body; that of an error is empty if it breaks off, because its status says enough."""
     try:
-        for part in response.stream(decode_content=True):
-            received += part
-    except HTTPError:
-        if response.status < 400:
+        return str(response.content, errors="replace")
+    except OSError:
+        if response.status_code < 400:
             raise
-    return received.decode(errors="replace")
+        return ""
+
+
+def _reason(error: Exception) -> str:
+    """Return an error in words, without the layers that requests and urllib3 put around it."""
+    inner = error.args[0] if error.args else error
+    return str(getattr(inner, "reason", error))
+
+
+def _no_space() -> NoSpace:
+    return NoSpace("The answer could not be stored.", "Free some space and try again.")
+
+
+def _time(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def _digest(key: str) -> str:

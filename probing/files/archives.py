@@ -1,10 +1,9 @@
 """Downloading files and archives from an official source and unpacking them, never outside their folder."""
 
-import http.client
+import io
 import json
 import shutil
 import tarfile
-import urllib.request
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -13,13 +12,14 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+import httpx2
+
 from probing.errors import SourceUnavailable
 from probing.files.folders import space
 
 LARGEST_ARCHIVE = 500_000_000  # bytes, as they are sent and when unpacked
 LARGEST_JSON = 5_000_000  # bytes
 READ_TIMEOUT = 60  # seconds without a byte
-CHUNK = 1_000_000  # bytes
 
 
 def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
@@ -33,7 +33,7 @@ def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str
                 _copy(answer, copy)
                 unpack_zip(copy, paths, folder)
         else:
-            unpack(answer, paths, folder)
+            unpack(readable(answer), paths, folder)
 
 
 def fetch_file(address: str, folder: Path, by_hand: str) -> None:
@@ -48,7 +48,7 @@ def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
     `folder`: where the files that it is about will be written.
     """
     with _answer(address, folder, by_hand) as answer:
-        content = answer.read(LARGEST_JSON)
+        content = readable(answer).read(LARGEST_JSON)
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
@@ -56,29 +56,58 @@ def fetch_json(address: str, folder: Path, by_hand: str) -> Any:
 
 
 @contextmanager
-def _answer(address: str, folder: Path, by_hand: str) -> Iterator[http.client.HTTPResponse]:
-    """Yield what the source sends; any fault of it becomes `SourceUnavailable`."""
-    request = urllib.request.Request(address, headers={"User-Agent": "clozeboard"})
+def _answer(address: str, folder: Path, by_hand: str) -> Iterator[httpx2.Response]:
+    """Yield what the source sends, to be read as a stream; any fault of it becomes `SourceUnavailable`."""
+    headers = {"User-Agent": "clozeboard", "Accept-Encoding": "identity"}
+    sending = httpx2.stream("GET", address, headers=headers, timeout=READ_TIMEOUT, follow_redirects=True)
     try:
-        with (
-            space(folder),
-            urllib.request.urlopen(request, timeout=READ_TIMEOUT) as answer,
-        ):
+        with space(folder), sending as answer:
+            if not answer.is_success:
+                raise OSError(answer.reason_phrase or f"status {answer.status_code}")
             yield answer
-    except (OSError, EOFError, http.client.HTTPException, tarfile.TarError, zipfile.BadZipFile, zlib.error) as error:
-        raise SourceUnavailable(
-            f"{address} could not be fetched ({getattr(error, 'reason', error)}).", by_hand
-        ) from error
+    except (
+        *(httpx2.HTTPError, httpx2.InvalidURL),
+        *(OSError, EOFError, tarfile.TarError, zipfile.BadZipFile, zlib.error),
+    ) as error:
+        raise SourceUnavailable(f"{address} could not be fetched ({error}).", by_hand) from error
 
 
-def _copy(answer: http.client.HTTPResponse, target: IO[bytes]) -> None:
+class _Content(io.RawIOBase):
+    """The content of an answer as a file, as it was sent."""
+
+    def __init__(self, answer: httpx2.Response) -> None:
+        self._parts = answer.iter_raw()
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._rest = memoryview(part)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def readable(answer: httpx2.Response) -> IO[bytes]:
+    """Return the content of a streamed answer as a file."""
+    return io.BufferedReader(_Content(answer))
+
+
+def _copy(answer: httpx2.Response, target: IO[bytes]) -> None:
     total = 0
-    while chunk := answer.read(CHUNK):
-        total += len(chunk)
-        _refuse_larger(total)
-        target.write(chunk)
-    if answer.length:  # bytes that were announced and did not come
-        raise EOFError(f"broken off after {total:,} bytes")
+    try:
+        for chunk in answer.iter_raw():
+            total += len(chunk)
+            _refuse_larger(total)
+            target.write(chunk)
+    except httpx2.RemoteProtocolError as error:  # fewer bytes came than were announced
+        raise EOFError(f"broken off after {total:,} bytes") from error
 
 
 def _refuse_larger(size: int) -> None:

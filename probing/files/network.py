@@ -11,11 +11,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from ssl import SSLContext
 from typing import Any
+from urllib.request import getproxies, proxy_bypass
 
 import httpcore2
 import httpx2
 from huggingface_hub import constants, set_client_factory
-from huggingface_hub.utils._http import default_client_factory
+from huggingface_hub.utils._http import hf_request_event_hook
 
 from probing.errors import SlowDownload, SourceUnavailable, WrongSizes
 
@@ -136,6 +137,91 @@ def _shorter(timeout: float | None) -> float | None:
     return current.seconds() if timeout is None else min(current.seconds(), timeout)
 
 
+class LimitedTransport(httpx2.BaseTransport):
+    """Sends the requests of a client of httpx2 over connections that keep to the current allowance.
+
+    httpx2's own transport takes no backend, so that this one is made of httpcore2, on which that is built. Like that
+    one it goes through the proxies that the environment names.
+    """
+
+    def __init__(self) -> None:
+        self._ssl_context = httpx2.create_ssl_context()
+        self._pools: dict[str, httpcore2.ConnectionPool] = {}
+
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        address = request.url
+        with _errors_of_httpx():
+            answer = self._pool(_proxy(address)).handle_request(
+                httpcore2.Request(
+                    request.method,
+                    httpcore2.URL(
+                        scheme=address.raw_scheme, host=address.raw_host, port=address.port, target=address.raw_path
+                    ),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                    extensions=request.extensions,
+                )
+            )
+        return httpx2.Response(
+            answer.status, headers=answer.headers, stream=Content(answer), extensions=answer.extensions
+        )
+
+    def close(self) -> None:
+        for pool in self._pools.values():
+            pool.close()
+
+    def _pool(self, proxy: str) -> httpcore2.ConnectionPool:
+        """Return the connections that go through a proxy, which is empty for those that do not."""
+        if proxy not in self._pools:
+            parsed = httpx2.Proxy(proxy) if proxy else None
+            self._pools[proxy] = httpcore2.ConnectionPool(
+                self._ssl_context,
+                proxy=httpcore2.Proxy(str(parsed.url), auth=parsed.raw_auth) if parsed else None,
+                max_connections=100,
+                keepalive_expiry=5.0,
+                network_backend=LimitedBackend(httpcore2.SyncBackend()),
+            )
+        return self._pools[proxy]
+
+
+class Content(httpx2.SyncByteStream):
+    """The content of an answer of httpcore2, for httpx2."""
+
+    def __init__(self, answer: httpcore2.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        with _errors_of_httpx():
+            yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+def _proxy(address: httpx2.URL) -> str:
+    """Return the proxy that the environment names for an address, or an empty text."""
+    if proxy_bypass(address.host):
+        return ""
+    proxies = getproxies()
+    proxy = proxies.get(address.scheme) or proxies.get("all", "")
+    return proxy if "://" in proxy or not proxy else f"http://{proxy}"
+
+
+@contextmanager
+def _errors_of_httpx() -> Iterator[None]:
+    """Turn errors of httpcore2 into those of httpx2, which have the same names."""
+    try:
+        yield
+    except (
+        httpcore2.TimeoutException,
+        httpcore2.NetworkError,
+        httpcore2.ProtocolError,
+        httpcore2.ProxyError,
+        httpcore2.UnsupportedProtocol,
+    ) as error:
+        raise getattr(httpx2, type(error).__name__)(str(error)) from error
+
+
 def _refuse_compression(response: httpx2.Response) -> None:
     """Refuse an answer that would grow when it is unpacked; none is asked for."""
     if _current.get() and response.headers.get("Content-Encoding", "identity") != "identity":
@@ -143,14 +229,14 @@ def _refuse_compression(response: httpx2.Response) -> None:
 
 
 def _client() -> httpx2.Client:
-    client: httpx2.Client = default_client_factory()
-    client.headers["Accept-Encoding"] = "identity"
-    client.event_hooks["response"].append(_refuse_compression)
-    for transport in (client._transport, *client._mounts.values()):
-        if isinstance(transport, httpx2.HTTPTransport):  # neither package has a public way to set it
-            pool: Any = transport._pool
-            pool._network_backend = LimitedBackend(pool._network_backend)
-    return client
+    """Return a client such as huggingface_hub makes, whose hook keeps to HF_HUB_OFFLINE and counts downloads."""
+    return httpx2.Client(
+        transport=LimitedTransport(),
+        event_hooks={"request": [hf_request_event_hook], "response": [_refuse_compression]},
+        headers={"Accept-Encoding": "identity"},
+        follow_redirects=True,
+        timeout=None,
+    )
 
 
 def limit_connections() -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import httpx2
+
 from probing.errors import BadInput, DigestMismatch, ProbingError
-from probing.files.archives import unpack
+from probing.files.archives import readable, unpack
 from probing.files.folders import new_folder, space
 from probing.formats import FORMATS, read_version
 from probing.remote.connection import Connection, NotWelcome, Read, SiteUnavailable
@@ -67,11 +69,12 @@ class Site(Connection):
         with new_folder(folder) as new:
             response = self._send("GET", benchmark.path, stream=True)
             try:
-                with response, space(folder):
-                    response.raw.decode_content = False
-                    unpack(response.raw, [""], new)
-            except (OSError, EOFError, tarfile.TarError) as error:
+                with space(folder):
+                    unpack(readable(response), [""], new)
+            except (httpx2.HTTPError, OSError, EOFError, tarfile.TarError) as error:
                 raise SiteUnavailable(f"The files of {benchmark.slug} did not arrive.", "Try again.") from error
+            finally:
+                response.close()
             if read_version(benchmark.format, new, benchmark.digest) is None:
                 raise DigestMismatch(f"The files of {benchmark.slug} are not those that the site names.", "Report it.")
 

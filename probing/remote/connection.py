@@ -1,14 +1,14 @@
 """The connection to a site's interface: a token, retries, strict reading, and every error as one sentence."""
 
 import os
+import ssl
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-import requests
-from requests.adapters import HTTPAdapter
-from urllib3 import Retry
+import httpx2
 
 from probing.errors import BadInput, ProbingError, SourceUnavailable
 from probing.remote.protocol import package_version
@@ -16,6 +16,7 @@ from probing.remote.protocol import package_version
 TOKEN_VARIABLE = "CLOZEBOARD_TOKEN"
 TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
 RETRIED = (429, 500, 502, 503, 504)
+LONGEST_PAUSE, LONGEST_REQUESTED_PAUSE = 30, 3600  # seconds, by the client's own rule and as a site asks for
 TOO_LARGE = 413
 Read = TypeVar("Read")
 
@@ -61,67 +62,64 @@ class Connection:
         if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
             raise NotWelcome("There is no token, or it holds characters that no token has.", "Copy it again.")
         self.address, self._token, self._timeouts = address.rstrip("/"), token and token.strip(), timeouts
-        self._session = self._open(attempts)
+        self._pauses = [0, *(min(2**number, LONGEST_PAUSE) for number in range(attempts))][:attempts]
+        self._client = self._open()
 
-    def _open(self, attempts: int) -> requests.Session:
-        retry = Retry(
-            attempts,
-            backoff_factor=0.5,
-            backoff_max=30,
-            status_forcelist=RETRIED,
-            allowed_methods=None,
-            raise_on_status=False,
-        )
-        session = requests.Session()
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, HTTPAdapter(max_retries=retry))
-        session.headers["User-Agent"] = f"clozeboard/{package_version()}"
-        session.auth = self._authorize
-        return session
-
-    def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Add the token, if any; as the session's own way of authorization, so that no .netrc can replace it."""
+    def _open(self) -> httpx2.Client:
+        headers = {"User-Agent": f"clozeboard/{package_version()}"}
         if self._token:
-            request.headers["Authorization"] = f"Bearer {self._token}"
-        return request
+            headers["Authorization"] = f"Bearer {self._token}"
+        to_connect, to_read = self._timeouts
+        return httpx2.Client(headers=headers, timeout=httpx2.Timeout(to_read, connect=to_connect))
 
-    def _parsed(self, response: requests.Response, read: Callable[[Mapping[str, Any]], Read]) -> Read:
+    def _parsed(self, response: httpx2.Response, read: Callable[[Mapping[str, Any]], Read]) -> Read:
         try:
             return read(response.json())
         except (ValueError, KeyError, TypeError, AttributeError, BadInput) as error:
             message = f"{self.address} is not a Clozeboard site of this version."
             raise NotWelcome(message, "Check the address.") from error
 
-    def _send(self, method: str, route: str, **content: Any) -> requests.Response:
-        """Send a request and return the answer if it is a good one."""
+    def _send(self, method: str, route: str, *, stream: bool = False, **content: Any) -> httpx2.Response:
+        """Send a request and return the answer if it is a good one; of a `stream` the content is not read yet."""
         with self._errors():
-            response = self._session.request(
-                method,
-                f"{self.address}/{self.route}{route}",
-                timeout=self._timeouts,
-                allow_redirects=False,
-                **content,
-            )
-        if response.ok and not response.is_redirect:
-            return response
+            response = self._answer(method, f"{self.address}/{self.route}{route}", stream, content)
+            if response.is_success:
+                return response
+            response.read()
         raise self._refusal(response)
+
+    def _answer(self, method: str, url: str, stream: bool, content: Mapping[str, Any]) -> httpx2.Response:
+        """Return what the site answers, or raise its fault, after the last attempt."""
+        for pause in self._pauses:
+            try:
+                response = self._client.send(self._client.build_request(method, url, **content), stream=stream)
+            except httpx2.TransportError as error:
+                if isinstance(error, httpx2.UnsupportedProtocol) or _is_about_certificate(error):
+                    raise
+            else:
+                if response.status_code not in RETRIED:
+                    return response
+                pause = max(pause, requested_pause(response))
+                response.close()
+            time.sleep(pause)
+        return self._client.send(self._client.build_request(method, url, **content), stream=stream)
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except requests.exceptions.SSLError as error:
-            raise NotWelcome(f"{self.address} has no valid certificate.", "Check the address.") from error
-        except (requests.exceptions.InvalidURL, requests.exceptions.InvalidSchema, UnicodeError) as error:
+        except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
             raise NotWelcome(f"{self.address} is not an address of a site.", "Check the spelling.") from error
-        except requests.RequestException as error:
+        except httpx2.HTTPError as error:
+            if _is_about_certificate(error):
+                raise NotWelcome(f"{self.address} has no valid certificate.", "Check the address.") from error
             raise SiteUnavailable(
                 f"{self.address} does not answer.", "Check the address, or try again later."
             ) from error
 
-    def _refusal(self, response: requests.Response) -> ProbingError:
+    def _refusal(self, response: httpx2.Response) -> ProbingError:
         """Return the error that stands for an answer other than a good one."""
-        if response.is_redirect:
+        if response.has_redirect_location:
             target = response.headers["Location"]
             target = target.partition(f"/{self.route}")[0] if self.route else target
             return NotWelcome(f"{self.address} leads to another address.", f"Give that address: {target:.200}")
@@ -146,7 +144,20 @@ def environment_token() -> str:
     return token
 
 
-def _message(response: requests.Response) -> tuple[str, str]:
+def requested_pause(response: httpx2.Response) -> int:
+    """Return the seconds that a site asks to be left alone for, 0 if it does not say."""
+    seconds = response.headers.get("Retry-After", "")
+    return min(int(seconds), LONGEST_REQUESTED_PAUSE) if seconds.isdecimal() else 0
+
+
+def _is_about_certificate(error: BaseException | None) -> bool:
+    """Tell whether an error of TLS stands behind this one."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _message(response: httpx2.Response) -> tuple[str, str]:
     """Return the sentence and the next step of a site's error, empty where it is not one."""
     try:
         error = response.json()["error"]
@@ -160,4 +171,4 @@ def _is_address(text: str) -> bool:
         address = urlsplit(text)
     except ValueError:
         return False
-    return address.scheme in ("http", "https") and bool(address.netloc)
+    return address.scheme in ("http", "https") and bool(address.netloc) and not any(map(str.isspace, text))

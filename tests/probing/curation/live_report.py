@@ -1,12 +1,14 @@
 """An endpoint whose first failure says all that the project needs to find the cause, for the tests of the real one."""
 
-import io
 from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs
 
 import pytest
-from urllib3 import HTTPResponse
+import requests
 
 from probing.curation.endpoint import Binding, Endpoint
+from probing.curation.http_cache import HttpCache
 from probing.curation.query import Query
 from probing.errors import ProbingError
 
@@ -21,30 +23,30 @@ class WatchedEndpoint(Endpoint):
     """
 
     failure = ""
-    sent, answer = "", "no answer"
+    sent = answer = ""
+
+    def __init__(self, cache: HttpCache, *address: str) -> None:
+        super().__init__(cache, *address)
+        cache.session.hooks["response"].append(self._watch)
 
     def rows(self, query: Query) -> list[Binding]:
         if self.failure:
             pytest.skip("an earlier query failed: see its message")
         try:
+            self.sent, self.answer = query.text, "no whole answer: see the error"
             return super().rows(query)
         except ProbingError as error:
             self.failure = self._report(error)
         pytest.fail(self.failure, pytrace=False)
 
-    def _send(self, text: str) -> HTTPResponse:
-        self.sent, self.answer = text, "no answer"
-        try:
-            response = super()._send(text)
-            body = response.read(decode_content=True)
-        except Exception as error:
-            self.answer = f"no whole answer: {type(error).__name__}: {error}"
-            raise
+    def _watch(self, response: requests.Response, **_: Any) -> None:
+        """Keep what is worth reporting of an answer."""
+        self.sent = parse_qs(str(response.request.body))["query"][0]
         headers = "\n".join(f"  {name}: {value}" for name, value in response.headers.items())
-        begin = body[:FIRST_BYTES].decode(errors="replace")
-        self.answer = f"status: {response.status}\nheaders:\n{headers}\nbody, {len(body):,} bytes, begins:\n{begin}"
-        plain = {name: value for name, value in response.headers.items() if name.lower() != "content-encoding"}
-        return HTTPResponse(io.BytesIO(body), plain, response.status, preload_content=False)
+        status = f"status: {response.status_code}\nheaders:\n{headers}"
+        self.answer = f"{status}\nno whole answer: see the error"
+        begin = response.content[:FIRST_BYTES].decode(errors="replace")
+        self.answer = f"{status}\nbody, {len(response.content):,} bytes, begins:\n{begin}"
 
     def _report(self, error: ProbingError) -> str:
         facts = (f"endpoint: {self.url}", f"time: {datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", f"error: {error}")

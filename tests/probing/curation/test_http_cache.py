@@ -1,5 +1,6 @@
 """Tests of the HTTP cache: pauses, retries, stored answers."""
 
+import json
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -201,20 +202,38 @@ def test_a_refused_connection_is_an_error(source: Source) -> None:
 
 
 def test_a_file_that_is_not_a_cache_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "answers").write_text("hello " * 1000)
+    (tmp_path / "answers.sqlite").write_text("hello " * 1000)
+    with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
+        HttpCache(tmp_path / "answers.sqlite")
     with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
         HttpCache(tmp_path / "answers")
     with pytest.raises(BadInput, match=r"cannot hold answers.*--cache"):
-        HttpCache(tmp_path / "answers" / "below")
+        HttpCache(tmp_path / "answers.sqlite" / "below")
     with pytest.raises(BadInput, match=r"is a folder, which cannot hold answers\. Give --cache the name of a file\.$"):
         HttpCache(tmp_path)
 
 
-def test_a_stored_answer_keeps_the_time_when_it_was_given(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_may_not_be_written_is_refused(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    source.cache()
+    monkeypatch.setattr("os.access", lambda path, mode: False)  # of root, who may write everywhere, as well
+    with pytest.raises(BadInput, match=r"cannot hold answers \(it may not be written\).*--cache"):
+        source.cache()
+
+
+def test_a_stored_answer_keeps_the_time_when_it_was_given(source: Source) -> None:
     first = source.cache()
-    first.put("a question", 1)
+    assert Endpoint(first, source.endpoint_url).rows(CAPITALS) == EGYPT
+    time.sleep(1.1)
     second = source.cache()
-    assert second.get("a question") == 1
+    assert Endpoint(second, source.endpoint_url).rows(CAPITALS) == EGYPT
+    assert second.answer_period() == first.answer_period()
+
+
+def test_a_note_keeps_the_time_when_it_was_made(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = source.cache()
+    first.put_note("a question", 1)
+    second = source.cache()
+    assert second.note("a question") == 1
     assert second.answer_period() == first.answer_period()
     assert second.answer_period()["from"].startswith("20")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
@@ -222,7 +241,13 @@ def test_a_stored_answer_keeps_the_time_when_it_was_given(source: Source, monkey
 
 
 def test_a_full_disk_is_an_error(source: Source) -> None:
-    answers = source.cache()
-    answers._database.execute("PRAGMA max_page_count = 3")
+    cache = source.cache()
+    for table in (cache._notes, cache.session.cache.responses):
+        with table.connection() as database:
+            database.execute("PRAGMA max_page_count = 3")
     with pytest.raises(NoSpace, match="Free some space"):
-        answers.put("a question", "x" * 100_000)
+        cache.put_note("a question", "x" * 100_000)
+    row = {"subject": {"type": "literal", "value": "x" * 100_000}}
+    source.sparql.faults.append(Fault(keep=0, body=json.dumps({"results": {"bindings": [row]}})))
+    with pytest.raises(NoSpace, match="Free some space"):
+        Endpoint(cache, source.endpoint_url).rows(CAPITALS)

@@ -109,6 +109,18 @@ def test_compressed_answers_are_refused_as_they_could_grow_without_a_limit() -> 
         client.describe("org/name")
 
 
+def test_the_proxy_of_the_environment_is_used_but_for_the_addresses_that_it_leaves_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nproxied"
+    with answering(lambda connection: connection.sendall(answer)) as client:
+        monkeypatch.setenv("http_proxy", client.endpoint)
+        monkeypatch.setenv("no_proxy", "left-out.invalid")
+        assert HubClient("http://hub.invalid").read("org/name", "main", "config.json", 0, 7) == b"proxied"
+        with pytest.raises(SourceUnavailable):
+            HubClient("http://left-out.invalid").read("org/name", "main", "config.json", 0, 7)
+
+
 @pytest.mark.parametrize("content", [b"[]", b"{", b'{"id": 7}', b"[" * 100_000, b'{"siblings": [{"a": 1}]}'])
 def test_a_description_that_is_none_is_reported_as_no_hub(content: bytes) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import socket
 import tarfile
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,12 +10,13 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
+import httpx2
 import pytest
 
 from probing.errors import DigestMismatch, ProbingError
 from probing.formats import bear
 from probing.remote.client import Site, cached_benchmark
-from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
+from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable, requested_pause
 from probing.remote.protocol import PROTOCOL, BenchmarkOffer, Handout
 from tests.conftest import BearFolder
 
@@ -203,6 +205,26 @@ def test_an_archive_cannot_leave_its_folder(server: FakeSite, bear_folder: BearF
         site = client_of(server, Answer(body=packed(bear_folder.write(), "x/../../../escaped")))
         cached_benchmark(site, offer, tmp_path / "a" / "b" / "cache")
     assert not list(tmp_path.rglob("escaped*"))
+
+
+def test_a_site_without_a_certificate_is_not_asked_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer_in_plain() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65_536)
+                connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+        Thread(target=answer_in_plain, daemon=True).start()
+        with pytest.raises(NotWelcome, match="no valid certificate"):
+            Site(f"https://127.0.0.1:{server.getsockname()[1]}", "secret", timeouts=(2, 2)).hello()
+
+
+def test_the_pause_that_a_site_asks_for_is_kept_up_to_an_hour() -> None:
+    assert requested_pause(httpx2.Response(429, headers={"Retry-After": "7"})) == 7
+    assert requested_pause(httpx2.Response(429, headers={"Retry-After": "99999"})) == 3600
+    assert requested_pause(httpx2.Response(503, headers={"Retry-After": "soon"})) == 0
 
 
 @pytest.mark.parametrize("change", [{"digest": "../../etc"}, {"format": "pickle", "digest": "1"}])
