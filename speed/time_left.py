@@ -37,8 +37,8 @@ from speed.replay import (
     seconds_until_followed,
     stretched,
 )
+from speed.report import shown_extent, time_left_table
 from speed.stored_results import core_digest, store, stored
-from speed.tables import shown_extent, time_left_table
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 

@@ -224,18 +224,13 @@ STATED_OF_MEANS: Mapping[tuple[int, ...], tuple[float, float]] = {
 }
 
 
-@pytest.mark.parametrize("sizes", STATED_OF_MEANS)
-def test_it_covers_the_mean_of_the_same_parts(sizes: tuple[int, ...]) -> None:
-    shares = coverage_of_means(sizes, 400, "chosen")
-    assert 0.94 <= np.mean(shares) <= 0.99
-    assert min(shares) > 0.8
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", STATED_OF_MEANS)
 def test_the_interval_of_a_mean_covers_as_often_as_the_methods_say(sizes: tuple[int, ...]) -> None:
     shares = [100 * share for share in coverage_of_means(sizes, 1000, "chosen")]
-    assert (np.mean(shares), min(shares)) == pytest.approx(STATED_OF_MEANS[sizes], abs=1.5)
+    average, lowest = STATED_OF_MEANS[sizes]
+    assert np.mean(shares) == pytest.approx(average, abs=0.6)
+    assert min(shares) >= lowest - 1  # a standard error, as these are other simulations than those of the table
 
 
 def test_a_bootstrap_of_items_would_cover_rare_hits_too_seldom() -> None:
