@@ -18,14 +18,12 @@ import torch
 
 from probing.errors import ProbingError
 from speed.comparison import compare, missed
-from speed.growth import growth
-from speed.limits import MEMORY_STATEMENTS, limits
+from speed.limits import MEMORY_STATEMENTS, growth, limits
 from speed.machine import describe, square_rate
-from speed.networks import LoadedNetwork, NetworkKind, load_network
+from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folder, write_gguf
 from speed.peers.protocol import Item, Job
 from speed.report import report
 from speed.stored_results import core_digest, store, stored
-from speed.weights import write_folder, write_gguf
 from speed.work import Workload, completions, statements, workload
 
 PACKAGES = ("torch", "transformers")

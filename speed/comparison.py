@@ -10,9 +10,8 @@ from statistics import median
 from typing import Any, NamedTuple
 
 import speed.peers
-from speed.environments import NotMeasured
 from speed.peers.protocol import Item, Job, System
-from speed.processes import Answer, SystemProcess
+from speed.processes import Answer, NotMeasured, SystemProcess
 
 KINDS = ("processor", "clock")
 

@@ -21,13 +21,11 @@ from probing.catalog import open_benchmark
 from probing.scoring.load import load
 from probing.scoring.loading_options import DTYPES
 from speed.comparison import compare, missed
+from speed.limits import observe_operations
 from speed.machine import describe, square_rate
-from speed.measure import observe_operations
-from speed.networks import LoadedNetwork, load_network
+from speed.networks import LoadedNetwork, Ours, load_network, write_folder
 from speed.peers.protocol import Job
 from speed.stored_results import store
-from speed.systems import Ours
-from speed.weights import write_folder
 from speed.work import Workload, bear, select, statements
 
 ROUNDS = 3

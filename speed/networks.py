@@ -1,21 +1,29 @@
-"""The two networks of the speed test."""
+"""The two networks of the speed test: loaded, as this project's systems, and written as all systems take them."""
 
 import warnings
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter
+from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from probing.errors import ModelNotFound
+from probing.language_model import Scoring, fitting
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
 from speed.trained_bert import trained_bert
+from speed.work import Workload
 
 NetworkKind = Literal["causal", "masked"]
+ARCHITECTURE = "general.architecture"
 
 
 class LoadedNetwork(NamedTuple):
@@ -54,3 +62,65 @@ def _smollm2() -> LoadedNetwork:
 def _bert() -> LoadedNetwork:
     network, tokenizer, training = trained_bert()
     return LoadedNetwork("BERT base, trained here", "masked", network, tokenizer, training)
+
+
+class OptionScores(NamedTuple):
+    """Scores of one item's options. Those that are not `exact` are upper bounds."""
+
+    scores: NDArray[np.float64]
+    exact: NDArray[np.bool_]
+
+
+class Observation(NamedTuple):
+    """Scores of a workload, and the token positions that the network computed for them, padding included."""
+
+    scores: list[OptionScores]
+    positions: int
+    padding: int
+
+
+@dataclass(frozen=True)
+class Ours:
+    name: str
+    model: HFModel
+    decide: int = 0
+
+    def __call__(self, workload: Workload) -> list[OptionScores]:
+        answers = self.model.score((item.request for item in workload), Scoring(decide=self.decide))
+        return [OptionScores(answer.reduce(), answer.exact) for answer in map(fitting, answers)]
+
+    def observe(self, workload: Workload) -> Observation:
+        before = replace(self.model.usage)
+        scores, usage = self(workload), self.model.usage
+        return Observation(scores, usage.positions - before.positions, usage.padding - before.padding)
+
+
+def write_folder(loaded: LoadedNetwork, folder: Path) -> None:
+    """Write the network and its tokenizer in the format of transformers.
+
+    A network from a GGUF file counts as quantised, although its weights are in float32, and cannot be saved as it is.
+    """
+    config = type(loaded.network.config).from_dict(loaded.network.config.to_dict() | {"quantization_config": None})
+    plain = type(loaded.network)(config)
+    plain.load_state_dict(loaded.network.state_dict())
+    plain.save_pretrained(folder)
+    loaded.tokenizer.save_pretrained(folder)
+
+
+def write_gguf(target: Path, source: Path | None = None) -> None:
+    """Write a GGUF file (SmolLM2's by default) again with its weights in float32, as transformers reads them."""
+    reader = GGUFReader(source or smollm2_file())
+    writer = GGUFWriter(target, str(reader.fields[ARCHITECTURE].contents()))
+    for name, field in reader.fields.items():
+        kind, *inner = field.types or [GGUFValueType.UINT32]
+        if name == ARCHITECTURE or name.startswith("GGUF."):
+            continue
+        value = gguf.LlamaFileType.ALL_F32 if name == "general.file_type" else field.contents()
+        writer.add_key_value(name, value, kind, inner[0] if inner else None)
+    for tensor in reader.tensors:
+        values = gguf.quants.dequantize(tensor.data, tensor.tensor_type).astype(np.float32)
+        writer.add_tensor(tensor.name, values, raw_dtype=GGMLQuantizationType.F32)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()

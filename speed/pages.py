@@ -17,19 +17,20 @@ limit is missed.
 """
 
 import argparse
-import subprocess
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
-from speed.page_figures import HEADER, MemoryFigures, PageFigures
-from speed.page_requests import Server, measure, measure_download
+from speed.served_site import Answer, Server, Site, download, free_port, get, served
 from speed.stored_results import store
-from speed.web_load import ROOT, Site, free_port
 
+ROUNDS = 7
+LONGEST = 20.0  # seconds after which a page is not measured again
+BEGINNING = 30_000  # bytes of the bare view that the first row of a download is compared with
 LARGE_DOWNLOAD = "/runs/{large}/items/?format=csv"
 
 FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
@@ -71,20 +72,152 @@ PAGES = (
     "/status/",
 )
 
+MB = 10**6  # bytes
+# The limits: times the bare view's time, queries, bytes, bytes of memory.
+ANEW, FIRST, AT_ONCE, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 15.0, 15.0, 50.0, 2.0, 12, 300_000, 60_000
+MEMORY = 400 * MB  # of the web process
+MORE_MEMORY = 50 * MB  # that a download may take
+TITLES = (
+    "page".ljust(50),
+    "bare, ms",
+    "anew, ms",
+    "times",
+    "first",
+    "at once",
+    "renewal, ms",
+    "unchanged",
+    "processor",
+    "times",
+    "queries",
+    "KB",
+    "gzip",
+)
+HEADER = f"| {' | '.join(TITLES)} |\n|{'|'.join('-' * (len(title) + 2) for title in TITLES)}|"
+DOWNLOADS = ("format=csv", "/api/v1/")  # which are as long as what they hold
 
-@contextmanager
-def served(site: Site) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve a site until the end of the block."""
-    command = [sys.executable, "-m", "speed.page_server", f"127.0.0.1:{site.port}"]
-    environment = {**site.environment, "CLOZEBOARD_REQUESTS_PER_MINUTE": "0"}
-    with (site.folder / "pages.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        site.wait_for_web()
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+
+@dataclass(frozen=True)
+class PageFigures:
+    """What was measured about a page, computed anew and unchanged, and about the bare view of its size.
+
+    Times are milliseconds until it is there: of a reader after a change that is no result (`anew`), of the first one
+    after new results of all benchmarks (`first`), and of one who comes before the lists are renewed (`at_once`).
+    `renewal` is how long that takes, for the lists of the pages that were measured before as well. `processor` and
+    `bare_processor` are what the web process needed of its processors for a page computed anew and for the bare view.
+    `queries` are those of the reader who comes at once.
+    """
+
+    page: str
+    bare: float
+    anew: float
+    first: float
+    at_once: float
+    renewal: float
+    unchanged: float
+    processor: float
+    bare_processor: float
+    queries: int
+    raw: int
+    zipped: int
+
+    @property
+    def misses(self) -> list[str]:
+        """Sentences on the limits that the page misses."""
+        limits: dict[str, tuple[float, float]] = {
+            "times the bare view, computed anew": (self.anew / self.bare, ANEW),
+            "times the bare view, after new results": (self.first / self.bare, FIRST),
+            "times the bare view, at once after new results": (self.at_once / self.bare, AT_ONCE),
+            "times the bare view, unchanged": (self.unchanged / self.bare, UNCHANGED),
+            "queries": (self.queries, MOST_QUERIES),
+        }
+        if not any(part in self.page for part in DOWNLOADS):
+            limits |= {"bytes": (self.raw, RAW), "bytes compressed": (self.zipped, ZIPPED)}
+        return [
+            f"{self.page}: {value:,.1f} {name}, must be {limit:,.0f} at most."
+            for name, (value, limit) in limits.items()
+            if value > limit
+        ]
+
+    @property
+    def line(self) -> str:
+        """The line on the page in the table below `HEADER`."""
+        times = (self.anew, self.first, self.at_once, self.unchanged)
+        anew, first, at_once, unchanged = (time / self.bare for time in times)
+        return (
+            f"| {self.page:<50} | {self.bare:8.1f} | {self.anew:8.1f} | {anew:5.1f} | "
+            f"{first:5.1f} | {at_once:7.1f} | {self.renewal:11.1f} | {unchanged:9.1f} | "
+            f"{self.processor:9.1f} | {self.processor / self.bare_processor:5.1f} | "
+            f"{self.queries:7} | {self.raw / 1000:6.0f} | {self.zipped / 1000:6.0f} |"
+        )
+
+
+@dataclass(frozen=True)
+class DownloadFigures:
+    """What was measured about a streamed download: times in milliseconds, and bytes.
+
+    `bare` and `first_row` are times until the bare view and until the first row is there. `memory`: by how much the
+    memory of the web process grew until the end.
+    """
+
+    page: str
+    bare: float
+    first_row: float
+    whole: float
+    rows: int
+    memory: int
+
+    @property
+    def misses(self) -> list[str]:
+        """Sentences on the limits that the download misses."""
+        times = self.first_row / self.bare
+        misses = [f"{self.page}: the first row after {times:.1f} times the bare view, must be {ANEW:.0f} at most."]
+        memory = f"{self.page}: {self.memory / MB:.0f} MB more memory, must be {MORE_MEMORY / MB:.0f} at most."
+        return [*(misses if times > ANEW else []), *([memory] if self.memory > MORE_MEMORY else [])]
+
+    @property
+    def line(self) -> str:
+        """A sentence on the download."""
+        return (
+            f"{self.page}: the first of {self.rows:,} rows after {self.first_row:.1f} ms "
+            f"({self.first_row / self.bare:.1f} times the bare view), the last after {self.whole / 1000:.1f} s, "
+            f"{self.memory / MB:.0f} MB more memory."
+        )
+
+
+@dataclass(frozen=True)
+class MemoryFigures:
+    """The bytes of the web process in memory: before the first request, and the most until the last one."""
+
+    before: int
+    peak: int
+
+    @property
+    def misses(self) -> list[str]:
+        """A sentence on the limit, if it is missed."""
+        miss = f"Peak memory of the web process: {self.peak / MB:.0f} MB, must be {MEMORY / MB:.0f} at most."
+        return [miss] if self.peak > MEMORY else []
+
+    @property
+    def line(self) -> str:
+        """A sentence on the memory."""
+        return (
+            f"Peak memory of the web process: {self.peak / MB:.0f} MB; before the first page {self.before / MB:.0f} MB."
+        )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m speed.pages", description=__doc__)
+    parser.add_argument("--data", type=Path, help="data folder that seed_scale has filled (default: fill a new one)")
+    parser.add_argument("--models", type=int, default=1000, help="models of a new site (default: 1000)")
+    parser.add_argument("--page", action="append", default=[], help="measure only this page, and store nothing")
+    options = parser.parse_args()
+    if options.data:
+        return report(Site(options.data.resolve(), free_port()), options.page)
+    with TemporaryDirectory() as folder:
+        site = Site(Path(folder), free_port())
+        site.command("migrate", "--verbosity=0")
+        site.command("seed_scale", "--models", str(options.models))
+        return report(site, options.page)
 
 
 def address(site: Site, page: str) -> str:
@@ -126,19 +259,68 @@ def report(site: Site, some: Sequence[str] = ()) -> int:
     return exit_code([*(miss for page in pages for miss in page.misses), *download.misses, *memory.misses])
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m speed.pages", description=__doc__)
-    parser.add_argument("--data", type=Path, help="data folder that seed_scale has filled (default: fill a new one)")
-    parser.add_argument("--models", type=int, default=1000, help="models of a new site (default: 1000)")
-    parser.add_argument("--page", action="append", default=[], help="measure only this page, and store nothing")
-    options = parser.parse_args()
-    if options.data:
-        return report(Site(options.data.resolve(), free_port()), options.page)
-    with TemporaryDirectory() as folder:
-        site = Site(Path(folder), free_port())
-        site.command("migrate", "--verbosity=0")
-        site.command("seed_scale", "--models", str(options.models))
-        return report(site, options.page)
+def measure(server: Server, page: str) -> PageFigures:
+    """Ask for a page computed anew, the same unchanged, and the bare view in turns; return the medians."""
+    whole = get(server, page)
+    bare: list[Answer] = []
+    anew: list[Answer] = []
+    first: list[Answer] = []
+    at_once: list[Answer] = []
+    renewal: list[float] = []
+    unchanged: list[float] = []
+    began = time.perf_counter()
+    while len(bare) < ROUNDS and (not bare or time.perf_counter() - began < LONGEST):
+        get(server, "/speed/changed?figures=yes")
+        at_once.append(get(server, page))
+        get(server, "/speed/changed?figures=yes")
+        renewal.append(get(server, "/speed/renewed").seconds)
+        first.append(get(server, page))
+        get(server, "/speed/changed")
+        anew.append(get(server, page))
+        unchanged.append(get(server, page).seconds)
+        bare.append(get(server, f"/speed/bare?bytes={len(whole.text)}"))
+    return PageFigures(
+        page,
+        bare=milliseconds([answer.seconds for answer in bare]),
+        anew=milliseconds([answer.seconds for answer in anew]),
+        first=milliseconds([answer.seconds for answer in first]),
+        at_once=milliseconds([answer.seconds for answer in at_once]),
+        renewal=milliseconds(renewal),
+        unchanged=milliseconds(unchanged),
+        processor=milliseconds([answer.processor for answer in anew]),
+        bare_processor=milliseconds([answer.processor for answer in bare]),
+        queries=max(answer.queries for answer in at_once),
+        raw=len(whole.text),
+        zipped=whole.sent,
+    )
+
+
+def measure_download(server: Server, page: str) -> DownloadFigures:
+    """Ask for a download as long as it is, and for the bare view, in turns; return medians and the growth of memory."""
+    bare: list[float] = []
+    first: list[float] = []
+    whole: list[float] = []
+    server.forget_peak()
+    before = server.memory()
+    began = time.perf_counter()
+    while not bare or (len(bare) < ROUNDS and time.perf_counter() - began < LONGEST):
+        bare.append(get(server, f"/speed/bare?bytes={BEGINNING}").seconds)
+        row, end, rows = download(server, page)
+        first.append(row)
+        whole.append(end)
+    return DownloadFigures(
+        page,
+        milliseconds(bare),
+        milliseconds(first),
+        milliseconds(whole),
+        rows,
+        memory=server.peak_memory() - before,
+    )
+
+
+def milliseconds(seconds: Sequence[float]) -> float:
+    """Return the median of some times in milliseconds."""
+    return round(1000 * float(median(seconds)), 1)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,28 @@
-"""A system as a process that answers requests: see `speed/peers/protocol.py`."""
+"""A system as a process that answers requests (see `speed/peers/protocol.py`), in a Python environment of its own.
+
+The environments of peers are made once, in a cache folder outside the checkout.
+"""
 
 import json
 import os
 import subprocess
+import sys
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple, Self
 
-from speed.environments import NotMeasured, last_lines, python_for
+from probing.files.gguf_cache import cache_folder
 from speed.peers.protocol import System
 
 CHECKOUT = Path(__file__).parents[1]
+PEERS = CHECKOUT / "speed" / "peers"
 SAMPLE_STEP = 6  # the batch size is chosen on every sixth item
+REASON_LINES = 3  # of what a process or pip wrote last
+
+
+class NotMeasured(Exception):
+    """A system cannot be measured here; the message is the reason."""
 
 
 class Answer(NamedTuple):
@@ -73,3 +84,32 @@ class SystemProcess:
         self._process.wait()
         message = last_lines(self._log.read_text(encoding="utf-8", errors="replace"))
         raise NotMeasured(message or "The process ended without a message.")
+
+
+def python_for(module: str) -> str:
+    """Return the interpreter for a module of `speed.peers`.
+
+    It is this one, unless MODULE.txt lists requirements; these are then installed into an environment of their own,
+    whose name contains the digest of the file.
+    """
+    requirements = PEERS / f"{module}.txt"
+    if not requirements.exists():
+        return sys.executable
+    digest = sha256(sys.version.encode() + requirements.read_bytes()).hexdigest()[:12]
+    folder = cache_folder() / "peers" / f"{module}-{digest}"
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        _run(sys.executable, "-m", "venv", "--clear", str(folder))
+        _run(str(python), "-m", "pip", "install", "--quiet", "--requirement", str(requirements))
+        complete.touch()
+    return str(python)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotMeasured(last_lines(done.stderr) or f"The exit code of {' '.join(command)} was {done.returncode}.")
+
+
+def last_lines(text: str) -> str:
+    return " ".join(line.strip() for line in text.strip().splitlines()[-REASON_LINES:])

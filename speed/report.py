@@ -6,32 +6,13 @@ The command writes each table between the comments that name it, or nothing wher
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 from typing import Any, NamedTuple
 
 from speed.stored_results import CHECKOUT, older_than_the_core, stored
-from speed.tables import (
-    commands_table,
-    culture_table,
-    early_decision_table,
-    few_shot_runs_table,
-    few_shot_table,
-    generation_table,
-    gguf_table,
-    in_bold,
-    markdown,
-    masked_inputs_table,
-    memory_table,
-    pages_table,
-    percent,
-    products_table,
-    progress_table,
-    site_memory_table,
-    sweep_table,
-    time_left_table,
-    web_memory_table,
-)
 
+MIB = 2**20
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
     "causal": "statements of a causal model",
@@ -208,6 +189,82 @@ def _with_version(row: Mapping[str, Any]) -> str:
     return f"{name} {version}" if name == package else f"{name} ({package} {version})"
 
 
+def memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory of whole runs by their work and size, and what each further item takes."""
+    rows = []
+    for work, runs in results["runs"].items():
+        for before, run in zip([None, *runs], runs, strict=False):
+            more = (run["bytes"] - before["bytes"]) / (run["items"] - before["items"]) if before else None
+            cells = f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}"
+            rows.append((work, *cells, f"{more / 1000:.1f} kB" if more else ""))
+    return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
+
+
+def site_memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory that a site takes to finish and to import runs of several sizes."""
+    rows = [
+        (f"{run['items']:,}", f"{run['statements']:,}", *(f"{run[task] / MIB:,.0f}" for task in ("finish", "import")))
+        for run in results["site"]
+    ]
+    return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
+
+
+def pages_table(results: Mapping[str, Any]) -> str:
+    """Return the times of the pages beside that of a bare view of their size, and what they take."""
+    rows = [
+        (
+            f"`{page['page']}`",
+            *(f"{page[name] / page['bare']:.1f}" for name in ("anew", "first", "at_once", "unchanged")),
+            str(page["queries"]),
+            *(f"{page[name] / 1000:,.0f}" for name in ("raw", "zipped")),
+        )
+        for page in results["pages"]
+    ]
+    return markdown(("page", "anew", "first", "at once", "unchanged", "queries", "KB", "KB compressed"), rows)
+
+
+def web_memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory of the web process, and what the largest download adds to it."""
+    memory, download = results["memory"], results["download"]
+    figures = {
+        "before the first page": memory["before"],
+        "at most": memory["peak"],
+        f"added by the CSV of {download['rows']:,} items": download["memory"],
+    }
+    return markdown(("web process", "MB"), [(name, f"{size / 1e6:,.0f}") for name, size in figures.items()])
+
+
+def time_left_table(results: Mapping[str, Any]) -> str:
+    """Return the errors of all runs as a table."""
+    rows = [
+        (name, f"{run['positions']:,}", f"{run['seconds']:.0f}", shown_extent(run["errors"]))
+        for name, run in results["runs"].items()
+    ]
+    return markdown(("run", "positions", "seconds", "estimates of the whole time are off by"), rows)
+
+
+def shown_extent(errors: Sequence[float]) -> str:
+    percents = [round(100 * error) for error in errors]
+    lowest, highest = (f"{percent:+d}".replace("-", "−") if percent else "0" for percent in percents)
+    return f"{lowest} to {highest} %"
+
+
+def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def percent(share: float, form: str = ".0f") -> str:
+    """Return a share as a percentage, with a space before the sign."""
+    return f"{100 * share:{form}} %"
+
+
+def in_bold(values: Sequence[float], form: str) -> str:
+    """Return the values of all rounds in their order of size, with their median in bold."""
+    middle = median(values)
+    return ", ".join(f"**{value:{form}}**" if value == middle else f"{value:{form}}" for value in sorted(values))
+
+
 PERFORMANCE = "docs/performance.md"
 TABLES = (
     Table("README.md", "peers", "peers", summary_table),
@@ -215,21 +272,10 @@ TABLES = (
     Table(PERFORMANCE, "ratios", "peers", ratios_table),
     Table(PERFORMANCE, "limits", "peers", limits_table),
     Table(PERFORMANCE, "growth", "peers", growth_table),
-    Table(PERFORMANCE, "masked inputs", "masked_bounds", masked_inputs_table),
-    Table(PERFORMANCE, "early decision", "masked_bounds", early_decision_table),
-    Table(PERFORMANCE, "products", "products", products_table),
-    Table(PERFORMANCE, "sweep", "sweep", sweep_table),
-    Table(PERFORMANCE, "few-shot runs", "few_shot", few_shot_runs_table),
-    Table(PERFORMANCE, "generation", "generation", generation_table),
     Table(PERFORMANCE, "pages", "pages", pages_table),
     Table(PERFORMANCE, "web memory", "pages", web_memory_table),
-    Table(PERFORMANCE, "progress", "before_scoring", progress_table),
-    Table(PERFORMANCE, "few-shot", "few_shot_counts", few_shot_table),
     Table(PERFORMANCE, "memory", "memory", memory_table),
-    Table(PERFORMANCE, "site memory", "site_memory", site_memory_table),
-    Table(PERFORMANCE, "commands", "before_scoring", commands_table),
-    Table(PERFORMANCE, "gguf", "before_scoring", gguf_table),
-    Table(PERFORMANCE, "culture", "culture_counts", culture_table),
+    Table(PERFORMANCE, "site memory", "memory", site_memory_table),
     Table(PERFORMANCE, "time left", "time_left", time_left_table),
 )
 

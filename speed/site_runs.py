@@ -1,4 +1,4 @@
-"""What `speed.site_memory` has done in processes of a site, whose models can be imported only there."""
+"""What `speed.memory` has done in processes of a site, whose models can be imported only there."""
 
 import gc
 from collections.abc import Callable

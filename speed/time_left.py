@@ -24,8 +24,8 @@ from probing.benchmark import Benchmark
 from probing.time_left import Pace, Step
 from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network
+from speed.report import shown_extent, time_left_table
 from speed.stored_results import core_digest, store, stored
-from speed.tables import shown_extent, time_left_table
 from speed.trained_bert import small_trained_bert
 from speed.work import bear
 

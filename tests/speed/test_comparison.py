@@ -6,9 +6,8 @@ import pytest
 
 from speed import comparison
 from speed.comparison import Declared, agreement, compare, missed, ratios, systems_of
-from speed.environments import NotMeasured
 from speed.peers.protocol import Item, Job, System
-from speed.processes import Answer, SystemProcess
+from speed.processes import Answer, NotMeasured, SystemProcess
 from tests.tiny_models import build_bert
 
 ITEMS = [

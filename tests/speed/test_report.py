@@ -5,7 +5,20 @@ from typing import Any
 
 import pytest
 
-from speed.report import TABLES, Table, ratios_table, report, summary_table, with_table
+from speed.report import (
+    TABLES,
+    Table,
+    in_bold,
+    memory_table,
+    pages_table,
+    percent,
+    ratios_table,
+    report,
+    site_memory_table,
+    summary_table,
+    web_memory_table,
+    with_table,
+)
 from speed.stored_results import CHECKOUT, RESULTS
 
 DOCUMENTS = {file.name: file.read_text(encoding="utf-8") for file in (CHECKOUT / "docs").glob("*.md")}
@@ -141,3 +154,39 @@ def test_the_documents_name_all_results_and_no_others() -> None:
     """The results of the peers are named before they are measured for the first time."""
     named = {name for text in DOCUMENTS.values() for name in NAMED.findall(text)}
     assert named - {"peers"} == {file.stem for file in RESULTS.glob("*.json")} - {"peers"}
+
+
+def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:
+    small = {"items": 1000, "scores": 50_000, "bytes": 3 * 2**20}
+    large = {"items": 2000, "scores": 100_000, "bytes": 3 * 2**20 + 2_000_000}
+    lines = memory_table({"runs": {"ranking": [small, large]}}).splitlines()
+    assert lines[2:] == ["| ranking | 1,000 | 50,000 | 3 |  |", "| ranking | 2,000 | 100,000 | 5 | 2.0 kB |"]
+
+
+def test_a_site_s_memory_is_given_for_each_size() -> None:
+    run = {"items": 1000, "statements": 50_000, "finish": 3 * 2**20, "import": 2**21}
+    assert site_memory_table({"site": [run]}).splitlines()[-1] == "| 1,000 | 50,000 | 3 | 2 |"
+
+
+def test_a_percentage_has_a_space_before_its_sign() -> None:
+    assert (percent(0.5), percent(0.123, ".1f")) == ("50 %", "12.3 %")
+
+
+def test_values_are_in_order_with_their_median_in_bold() -> None:
+    assert in_bold([1.71, 1.62, 1.68], ".1f") == "1.6, **1.7**, 1.7"
+
+
+def test_pages_are_compared_with_the_bare_view() -> None:
+    times = {"bare": 2.0, "anew": 20.0, "first": 22.0, "at_once": 60.0, "unchanged": 3.0}
+    page = {"page": "/", **times, "queries": 10, "raw": 198_264, "zipped": 24_823}
+    assert pages_table({"pages": [page]}).splitlines()[-1] == "| `/` | 10.0 | 11.0 | 30.0 | 1.5 | 10 | 198 | 25 |"
+
+
+def test_the_memory_of_the_web_process_includes_a_download() -> None:
+    results = {"memory": {"before": 206e6, "peak": 351e6}, "download": {"rows": 199_980, "memory": 12e6}}
+    lines = web_memory_table(results).splitlines()[2:]
+    assert lines == [
+        "| before the first page | 206 |",
+        "| at most | 351 |",
+        "| added by the CSV of 199,980 items | 12 |",
+    ]

@@ -1,6 +1,4 @@
-"""Intervals clustered by relation: equal to slow versions, and as certain as they say."""
-
-from functools import partial
+"""Intervals clustered by relation, beside slow versions of them."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +13,6 @@ from probing.analysis.accuracy import proportion
 from probing.analysis.clustered import cluster_interval, degrees_of_freedom, jackknife_error
 from probing.analysis.intervals import wilson
 from probing.arrays import Floats
-from speed.interval_coverage import POPULATIONS, SIZES, bootstrap, clustered, coverage, item_coverage, samples
 
 weights = st.integers(2, 30).flatmap(lambda k: arrays.arrays(float, k, elements=st.floats(1, 500)))
 
@@ -131,28 +128,3 @@ def test_a_relation_of_two_domains_weighs_half_in_each() -> None:
 def test_groups_of_a_single_relation_have_none() -> None:
     assert np.isnan(bounds("domain", "C")).all()
     assert np.isnan(bounds("relation", "P1")).all()
-
-
-@pytest.mark.parametrize("relations", [20, 60])
-@pytest.mark.parametrize("macro", [False, True], ids=["over items", "over relations"])
-def test_it_covers_the_mean_of_relations_like_these(relations: int, macro: bool) -> None:
-    shares = [
-        coverage(clustered, population.mean, samples(population, relations, sizes, macro, 1000, seed))
-        for seed, population in enumerate(POPULATIONS)
-        for sizes in SIZES.values()
-    ]
-    assert 0.94 <= np.mean(shares) <= 0.96
-    assert min(shares) >= 0.92
-
-
-def test_a_percentile_bootstrap_of_relations_would_cover_too_seldom() -> None:
-    population = POPULATIONS[0]
-    sample = partial(samples, population, 20, SIZES["unequal sizes"], False, 200)
-    percentile = coverage(partial(bootstrap, studentised=False), population.mean, sample())
-    assert percentile < 0.91 < coverage(clustered, population.mean, sample())
-
-
-def test_the_interval_over_items_covers_the_same_relations_at_least_as_often_as_it_says() -> None:
-    shares = [item_coverage(population, 60, 1, 200) for population in POPULATIONS]
-    assert np.mean(shares) > 0.96
-    assert item_coverage(POPULATIONS[1], 60, 3, 200) > 0.98

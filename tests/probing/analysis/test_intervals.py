@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.stats import binomtest
 
 from probing.analysis.intervals import mean_of_shares, wilson
-from speed.interval_coverage import MEANS_OF_FEW, coverage_of_means
 
 
 @given(st.integers(1, 5000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
@@ -68,14 +67,3 @@ def test_a_part_without_items_leaves_the_interval_unknown() -> None:
 def test_the_worked_examples_of_the_methods() -> None:
     assert mean_of_shares(np.array([0.5, 0.9]), np.array([60.0, 20.0])) == pytest.approx((0.595, 0.787), abs=5e-4)
     assert mean_of_shares(np.zeros(3), np.array([8.0, 8.0, 30.0])) == pytest.approx((0, 0.108), abs=5e-4)
-
-
-@pytest.mark.parametrize("sizes", MEANS_OF_FEW)
-def test_it_covers_the_mean_of_the_same_parts(sizes: tuple[int, ...]) -> None:
-    shares = coverage_of_means(sizes, 400)
-    assert 0.94 <= np.mean(shares["chosen"]) <= 0.99
-    assert min(shares["chosen"]) > 0.8
-
-
-def test_a_bootstrap_of_items_would_cover_rare_hits_too_seldom() -> None:
-    assert min(coverage_of_means((8,) * 5, 200)["bootstrap"]) < 0.5

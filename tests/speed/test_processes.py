@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from speed import environments
-from speed.environments import NotMeasured, python_for
+from speed import processes
+from speed.processes import NotMeasured, python_for
 
 
 @pytest.fixture
@@ -20,8 +20,8 @@ def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str,
             Path(command[-1]).mkdir(parents=True, exist_ok=True)
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(environments, "PEERS", tmp_path)
-    monkeypatch.setattr(environments, "_run", run)
+    monkeypatch.setattr(processes, "PEERS", tmp_path)
+    monkeypatch.setattr(processes, "_run", run)
     return made
 
 
@@ -45,27 +45,27 @@ def test_an_environment_that_was_not_completed_is_made_again(
     commands: list[tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "peer.txt").write_text("peer==1.0\n")
-    run = environments._run
+    run = processes._run
 
     def fail(*command: str) -> None:
         raise NotMeasured("No such release.")
 
-    monkeypatch.setattr(environments, "_run", fail)
+    monkeypatch.setattr(processes, "_run", fail)
     with pytest.raises(NotMeasured):
         python_for("peer")
-    monkeypatch.setattr(environments, "_run", run)
+    monkeypatch.setattr(processes, "_run", run)
     python_for("peer")
     assert len(commands) == 2
 
 
 def test_the_reason_is_what_the_command_wrote_last() -> None:
     with pytest.raises(NotMeasured, match=r"^b c d$"):
-        environments._run(sys.executable, "-c", "raise SystemExit('a\\nb\\nc\\nd')")
+        processes._run(sys.executable, "-c", "raise SystemExit('a\\nb\\nc\\nd')")
 
 
 @pytest.mark.parametrize("module", ["llama_cpp", "minicons"])
 def test_every_requirement_is_pinned(module: str) -> None:
-    lines = Path(environments.__file__).with_name("peers").joinpath(f"{module}.txt").read_text().splitlines()
+    lines = Path(processes.__file__).with_name("peers").joinpath(f"{module}.txt").read_text().splitlines()
     pins = [line for line in lines if not line.startswith(("#", "--"))]
     assert pins and all("==" in pin for pin in pins)
     assert module != "minicons" or "torch==2.13.0" in pins
