@@ -173,15 +173,15 @@ def _changes(request: HttpRequest, query: TrainingQuery, training: Training) -> 
         return {}
     numbers, items = changes.sections
     rows = items.table.rows if items.table else []
-    page = page_of_list(request, query, rows, lambda item: f"{item.relation}-{item.number}")
+    page, entries = page_of_list(request, query, rows, lambda item: f"{item.relation}-{item.number}")
     return {
         "from": changes.before.pk,
         "to": changes.after.pk,
         "percent": changes.percent,
         "changes": _rows(numbers),
         "found": len(rows),
-        **page.facts,
-        "items": as_json(items.table.columns, page.entries) if items.table else [],
+        **page,
+        "items": as_json(items.table.columns, entries) if items.table else [],
     }
 
 

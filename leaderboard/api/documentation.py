@@ -44,16 +44,6 @@ class Example(NamedTuple):
     answer: Json
 
 
-class Parameter(NamedTuple):
-    """Something that a request may say: in its path, its query, its JSON or its form. `values`: a kind, or a choice."""
-
-    name: str
-    place: str
-    values: str
-    about: str
-    required: bool
-
-
 def documentation_view(request: HttpRequest) -> HttpResponse:
     routes = [
         _described(method, path, operation)
@@ -126,12 +116,12 @@ def _described(method: str, path: str, operation: Json) -> Json:
     """Return a route as the page shows it."""
     example = examples().get((method, path))
     security = operation.get("security", [])
-    parameters = [_parameter(one["name"], one["in"], one["schema"], one) for one in operation["parameters"]]
+    parameters = [*operation["parameters"], *_fields(operation)]
     return {
         "method": method.upper(),
         "path": path[1:],
         "operation": operation,
-        "parameters": [*parameters, *_fields(operation)],
+        "parameters": [{**parameter, "values": _values(parameter["schema"])} for parameter in parameters],
         "access": security and ("a token, if you have one" if {} in security else "a token"),
         "example": example,
         "sent": _written(example.sent) if example and example.sent else "",
@@ -139,21 +129,21 @@ def _described(method: str, path: str, operation: Json) -> Json:
     }
 
 
-def _fields(operation: Json) -> Iterator[Parameter]:
-    """Yield the fields of what a request sends, if it sends anything."""
+def _fields(operation: Json) -> Iterator[Json]:
+    """Yield the fields of what a request sends, if it sends anything, as parameters."""
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         schema = content["schema"]
         if "$ref" in schema:
             schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
-        for name, facts in schema["properties"].items():
-            about = {"description": facts["description"], "required": name in schema.get("required", [])}
-            yield _parameter(name, "JSON" if kind.endswith("json") else "form", facts, about)
+        for name, field in schema["properties"].items():
+            about = {"description": field["description"], "required": name in schema.get("required", [])}
+            yield {"name": name, "in": "JSON" if kind.endswith("json") else "form", "schema": field, **about}
 
 
-def _parameter(name: str, place: str, schema: Json, about: Json) -> Parameter:
+def _values(schema: Json) -> str:
+    """Return the values that a parameter may have, or of what kind they are."""
     kinds = [schema, *schema.get("anyOf", [])]
-    values = schema.get("enum") or [kind["type"] for kind in kinds if kind.get("type", "null") != "null"]
-    return Parameter(name, place, ", ".join(values), about["description"], about.get("required", False))
+    return ", ".join(schema.get("enum") or [kind["type"] for kind in kinds if kind.get("type", "null") != "null"])
 
 
 def _written(value: Json) -> str:

@@ -215,14 +215,9 @@ def _refused(request: HttpRequest, error: ProbingError) -> HttpResponse:
 
 
 @api.exception_handler(HttpError)
-def _unread(request: HttpRequest, error: HttpError) -> HttpResponse:
-    """Answer the error that ninja makes of one in reading a body, which is its cause."""
-    return api.on_exception(request, error.__cause__ or error)
-
-
 @api.exception_handler(ValidationError)
-def _empty(request: HttpRequest, error: ValidationError) -> HttpResponse:
-    """Answer a request without a body, which ninja does not give to the parser; our types refuse everything else."""
+def _unread(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Answer to a body that is no JSON object: ninja hides the error of its parser, and parses no empty body."""
     try:
         read_object(request)
     except ProbingError as refusal:
@@ -259,11 +254,10 @@ def _unforeseen(request: HttpRequest, error: Exception) -> HttpResponse:
     raise error  # Django logs it and answers with `leaderboard.serving.errors.server_error`
 
 
+@api.exception_handler(SuspiciousOperation)
+@api.exception_handler(MultiPartParserError)
+@api.exception_handler(UnreadablePostError)
 def _unreadable(request: HttpRequest, error: Exception) -> HttpResponse:
+    if isinstance(error, TOO_LARGE):
+        return too_large(request)
     return problem(400, "bad-input", "The body of this request cannot be read.", SEE)
-
-
-for kind in (SuspiciousOperation, MultiPartParserError, UnreadablePostError):
-    api.add_exception_handler(kind, _unreadable)
-for kind in TOO_LARGE:
-    api.add_exception_handler(kind, lambda request, error: too_large(request))

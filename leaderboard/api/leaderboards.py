@@ -209,15 +209,15 @@ def benchmarks_json(request: HttpRequest) -> Benchmarks:
 @routes.read("changes")
 def changes_json(request: HttpRequest, query: Query[PagedQuery]) -> Changes:
     """Return the log of every result that was added, scored again or withdrawn, the newest first, 200 per page."""
-    page = page_of_rows(request, query, Change.objects.all())
-    return {**page.facts, "changes": [facts(ChangeFacts, change) for change in page.entries]}
+    page, entries = page_of_rows(request, query, Change.objects.all())
+    return {**page, "changes": [facts(ChangeFacts, change) for change in entries]}
 
 
 @routes.read("snapshots")
 def snapshots_json(request: HttpRequest, query: Query[PagedQuery]) -> Snapshots:
     """Return the snapshots, the newest first, 200 per page."""
-    page = page_of_rows(request, query, Snapshot.objects.defer("document"))
-    return {**page.facts, "snapshots": [_about_snapshot(request, snapshot) for snapshot in page.entries]}
+    page, entries = page_of_rows(request, query, Snapshot.objects.defer("document"))
+    return {**page, "snapshots": [_about_snapshot(request, snapshot) for snapshot in entries]}
 
 
 def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:

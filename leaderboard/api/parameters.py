@@ -6,10 +6,9 @@ Lists come in pages: by number, and by a cursor, which goes on behind the entry 
 
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar, get_origin
+from typing import Any, ClassVar, Self, TypeVar, get_origin
 
-from django.db.models import QuerySet
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest
 from pydantic import (
     BaseModel,
@@ -29,6 +28,7 @@ UNKNOWN_NAMED = 10  # unknown keys that an error names
 ENTRIES_PER_PAGE = 200
 NUMBER = re.compile(r"[0-9]{1,18}")
 EntryT = TypeVar("EntryT")
+RowT = TypeVar("RowT", bound=Model)
 # Returns the entries from one number to before another, and how many there are; the numbers may be beyond the end.
 Read = Callable[[int, int], tuple[Iterable[EntryT], int]]
 
@@ -102,14 +102,6 @@ class PageFacts(TypedDict):
     next: str | None
 
 
-@dataclass(frozen=True)
-class Page(Generic[EntryT]):
-    """The entries of a page, with what every answer says of it."""
-
-    facts: PageFacts
-    entries: list[EntryT]
-
-
 def choice(description: str, values: Iterable[str]) -> Any:
     """Return the declaration of a parameter that has one of these values, or none."""
     return Field("", description=description, json_schema_extra={"enum": [str(value) for value in values]})
@@ -151,8 +143,8 @@ def page_of(
     read: Read[EntryT],
     name: Callable[[EntryT], Any],
     behind: Callable[[str], int],
-) -> Page[EntryT]:
-    """Return the page that a request asks for.
+) -> tuple[PageFacts, list[EntryT]]:
+    """Return the page that a request asks for: what every answer says of it, and its entries.
 
     `name` names an entry in a cursor, and `behind` returns how many entries come before the first one behind it; it
     raises `ValueError` if nothing can have this name.
@@ -164,10 +156,10 @@ def page_of(
         entries, _ = read(start, start + ENTRIES_PER_PAGE)
     rows = list(entries)
     further = _address(request, str(name(rows[-1]))) if rows and start + ENTRIES_PER_PAGE < number else None
-    return Page({"page": start // ENTRIES_PER_PAGE + 1, "next": further}, rows)
+    return {"page": start // ENTRIES_PER_PAGE + 1, "next": further}, rows
 
 
-def page_of_rows(request: HttpRequest, query: PagedQuery, rows: QuerySet[Any, EntryT]) -> Page[EntryT]:
+def page_of_rows(request: HttpRequest, query: PagedQuery, rows: QuerySet[RowT, RowT]) -> tuple[PageFacts, list[RowT]]:
     """Return a page of rows of the database, which are named by their numbers, the newest first."""
 
     def behind(cursor: str) -> int:
@@ -178,7 +170,7 @@ def page_of_rows(request: HttpRequest, query: PagedQuery, rows: QuerySet[Any, En
 
 def page_of_list(
     request: HttpRequest, query: PagedQuery, entries: Sequence[EntryT], name: Callable[[EntryT], str]
-) -> Page[EntryT]:
+) -> tuple[PageFacts, list[EntryT]]:
     """Return a page of entries that are here, each of which has a name of its own."""
     return page_of(request, query, read_from(entries), name, lambda cursor: [*map(name, entries)].index(cursor) + 1)
 

@@ -218,8 +218,8 @@ def runs_json(request: HttpRequest, query: Query[RunsQuery]) -> Runs:
     conditions = {"model__hub_id": query.model, "benchmark__probe": query.probe, "state": query.state}
     on_benchmark = named(query.benchmark, "benchmark__") if query.benchmark else Q()
     runs = Run.objects.filter(on_benchmark, **{field: value for field, value in conditions.items() if value})
-    page = page_of_rows(request, query, runs.select_related("model", "benchmark"))
-    return {**page.facts, "runs": [about_run(run) for run in page.entries]}
+    page, entries = page_of_rows(request, query, runs.select_related("model", "benchmark"))
+    return {**page, "runs": [about_run(run) for run in entries]}
 
 
 @routes.read("runs/{number:run}", live=True, answer=RunInFull)
@@ -254,15 +254,15 @@ def items_json(request: HttpRequest, run: RunNumber, query: Query[ItemsQuery]) -
     names = [*form.fields, *parameter_names(PagedQuery)]
     refuse_unknown([name for name in request.GET if name not in names], names)
     numbers = item_rows.find(stored_run, _filter(form))
-    page = page_of(
+    page, entries = page_of(
         request,
         query,
         read_from(numbers),
         lambda number: number,
         lambda cursor: bisect_right(numbers, number_in(cursor)),
     )
-    items = list(item_rows.rows(stored_run, page.entries))
-    return {**page.facts, "run": run, "found": len(numbers), "items": items}
+    items = list(item_rows.rows(stored_run, entries))
+    return {**page, "run": run, "found": len(numbers), "items": items}
 
 
 def _find_run(pk: int) -> Run:

@@ -137,13 +137,14 @@ def queue_json(request: HttpRequest, query: Query[PagedQuery]) -> OpenRuns:
         lines.append(queue(min(start, MOST_WAITING), min(stop, MOST_WAITING)))
         return lines[-1].waiting, lines[-1].number_waiting
 
-    page, line = page_of(request, query, read, lambda row: row.run.pk, _waiting_behind), lines[-1]
+    page, waiting = page_of(request, query, read, lambda row: row.run.pk, _waiting_behind)
+    line = lines[-1]
     columns = queue_table(line).columns
     return {
-        **page.facts,
+        **page,
         "working": as_json(columns, line.working),
         "number_waiting": line.number_waiting,
-        "waiting": as_json(columns, page.entries),
+        "waiting": as_json(columns, waiting),
     }
 
 
@@ -181,8 +182,8 @@ def submit_json(request: TokenRequest, body: SubmissionBody) -> JsonResponse:
 def submissions_json(request: TokenRequest, query: Query[PagedQuery]) -> SubmissionPage:
     """Return what was submitted with the token of this request, the newest first, 200 per page."""
     own = Submission.objects.filter(submitter=submitter_of(request.auth)).select_related("benchmark", "run")
-    page = page_of_rows(request, query, own)
-    return {**page.facts, "submissions": [about_submission(request, submission) for submission in page.entries]}
+    page, entries = page_of_rows(request, query, own)
+    return {**page, "submissions": [about_submission(request, submission) for submission in entries]}
 
 
 @routes.read("submissions/{str:secret}", live=True, answer=SubmissionFacts)

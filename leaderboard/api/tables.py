@@ -127,8 +127,8 @@ def overview_json(request: HttpRequest, query: Query[OverviewQuery]) -> Overview
     table = matrix_table(chosen)
     one_of("column", query.sort.removeprefix("-"), [column.name for column in table.columns])
     rows = table.ordered(request.GET)
-    page = page_of_list(request, query, rows, lambda row: " ".join(row.key).strip())
-    return {**page.facts, "found": len(rows), "rows": as_json(table.columns, page.entries)}
+    page, entries = page_of_list(request, query, rows, lambda row: " ".join(row.key).strip())
+    return {**page, "found": len(rows), "rows": as_json(table.columns, entries)}
 
 
 @routes.read("benchmarks/{benchmark:name}/items")
@@ -142,12 +142,12 @@ def questions_json(request: HttpRequest, name: BenchmarkPath, query: Query[Quest
         one_of(tag, getattr(query, tag), sorted(filter(None, values_of_tag(relations, tag))))
     one_of("order", query.order, ORDERS)
     rows = difficulties(benchmark, QuestionsForm(request.GET, relations, judged).choice)
-    page = page_of_list(request, query, rows, lambda row: question_id(row.relation, row.item))
+    page, entries = page_of_list(request, query, rows, lambda row: question_id(row.relation, row.item))
     return {
-        **page.facts,
+        **page,
         "benchmark": name,
         "found": len(rows),
-        "items": as_json(question_columns(benchmark, judged), page.entries),
+        "items": as_json(question_columns(benchmark, judged), entries),
     }
 
 
