@@ -8,7 +8,7 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
-from leaderboard.api.routes import no_such_route
+from leaderboard.api.interface import no_such_route
 from leaderboard.serving.page_cache import kept
 from leaderboard.views.benchmark import benchmark_view
 from leaderboard.views.benchmark_files import benchmark_picture_view, croissant_view, eval_yaml_view

@@ -1,56 +1,59 @@
 """/api/ : the routes of the API with an answer to each, and the same for programs as OpenAPI 3.1."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
-from django.urls import reverse
+from django.urls import resolve, reverse
 from django.views.decorators.csrf import csrf_exempt
 
-from leaderboard.api import openapi
-from leaderboard.api.openapi import Example
-from leaderboard.api.routes import READ, ROUTES, Route, not_allowed
+from leaderboard.api import GROUPS
+from leaderboard.api.interface import READ, api, not_allowed
+from leaderboard.api.runs import Json
+from leaderboard.serving.errors import API
 
-Json = dict[str, Any]
+VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")  # of a path, as Django writes it
+EXAMPLES = settings.BASE_DIR / "docs" / "api-answers.json"
+PROBLEM: Json = {
+    "type": "object",
+    "description": "What is wrong: a stable code, a sentence, and what to do next.",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message", "next_step"],
+            "properties": {name: {"type": "string"} for name in ("code", "message", "next_step")},
+        }
+    },
+}
+REFERENCE = {"$ref": "#/components/schemas/Problem"}
+RESPONSE = {"description": "An error.", "content": {"application/json": {"schema": REFERENCE}}}
 
 
-class Parameter(NamedTuple):
-    """Something that a request may say: in its path, its query, its JSON or its form. `values`: a kind, or a choice."""
+class Example(NamedTuple):
+    """An address, what was sent to it if anything was, and its answer with every list cut to one member."""
 
-    name: str
-    place: str
-    values: str
-    about: str
-    required: bool
-
-
-class DescribedRoute(NamedTuple):
-    """A route as the page shows it."""
-
-    method: str
-    path: str
-    operation: Json
-    parameters: list[Parameter]
-    access: str
-    example: Example | None
-
-    @property
-    def sent(self) -> str:
-        return _written(self.example.sent) if self.example and self.example.sent else ""
-
-    @property
-    def answer(self) -> str:
-        return _written(self.example.answer) if self.example else ""
+    address: str
+    sent: Json | None
+    answer: Json
 
 
 def documentation_view(request: HttpRequest) -> HttpResponse:
-    routes = [_described(route) for route in ROUTES]
+    routes = [
+        _described(method, path, operation)
+        for path, operations in document()["paths"].items()
+        for method, operation in operations.items()
+    ]
+    by_group = groupby(routes, lambda route: route["operation"]["tags"][0])
     context = {
-        "groups": [(name, list(of_group)) for name, of_group in groupby(routes, lambda one: one.operation["tags"][0])],
-        "base": request.build_absolute_uri("/api/v1/"),
+        "groups": [(name, list(of_group)) for name, of_group in by_group],
+        "base": request.build_absolute_uri(API),
         "board": request.build_absolute_uri(reverse("board")),
     }
     return render(request, "api.html", context)
@@ -61,33 +64,86 @@ def openapi_view(request: HttpRequest) -> JsonResponse:
     """Return the description of the API, with the address of this site."""
     if request.method not in READ:
         return not_allowed(request, READ)
-    server = {"url": request.build_absolute_uri("/api/v1")}
-    return JsonResponse({**openapi.document(), "servers": [server]})
+    return JsonResponse({**document(), "servers": [{"url": request.build_absolute_uri(API.rstrip("/"))}]})
 
 
-def _described(route: Route) -> DescribedRoute:
-    document, path = openapi.document(), openapi.written(route.path)
-    operation = document["paths"][f"/{path}"][route.method.lower()]
-    access = "" if not route.access else "a token" if route.access.required else "a token, if you have one"
-    parameters = [_parameter(one["name"], one["in"], one["schema"], one) for one in operation.get("parameters", [])]
-    example = openapi.examples().get(f"{route.method} {route.path}")
-    return DescribedRoute(route.method, path, operation, [*parameters, *_fields(operation, document)], access, example)
+@cache
+def document() -> Json:
+    """Return what ninja knows of the API, with errors and examples; it changes with the program only."""
+    described = dict(api.get_openapi_schema(path_prefix=""))
+    for path, operations in described["paths"].items():
+        operations.pop("head", None)  # HEAD is answered as GET is, by the same operation
+        for method, operation in operations.items():
+            _complete(operation, examples().get((method, path)))
+    components = described["components"]
+    # The fields of a query string stand in each operation that takes them.
+    components["schemas"] = {name: one for name, one in components["schemas"].items() if not name.endswith("Query")}
+    components["schemas"]["Problem"] = PROBLEM
+    components["responses"] = {"Problem": RESPONSE}
+    return {**described, "servers": [{"url": API}], "tags": [{"name": group} for group in GROUPS]}
 
 
-def _fields(operation: Json, document: Json) -> Iterator[Parameter]:
-    """Yield the fields of what a request sends, if it sends anything."""
+def _complete(operation: Json, example: Example | None) -> None:
+    """Split the docstring, add errors and an example, and drop what ninja repeats of parameters."""
+    title, _, more = operation.pop("description").partition("\n\n")
+    operation["summary"] = title.rstrip(".")
+    if more:
+        operation["description"] = " ".join(more.split())
+    for parameter in operation["parameters"]:
+        repeated = ("title", "description", "default")
+        parameter["schema"] = {key: value for key, value in parameter["schema"].items() if key not in repeated}
+    responses = {str(status): response for status, response in operation["responses"].items()}
+    for response in responses.values():
+        if example and "content" in response:
+            response["content"]["application/json"]["example"] = example.answer
+    operation["responses"] = {**responses, "default": {"$ref": "#/components/responses/Problem"}}
+
+
+@cache
+def examples() -> Mapping[tuple[str, str], Example]:
+    """Return an example of each route, by method and path; a test compares them with real answers."""
+    stored = [Example(**example) for example in json.loads(EXAMPLES.read_text(encoding="utf-8"))]
+    return {("post" if one.sent else "get", _path(one.address)): one for one in stored}
+
+
+def _path(address: str) -> str:
+    """Return the path of the route to which an address belongs, as OpenAPI writes it."""
+    route = resolve(API + address.partition("?")[0]).route.removeprefix(API[1:])
+    return "/" + VARIABLE.sub(r"{\1}", route)
+
+
+def _described(method: str, path: str, operation: Json) -> Json:
+    """Return a route as the page shows it."""
+    example = examples().get((method, path))
+    security = operation.get("security", [])
+    parameters = [*operation["parameters"], *_fields(operation)]
+    return {
+        "method": method.upper(),
+        "path": path[1:],
+        "operation": operation,
+        "parameters": [{**parameter, "values": _values(parameter["schema"])} for parameter in parameters],
+        "access": security and ("a token, if you have one" if {} in security else "a token"),
+        "example": example,
+        "sent": _written(example.sent) if example and example.sent else "",
+        "answer": _written(example.answer) if example else "",
+    }
+
+
+def _fields(operation: Json) -> Iterator[Json]:
+    """Yield the fields of what a request sends, if it sends anything, as parameters."""
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
-        schema = document["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
-        required = schema.get("required", [])
-        for name, facts in schema["properties"].items():
-            about = {"description": facts["description"], "required": name in required}
-            yield _parameter(name, "JSON" if kind.endswith("json") else "form", facts, about)
+        schema = content["schema"]
+        if "$ref" in schema:
+            schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+        for name, field in schema["properties"].items():
+            about = {"description": field["description"], "required": name in schema.get("required", [])}
+            yield {"name": name, "in": "JSON" if kind.endswith("json") else "form", "schema": field, **about}
 
 
-def _parameter(name: str, place: str, schema: Json, about: Json) -> Parameter:
+def _values(schema: Json) -> str:
+    """Return the values that a parameter may have, or of what kind they are."""
     kinds = [schema, *schema.get("anyOf", [])]
-    values = schema.get("enum") or [kind["type"] for kind in kinds if kind.get("type", "null") != "null"]
-    return Parameter(name, place, ", ".join(values), about["description"], about.get("required", False))
+    return ", ".join(schema.get("enum") or [kind["type"] for kind in kinds if kind.get("type", "null") != "null"])
 
 
 def _written(value: Json) -> str:

@@ -1,41 +1,34 @@
-"""/api/v1/leaderboard, models, benchmarks, changes and snapshots : the lists of figures and of what has them."""
+"""/api/v1/leaderboard, benchmarks, changes and snapshots : the figures of benchmarks, and how they change."""
 
 from datetime import datetime
 
 from django.http import Http404, HttpRequest, QueryDict
 from django.urls import reverse
+from ninja import Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from leaderboard.api.answers import (
-    BenchmarkFacts,
-    LeaderboardRow,
-    ModelFacts,
-    PublishedFigures,
-    about_benchmark,
-    about_model,
-    about_published,
-    about_row,
-    facts,
-)
-from leaderboard.api.paging import PageFacts, behind_row, page_of, read_from
-from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
-from leaderboard.api.routes import RESULTS, get
+from leaderboard.api.interface import Routes
+from leaderboard.api.parameters import PagedQuery, PageFacts, Parameters, choice, one_of, page_of_rows
+from leaderboard.api.runs import Json, ModelFacts, ScoreFacts, about_model, about_score, facts
 from leaderboard.lists import runs as run_lists
 from leaderboard.lists.facets import FACETS, SIZES
-from leaderboard.lists.published import published_version
-from leaderboard.lists.scores import Slice
+from leaderboard.lists.published import differs, published_version
+from leaderboard.lists.ranked_rows import Standing
+from leaderboard.lists.scores import OVERALL, Slice
 from leaderboard.lists.standings import leaderboard
-from leaderboard.models import Benchmark, Change, Model, Run, Snapshot
+from leaderboard.models import Benchmark, Change, Run, Snapshot
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages.filters import offered_slices, read_filter
+from leaderboard.stored.smallest_differences import shown_difference
 from probing.kinds import KINDS
 
 SIZE = choice("Size of the model, in parameters.", SIZES)
 SEARCH = Field("", description="Part of the model's name.")
+routes = Routes()
 
 
-class LeaderboardQuery(Query):
+class LeaderboardQuery(Parameters):
     """The filters of the page."""
 
     benchmark: str | None = Field(None, description="Name of the benchmark; the first one by default.")
@@ -50,18 +43,88 @@ class LeaderboardQuery(Query):
     part: str = Field("", description="Part of the items that the figures are about, where a benchmark has parts.")
 
 
+class Difference(TypedDict):
+    """The smallest difference of two measured runs that the benchmark can tell apart, and from how many pairs.
+
+    On the same relations, and on relations like these; None where it is not known.
+    """
+
+    same_relations: float | None
+    like_relations: float | None
+    pairs: int
+
+
+class BenchmarkFacts(TypedDict):
+    """A benchmark in one version, asked by one probe."""
+
+    name: str
+    slug: str
+    version: str
+    digest: str
+    title: str
+    probe: str
+    licence: str
+    source: str
+    citation: str
+    relations: int
+    items: int
+    smallest_difference: Difference | None
+
+
+class RankFacts(TypedDict):
+    """The best and the worst place that comparisons allow; `by_intervals`: by separate intervals, not in pairs."""
+
+    best: int
+    worst: int
+    by_intervals: bool
+
+
+class CommonFacts(TypedDict):
+    """A run's figure on the items that are common to all ranked runs of its group; `counted`: the number of its own."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int | None
+    counted: int
+    best: int | None
+    worst: int | None
+
+
+class LeaderboardRow(TypedDict):
+    """A row of a leaderboard. Only rows of the same `group` of settings are ranked against each other."""
+
+    rank: RankFacts | None
+    group: str
+    run: int
+    model: ModelFacts
+    score: ScoreFacts | None
+    common: list[CommonFacts]
+    sem: float | None
+    slices: list[ScoreFacts]
+    settings: Json
+    provenance: str
+    reference: str
+    finished: datetime | None
+
+
+class PublishedFigures(TypedDict):
+    """Published figures that share nothing with the rows; `differs` says why. Their scores are those of the run."""
+
+    run: int
+    model: ModelFacts
+    settings: Json
+    reference: str
+    differs: str
+
+
 class Leaderboard(TypedDict):
     """The rows of a leaderboard in its order, and published figures that are comparable with none of them."""
 
     benchmark: BenchmarkFacts
     rows: list[LeaderboardRow]
     published: list[PublishedFigures]
-
-
-class Models(TypedDict):
-    """Every model at every commit."""
-
-    models: list[ModelFacts]
 
 
 class Benchmarks(TypedDict):
@@ -103,8 +166,8 @@ class Changes(PageFacts):
     changes: list[ChangeFacts]
 
 
-@get("leaderboard", group=RESULTS)
-def leaderboard_json(request: HttpRequest, query: LeaderboardQuery) -> Leaderboard:
+@routes.read("leaderboard")
+def leaderboard_json(request: HttpRequest, query: Query[LeaderboardQuery]) -> Leaderboard:
     """Return the rows of a leaderboard in its order, with the filters of the page."""
     benchmarks = list(run_lists.benchmarks())
     name = query.benchmark or (benchmarks[0].name if benchmarks else "")
@@ -116,8 +179,8 @@ def leaderboard_json(request: HttpRequest, query: LeaderboardQuery) -> Leaderboa
     published = run_lists.finished_runs(version).order_by("model__hub_id", "pk") if version else []
     return {
         "benchmark": about_benchmark(benchmark),
-        "rows": [about_row(row) for row in standings],
-        "published": [about_published(run) for run in published],
+        "rows": [_about_row(row) for row in standings],
+        "published": [_about_published(run) for run in published],
     }
 
 
@@ -137,32 +200,24 @@ def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
         one_of("column", text, [str(part) for part in slices])
 
 
-@get("models", group=RESULTS)
-def models_json(request: HttpRequest, query: Query) -> Models:
-    """Return every model at every commit."""
-    return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
-
-
-@get("benchmarks", group=RESULTS)
-def benchmarks_json(request: HttpRequest, query: Query) -> Benchmarks:
+@routes.read("benchmarks")
+def benchmarks_json(request: HttpRequest) -> Benchmarks:
     """Return every benchmark in its current version, once for each probe."""
     return {"benchmarks": [about_benchmark(benchmark) for benchmark in run_lists.benchmarks()]}
 
 
-@get("changes", group=RESULTS)
-def changes_json(request: HttpRequest, query: PagedQuery) -> Changes:
+@routes.read("changes")
+def changes_json(request: HttpRequest, query: Query[PagedQuery]) -> Changes:
     """Return the log of every result that was added, scored again or withdrawn, the newest first, 200 per page."""
-    changes = Change.objects.order_by("-pk")
-    page = page_of(request, query, read_from(changes), lambda change: change.pk, behind_row(changes))
-    return {**page.facts, "changes": [facts(ChangeFacts, change) for change in page.entries]}
+    page, entries = page_of_rows(request, query, Change.objects.all())
+    return {**page, "changes": [facts(ChangeFacts, change) for change in entries]}
 
 
-@get("snapshots", group=RESULTS)
-def snapshots_json(request: HttpRequest, query: PagedQuery) -> Snapshots:
+@routes.read("snapshots")
+def snapshots_json(request: HttpRequest, query: Query[PagedQuery]) -> Snapshots:
     """Return the snapshots, the newest first, 200 per page."""
-    snapshots = Snapshot.objects.defer("document").order_by("-pk")
-    page = page_of(request, query, read_from(snapshots), lambda snapshot: snapshot.pk, behind_row(snapshots))
-    return {**page.facts, "snapshots": [_about_snapshot(request, snapshot) for snapshot in page.entries]}
+    page, entries = page_of_rows(request, query, Snapshot.objects.defer("document"))
+    return {**page, "snapshots": [_about_snapshot(request, snapshot) for snapshot in entries]}
 
 
 def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:
@@ -173,3 +228,27 @@ def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:
         "bytes": snapshot.length,
         "address": request.build_absolute_uri(reverse("snapshot_document", args=[snapshot.digest])),
     }
+
+
+def about_benchmark(benchmark: Benchmark) -> BenchmarkFacts:
+    return facts(BenchmarkFacts, benchmark, smallest_difference=shown_difference(benchmark) or None)
+
+
+def _about_row(row: Standing) -> LeaderboardRow:
+    slices = [about_score(score) for part, score in row.scores.get(row.metric, {}).items() if part != OVERALL]
+    return facts(
+        LeaderboardRow,
+        row.run,
+        rank=facts(RankFacts, row.rank) if row.rank else None,
+        group=row.run.settings_group,
+        run=row.run.pk,
+        model=about_model(row.run.model),
+        score=about_score(row.main) if row.main else None,
+        common=[facts(CommonFacts, rank) for rank in row.stored_ranks.values()],
+        sem=row.spread,
+        slices=slices,
+    )
+
+
+def _about_published(run: Run) -> PublishedFigures:
+    return facts(PublishedFigures, run, run=run.pk, model=about_model(run.model), differs=differs(run))

@@ -4,22 +4,20 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest
+from ninja import P, PathEx, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from leaderboard.api.answers import Json
+from leaderboard.api.interface import BenchmarkPath, Routes
 from leaderboard.api.leaderboards import SEARCH, SIZE, current_benchmark
-from leaderboard.api.paging import PageFacts, page_of, place_in, read_from
-from leaderboard.api.parameters import PagedQuery, Query, choice, one_of
-from leaderboard.api.routes import RESULTS, get
+from leaderboard.api.parameters import PagedQuery, PageFacts, choice, one_of, page_of_list
+from leaderboard.api.runs import Json
 from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
-from leaderboard.lists.overview_rows import ModelRow
 from leaderboard.lists.question_outcomes import question_outcomes
 from leaderboard.lists.questions import (
     ORDERS,
     PLACE_TAGS,
-    RatedQuestion,
     difficulties,
     question_id,
     question_named,
@@ -33,6 +31,11 @@ from leaderboard.views.questions import question_columns
 from leaderboard.views.relation import models_table, on_relation
 from probing.errors import BadInput
 
+routes = Routes()
+QuestionPath = PathEx[
+    str, P(description="Id of the question: its relation and its number, with a hyphen between them.", pattern="^.+$")
+]
+RelationPath = PathEx[str, P(description="Id of the relation.", pattern="^[^/]+$")]
 CHOICES = {facet.name: facet.choices for facet in FACETS}
 
 
@@ -112,8 +115,8 @@ class Questions(PageFacts):
     items: list[Json]
 
 
-@get("overview", group=RESULTS)
-def overview_json(request: HttpRequest, query: OverviewQuery) -> Overview:
+@routes.read("overview")
+def overview_json(request: HttpRequest, query: Query[OverviewQuery]) -> Overview:
     """Return the models of the overview with their figures on all benchmarks, 200 per page: the columns of its CSV."""
     for facet in FACETS:
         one_of(facet.name, getattr(query, facet.name), facet.choices)
@@ -124,16 +127,12 @@ def overview_json(request: HttpRequest, query: OverviewQuery) -> Overview:
     table = matrix_table(chosen)
     one_of("column", query.sort.removeprefix("-"), [column.name for column in table.columns])
     rows = table.ordered(request.GET)
-    page = page_of(request, query, read_from(rows), _row_name, place_in(map(_row_name, rows)))
-    return {**page.facts, "found": len(rows), "rows": as_json(table.columns, page.entries)}
+    page, entries = page_of_list(request, query, rows, lambda row: " ".join(row.key).strip())
+    return {**page, "found": len(rows), "rows": as_json(table.columns, entries)}
 
 
-def _row_name(row: ModelRow) -> str:
-    return " ".join(row.key).strip()
-
-
-@get("benchmarks/<benchmark:name>/items", group=RESULTS)
-def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Questions:
+@routes.read("benchmarks/{benchmark:name}/items")
+def questions_json(request: HttpRequest, name: BenchmarkPath, query: Query[QuestionsQuery]) -> Questions:
     """Return the questions of a benchmark, 200 per page, with how many answers to each were right."""
     benchmark = current_benchmark(name)
     judged = bool(benchmark.correctness.column)
@@ -143,17 +142,17 @@ def questions_json(request: HttpRequest, query: QuestionsQuery, name: str) -> Qu
         one_of(tag, getattr(query, tag), sorted(filter(None, values_of_tag(relations, tag))))
     one_of("order", query.order, ORDERS)
     rows = difficulties(benchmark, QuestionsForm(request.GET, relations, judged).choice)
-    page = page_of(request, query, read_from(rows), _question_name, place_in(map(_question_name, rows)))
+    page, entries = page_of_list(request, query, rows, lambda row: question_id(row.relation, row.item))
     return {
-        **page.facts,
+        **page,
         "benchmark": name,
         "found": len(rows),
-        "items": as_json(question_columns(benchmark, judged), page.entries),
+        "items": as_json(question_columns(benchmark, judged), entries),
     }
 
 
-@get("benchmarks/<benchmark:name>/items/<path:question>", group=RESULTS)
-def question_json(request: HttpRequest, query: Query, name: str, question: str) -> QuestionFacts:
+@routes.read("benchmarks/{benchmark:name}/items/{path:question}")
+def question_json(request: HttpRequest, name: BenchmarkPath, question: QuestionPath) -> QuestionFacts:
     """Return a question with its wordings, and in how many of them each run is right."""
     benchmark = current_benchmark(name)
     try:
@@ -175,8 +174,8 @@ def question_json(request: HttpRequest, query: Query, name: str, question: str) 
     }
 
 
-@get("benchmarks/<benchmark:name>/relations/<str:relation>", group=RESULTS)
-def relation_json(request: HttpRequest, query: Query, name: str, relation: str) -> RelationFacts:
+@routes.read("benchmarks/{benchmark:name}/relations/{str:relation}")
+def relation_json(request: HttpRequest, name: BenchmarkPath, relation: RelationPath) -> RelationFacts:
     """Return a relation of a benchmark with the scores of all models on it, the best first."""
     benchmark = current_benchmark(name)
     content, _, scores = on_relation(benchmark, relation)
@@ -192,10 +191,6 @@ def relation_json(request: HttpRequest, query: Query, name: str, relation: str) 
         "metric": pages_of(benchmark).ranking_metric(benchmark),
         "scores": as_json(table.columns, table.ordered(request.GET)),
     }
-
-
-def _question_name(row: RatedQuestion) -> str:
-    return question_id(row.relation, row.item)
 
 
 def as_json(columns: Sequence[Column[Any]], rows: Iterable[Any]) -> list[Json]:

@@ -6,13 +6,14 @@ from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse
+from django.http import FileResponse, Http404, HttpResponse, JsonResponse
+from ninja import P, PathEx
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypedDict
 
-from leaderboard.api.answers import Json
-from leaderboard.api.parameters import Body
-from leaderboard.api.routes import WORK, Access, get, post
+from leaderboard.api.interface import READ, Routes, Token, TokenRequest
+from leaderboard.api.parameters import Body, form_body
+from leaderboard.api.runs import Json
 from leaderboard.models import LEASE, Benchmark, RunPart, WorkerToken
 from leaderboard.worker import elsewhere
 from leaderboard.worker.arrived_records import RECORD_LIMIT
@@ -24,7 +25,10 @@ from probing.settings import Settings
 
 ARCHIVE_IN_MEMORY = 10 * 10**6
 STATUSES = {"lease-lost": 409, "rows-refused": 422, "other-protocol": 426}
-FOR_WORKERS = Access(WorkerToken.Purpose.WORK, statuses=STATUSES)
+LeasePath = PathEx[str, P(description="The lease of the part.", pattern="^[^/]+$")]
+DigestPath = PathEx[str, P(description="Digest of the benchmark.", pattern="^[-a-zA-Z0-9_]+$")]
+ARCHIVE = {"content": {"application/gzip": {"schema": {"type": "string", "format": "binary"}}}}
+routes = Routes(auth=Token(WorkerToken.Purpose.WORK, statuses=STATUSES))
 
 
 class OtherProtocol(BadInput):
@@ -156,17 +160,17 @@ class Taken(TypedDict):
     taken: bool
 
 
-@get("work/", group=WORK, access=FOR_WORKERS)
-def hello_json(request: HttpRequest, token: WorkerToken) -> Hello:
+@routes.api_operation(list(READ), "work/", response=Hello)
+def hello_json(request: TokenRequest) -> Hello:
     """Return the version of the interface and whose token it is, so that a worker can check both at its start."""
-    return {"protocol": PROTOCOL, "version": package_version(), "token": token.name}
+    return {"protocol": PROTOCOL, "version": package_version(), "token": request.auth.name}
 
 
-@post("work/claim", group=WORK, access=FOR_WORKERS, others=(204,), answer=HandedOut)
-def claim_json(request: HttpRequest, token: WorkerToken, body: MachineBody) -> HttpResponse:
+@routes.post("work/claim", response={200: HandedOut, 204: None})
+def claim_json(request: TokenRequest, body: MachineBody) -> HttpResponse:
     """Hand out a part of a run under a lease; the status is 204 if there is none for this worker."""
-    part = elsewhere.claim(token, body.machine)
-    return JsonResponse(handout(part, token).to_json()) if part else HttpResponse(status=204)
+    part = elsewhere.claim(request.auth, body.machine)
+    return JsonResponse(handout(part, request.auth).to_json()) if part else HttpResponse(status=204)
 
 
 def handout(part: RunPart, token: WorkerToken) -> Handout:
@@ -188,8 +192,8 @@ def handout(part: RunPart, token: WorkerToken) -> Handout:
     )
 
 
-@get("work/benchmarks/<slug:digest>.tar.gz", group=WORK, access=FOR_WORKERS, content="application/gzip")
-def benchmark_archive(request: HttpRequest, token: WorkerToken, digest: str) -> FileResponse:
+@routes.api_operation(list(READ), "work/benchmarks/{slug:digest}.tar.gz", openapi_extra={"responses": {200: ARCHIVE}})
+def benchmark_archive(request: TokenRequest, digest: DigestPath) -> FileResponse:
     """Return the files of a benchmark as an archive with one folder."""
     benchmark = Benchmark.objects.filter(digest=digest).exclude(path="").first()
     if benchmark is None:
@@ -212,41 +216,41 @@ def _plain(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
     return member
 
 
-@post("work/<str:lease>/renew", group=WORK, access=FOR_WORKERS)
-def renew_json(request: HttpRequest, token: WorkerToken, body: ShareBody, lease: str) -> Continued:
+@routes.post("work/{str:lease}/renew", response=Continued)
+def renew_json(request: TokenRequest, body: ShareBody, lease: LeasePath) -> Continued:
     """Extend a lease; tell the worker to stop if the run has ended or the part is another worker's."""
     try:
-        return {"continue": elsewhere.renew(elsewhere.leased(lease, token, elsewhere.LONGEST), body.share)}
+        return {"continue": elsewhere.renew(elsewhere.leased(lease, request.auth, elsewhere.LONGEST), body.share)}
     except elsewhere.LeaseLost:
         return {"continue": False}
 
 
-@post("work/<str:lease>/rows", group=WORK, access=FOR_WORKERS, form=RowsForm)
-def rows_json(request: HttpRequest, token: WorkerToken, lease: str) -> Stored:
+@routes.post("work/{str:lease}/rows", response=Stored, openapi_extra={"requestBody": form_body(RowsForm)})
+def rows_json(request: TokenRequest, lease: LeasePath) -> Stored:
     """Check and store the rows of a part, sent as a form with the fields rows and record."""
-    part = elsewhere.leased(lease, token)
+    part = elsewhere.leased(lease, request.auth)
     if int(request.META.get("CONTENT_LENGTH") or 0) > ROWS_LIMIT + RECORD_LIMIT:
         raise BadInput(f"The rows are larger than {ROWS_LIMIT:,} bytes.", "Report it: rows of a part are never larger.")
     rows, record = request.FILES.get("rows"), request.POST.get("record")
     if not isinstance(rows, UploadedFile) or rows.file is None or not isinstance(record, str):
         raise BadInput("There are no rows.", "Send a form with the file rows (Parquet) and the text record (JSON).")
-    elsewhere.accept(part, token, rows.file, record)
+    elsewhere.accept(part, request.auth, rows.file, record)
     return {"stored": True}
 
 
-@post("work/<str:lease>/fail", group=WORK, access=FOR_WORKERS)
-def fail_json(request: HttpRequest, token: WorkerToken, body: FailureBody, lease: str) -> Taken:
+@routes.post("work/{str:lease}/fail", response=Taken)
+def fail_json(request: TokenRequest, body: FailureBody, lease: LeasePath) -> Taken:
     """Take a part back that the worker could not measure, with the reason."""
     error = ProbingError(body.message[:1000], body.next_step[:1000])
     error.code = body.code if ERROR_CODE.fullmatch(body.code) else "internal"
     error.permanent = body.permanent
     error.log = body.log[:20_000]
-    elsewhere.fail(elsewhere.leased(lease, token), error)
+    elsewhere.fail(elsewhere.leased(lease, request.auth), error)
     return {"taken": True}
 
 
-@post("work/<str:lease>/release", group=WORK, access=FOR_WORKERS)
-def release_json(request: HttpRequest, token: WorkerToken, lease: str) -> Taken:
+@routes.post("work/{str:lease}/release", response=Taken)
+def release_json(request: TokenRequest, lease: LeasePath) -> Taken:
     """Take a part back from a worker that has to stop; this does not count as an attempt."""
-    RunPart.objects.release(elsewhere.leased(lease, token))
+    RunPart.objects.release(elsewhere.leased(lease, request.auth))
     return {"taken": True}

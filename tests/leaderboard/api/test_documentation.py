@@ -6,9 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.api.openapi import EXAMPLES, examples, written
-from leaderboard.api.routes import RESULTS as FIGURES
-from leaderboard.api.routes import ROUTES, SUBMISSIONS
+from leaderboard.api.documentation import EXAMPLES, document, examples
 from leaderboard.intake import tokens
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.freezing import freeze
@@ -31,6 +29,12 @@ def shape(answer: Any) -> Any:
     if isinstance(answer, list):
         return [shape(member) for member in answer]
     return "number" if isinstance(answer, int | float) and not isinstance(answer, bool) else type(answer).__name__
+
+
+def operations() -> dict[tuple[str, str], dict[str, Any]]:
+    """Return what is described, by method and path."""
+    paths = document()["paths"].items()
+    return {(method, path): operation for path, methods in paths for method, operation in methods.items()}
 
 
 @pytest.fixture
@@ -76,21 +80,22 @@ def test_the_answers_on_the_page_have_the_fields_of_real_ones(real: list[dict[st
 
 
 def test_every_route_for_readers_has_an_answer_on_the_page(client: Client, db: None) -> None:
-    reading = {f"{route.method} {route.path}" for route in ROUTES if route.group in (FIGURES, SUBMISSIONS)}
-    actions = {f"POST submissions/<str:secret>/{action}" for action in ("cancel", "retry")}
+    reading = {key for key, operation in operations().items() if operation["tags"][0] in ("Results", "Submissions")}
+    actions = {("post", f"/submissions/{{secret}}/{action}") for action in ("cancel", "retry")}
     assert examples().keys() == reading - actions
     page = client.get("/api/").content.decode().replace("&amp;", "&")
-    assert all(f"<code>{key.split()[0]} {example.address}</code>" in page for key, example in examples().items())
+    assert all(f"<code>{method.upper()} {one.address}</code>" in page for (method, _), one in examples().items())
 
 
 def test_no_summary_has_marks_of_markdown_which_the_page_would_show() -> None:
-    assert not [route.path for route in ROUTES if "`" in (route.view.__doc__ or "")]
+    assert not [path for path, operation in operations().items() if "`" in operation["summary"]]
+    assert not [path for path, operation in operations().items() if "`" in operation.get("description", "")]
 
 
 def test_every_route_and_every_parameter_is_described(client: Client, db: None) -> None:
     page = client.get("/api/").content.decode().replace("&#x27;", "'")
-    for route in ROUTES:
-        assert f"<code>{route.method} {written(route.path)}</code>" in page
-        assert (route.view.__doc__ or "").partition("\n")[0] in page
+    for (method, path), operation in operations().items():
+        assert f"<code>{method.upper()} {path[1:]}</code>" in page
+        assert f"{operation['summary']}." in page
     assert "Part of the subject or of an answer." in page
     assert "Names of several benchmarks, in place of benchmark." in page

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.api import paging
+from leaderboard.api import parameters
 from leaderboard.models import Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -14,7 +14,7 @@ from tests.leaderboard.conftest import Site
 
 @pytest.fixture(autouse=True)
 def _two_entries_per_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(paging, "ENTRIES_PER_PAGE", 2)
+    monkeypatch.setattr(parameters, "ENTRIES_PER_PAGE", 2)
 
 
 def pages(client: Client, address: str) -> Iterator[dict[str, Any]]:

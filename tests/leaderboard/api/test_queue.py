@@ -3,8 +3,8 @@
 import pytest
 from django.test import Client
 
-from leaderboard.api import paging
-from leaderboard.api import queue as queue_route
+from leaderboard.api import parameters
+from leaderboard.api import submissions as queue_route
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -32,7 +32,7 @@ def test_the_queue_is_read_once(client: Client, small: Benchmark, monkeypatch: p
 def test_a_page_beyond_the_last_one_is_the_last(
     client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch, page: int
 ) -> None:
-    monkeypatch.setattr(paging, "ENTRIES_PER_PAGE", 2)
+    monkeypatch.setattr(parameters, "ENTRIES_PER_PAGE", 2)
     for number in range(3):
         make.run(make.model(f"org/waiting-{number}"), small, Run.State.QUEUED)
     answer = client.get(f"/api/v1/queue?page={page}").json()
@@ -43,7 +43,7 @@ def test_a_page_beyond_the_last_one_is_the_last(
 def test_the_address_of_the_next_page_goes_on_behind_the_last_run(
     client: Client, small: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paging, "ENTRIES_PER_PAGE", 2)
+    monkeypatch.setattr(parameters, "ENTRIES_PER_PAGE", 2)
     for number in range(3):
         make.run(make.model(f"org/waiting-{number}"), small, Run.State.QUEUED)
     first = client.get("/api/v1/queue").json()

@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from leaderboard.api.openapi import document
+from leaderboard.api.documentation import document
 from leaderboard.intake import tokens
 from leaderboard.wsgi import application
 from tests.leaderboard.conftest import Site

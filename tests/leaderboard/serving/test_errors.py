@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from leaderboard.api import leaderboards
+from leaderboard.api import runs
 
 pytestmark = pytest.mark.django_db
 
@@ -18,7 +18,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Client:
     def fail(*_: Any) -> None:
         raise RuntimeError("the table is gone")
 
-    monkeypatch.setattr(leaderboards.Model.objects, "order_by", fail)
+    monkeypatch.setattr(runs.Model.objects, "order_by", fail)
     monkeypatch.setattr("leaderboard.views.queue.queue", fail)
     return Client(raise_request_exception=False)
 

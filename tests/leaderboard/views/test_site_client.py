@@ -54,7 +54,7 @@ def test_a_run_has_its_facts_scores_and_items(client: probing.Site, site: Site) 
 def test_runs_are_chosen_by_model_benchmark_and_state(
     client: probing.Site, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaderboard.api.paging.ENTRIES_PER_PAGE", 2)
+    monkeypatch.setattr("leaderboard.api.parameters.ENTRIES_PER_PAGE", 2)
     finished = client.runs(benchmark="small", state="finished")
     assert {run.number for run in finished} >= {site.first.pk, site.second.pk, site.published.pk}
     assert len({run.number for run in finished}) == len(finished)

@@ -1,22 +1,60 @@
-"""/api/v1/models/<org>/<name>/training : the tables of the page of a model's training, as JSON."""
+"""/api/v1/compare and models/<org>/<name>/training : runs compared, and steps of a training."""
 
-from typing import NotRequired, cast
+from collections.abc import Mapping
+from math import isnan
+from typing import Any, NotRequired, cast
 
 from django.http import Http404, HttpRequest
+from ninja import P, PathEx, Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from leaderboard.api.answers import BenchmarkFacts, Json, about_benchmark
-from leaderboard.api.paging import page_of, place_in, read_from
-from leaderboard.api.parameters import PagedQuery, choice, one_of
-from leaderboard.api.routes import RESULTS, get
+from leaderboard.api.interface import Routes
+from leaderboard.api.leaderboards import BenchmarkFacts, about_benchmark
+from leaderboard.api.parameters import PagedQuery, Parameters, choice, one_of, page_of_list
+from leaderboard.api.runs import Json, ModelFacts, about_model
 from leaderboard.api.tables import as_json
 from leaderboard.display.sections import Section
+from leaderboard.lists.compared_runs import compared, find_runs
 from leaderboard.lists.item_changes import AnswersMissing
+from leaderboard.probe_pages.comparison_tables import ComparedRun, compared_runs
 from leaderboard.probe_pages.trajectory import NoSeries, Training, changes_between, read_training, trajectory_sections
-from leaderboard.probe_pages.trajectory_items import ChangedItem
 from leaderboard.probe_pages.trajectory_words import headline
 from probing.analysis.trajectories import CHANGES
+from probing.errors import BadInput
+
+routes = Routes()
+OrganisationPath = PathEx[str, P(description="Organisation of the model.", pattern="^[^/]+$")]
+ModelPath = PathEx[str, P(description="Name of the model.", pattern="^[^/]+$")]
+
+
+class CompareQuery(Parameters):
+    """The runs that are compared."""
+
+    m: list[str] = Field([], description="Number of a run, or id of a model; two to eight of them.")
+    benchmark: str = Field("", description="Name of the benchmark, where models are named.")
+
+
+class Side(TypedDict):
+    """A run of a comparison. `result`: what the differences call it. `value`: its figure, with its 95 % interval."""
+
+    result: str
+    run: int
+    model: ModelFacts
+    settings: Json
+    provenance: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+class Comparison(TypedDict):
+    """Runs, and the paired difference of each further run from the first one, overall and in every group."""
+
+    benchmark: BenchmarkFacts
+    metric: str
+    runs: list[Side]
+    differences: list[Json]
 
 
 class TrainingQuery(PagedQuery):
@@ -60,8 +98,44 @@ class TrainingFacts(Points):
     items: NotRequired[list[Json]]
 
 
-@get("models/<str:org>/<str:name>/training", group=RESULTS)
-def training_json(request: HttpRequest, query: TrainingQuery, org: str, name: str) -> TrainingFacts:
+@routes.read("compare")
+def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison:
+    """Return a paired comparison of two to eight runs on the same items, overall and in every group."""
+    names = [text for text in query.m if text]
+    if len(names) < 2:
+        raise BadInput("Fewer than two runs are named.", "Name them by number or model: m=1&m=2.")
+    runs = find_runs(names, query.benchmark)
+    differences = compared(*(run.pk for run in runs)).differences
+    return {
+        "benchmark": about_benchmark(runs[0].benchmark),
+        "metric": runs[0].benchmark.main_metric,
+        "runs": [_about_side(side) for side in compared_runs(runs, differences)],
+        "differences": [_without_nan(row) for row in differences],
+    }
+
+
+def _about_side(side: ComparedRun) -> Side:
+    return {
+        "result": side.key,
+        "run": side.run.pk,
+        "model": about_model(side.run.model),
+        "settings": side.run.settings,
+        "provenance": side.run.provenance,
+        "value": side.overall.value,
+        "low": side.overall.low,
+        "high": side.overall.high,
+    }
+
+
+def _without_nan(row: Mapping[str, Any]) -> Json:
+    """Return a row with None in place of numbers that are not defined, which JSON does not have."""
+    return {name: None if isinstance(value, float) and isnan(value) else value for name, value in row.items()}
+
+
+@routes.read("models/{str:org}/{str:name}/training")
+def training_json(
+    request: HttpRequest, org: OrganisationPath, name: ModelPath, query: Query[TrainingQuery]
+) -> TrainingFacts:
     """Return a model at several steps of its training: all points, groups, and the questions learned and forgotten."""
     try:
         training = read_training(f"{org}/{name}", request.GET)
@@ -99,20 +173,16 @@ def _changes(request: HttpRequest, query: TrainingQuery, training: Training) -> 
         return {}
     numbers, items = changes.sections
     rows = items.table.rows if items.table else []
-    page = page_of(request, query, read_from(rows), _name, place_in(map(_name, rows)))
+    page, entries = page_of_list(request, query, rows, lambda item: f"{item.relation}-{item.number}")
     return {
         "from": changes.before.pk,
         "to": changes.after.pk,
         "percent": changes.percent,
         "changes": _rows(numbers),
         "found": len(rows),
-        **page.facts,
-        "items": as_json(items.table.columns, page.entries) if items.table else [],
+        **page,
+        "items": as_json(items.table.columns, entries) if items.table else [],
     }
-
-
-def _name(item: ChangedItem) -> str:
-    return f"{item.relation}-{item.number}"
 
 
 def _rows(section: Section) -> list[Json]:
