@@ -142,8 +142,8 @@ def run_prepared(
 def refuse_bad_out(out: Any, prepared: Preparation) -> None:
     """Raise `BadInput` where the result cannot be written there, or the scores of single tokens cannot be kept."""
     settings = prepared.settings
-    if out is not None and not isinstance(out, str | Path):
-        raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
+    if out is not None:
+        refuse_no_folder(out)
     if not prepared.keep_tokens:
         return
     if not prepared.keep_rows:
@@ -154,6 +154,12 @@ def refuse_bad_out(out: Any, prepared: Preparation) -> None:
         raise BadInput(f"The probe {settings.probe} has no options with tokens to keep.", "Leave out --keep tokens.")
     if settings.decide:
         raise BadInput("With --decide not all tokens are scored, so they cannot be kept.", "Leave out one of the two.")
+
+
+def refuse_no_folder(out: Any) -> None:
+    """Raise `BadInput` where this cannot be the folder to write."""
+    if not isinstance(out, str | Path):
+        raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
 
 
 def _probe_missing(

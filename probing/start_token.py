@@ -5,7 +5,7 @@ end-of-text token if the tokenizer has no other, and none if it has neither.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from probing.errors import BadInput
@@ -75,6 +75,12 @@ def normalised_start(text: str) -> str:
     if value.isascii() and value.isdigit():
         return str(int(value))
     raise BadInput(f"The start token cannot be {text!r}.", f"Give {', '.join(NAMED)}, or the id of a token.")
+
+
+def several_starts(value: str | Iterable[str]) -> list[str]:
+    """Return each start token of a list once, in its one spelling; a text has commas between them."""
+    names = value.split(",") if isinstance(value, str) else value
+    return list(dict.fromkeys(map(normalised_start, names)))
 
 
 def refuse_start(start: str, kind: Kind) -> None:

@@ -35,7 +35,7 @@ LAYERS = [
     {"probing.devices"},
     {"probing.runner"},
     {"probing.dry_run", "probing.graph_sampling", "probing.harness", "probing.sentences", "probing.studies"},
-    {"probing.remote", "probing.sweeps"},
+    {"probing.remote"},
     {"probing.monitor"},
     {"probing.command_line"},
     {"probing.__main__"},

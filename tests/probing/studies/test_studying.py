@@ -106,10 +106,10 @@ def test_settings_of_a_model_come_before_those_of_a_benchmark_and_these_before_t
     records = {pair: study.result(*pair).record for pair in study.folders}
     settings = {pair: (record["settings"]["limit"], record["dtype"]) for pair, record in records.items()}
     assert settings == {
-        ("org/plain", "small"): (3, "float32"),
-        ("org/plain", "other"): (2, "float32"),
-        ("half", "small"): (1, "bfloat16"),
-        ("half", "other"): (1, "bfloat16"),
+        Pair("org/plain", "small"): (3, "float32"),
+        Pair("org/plain", "other"): (2, "float32"),
+        Pair("half", "small"): (1, "bfloat16"),
+        Pair("half", "other"): (1, "bfloat16"),
     }
     assert (tmp_path / "out" / "half" / "small" / "run.json").is_file()
 

@@ -21,12 +21,12 @@ from probing.estimate import work
 from probing.model_source import ModelSource
 from probing.results.result import Result
 from probing.scoring.tokens import Encoder
+from probing.studies.checkpoints import Checkpoint
+from probing.studies.study import POINT_COLUMNS, Sweep
 from probing.studies.turns import Outcome, Reporter, Turn
-from probing.sweeps.checkpoints import Checkpoint
-from probing.sweeps.sweep import POINT_COLUMNS, Sweep
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
-from tests.probing.sweeps.conftest import QUIET
+from tests.probing.studies.conftest import QUIET
 
 
 def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchmark: Benchmark, swept: Sweep) -> None:
@@ -104,7 +104,7 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
         return estimate(*arguments)
 
     monkeypatch.setattr(probing, "load", loaded)
-    monkeypatch.setattr("probing.runner.open_benchmark", read)
+    monkeypatch.setattr("probing.studies.studying.open_benchmark", read)
     monkeypatch.setattr(work, "estimate_work", estimated)
     names = ["checkpoint-0", "checkpoint-500"]
     gc.disable()
