@@ -17,14 +17,11 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.estimate.work import Estimates, estimate_work
 from probing.language_model import ModelCard, OptionScores, Request, Scoring
-from probing.probes import probe_of
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import asked_relation, parts
+from probing.plan import Plan, plan
 from probing.scoring.kv_cache import KVCache
 from probing.scoring.packing import PackedRow, often_repeated, pack
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, grouped
-from probing.settings import Settings
 from probing.uniform_model import UniformModel
 from speed.few_shot_counts import prefix_tree, smollm2_encoder
 from speed.stored_results import show, store
@@ -84,13 +81,13 @@ def main() -> int:
 
 def count(benchmark: Benchmark, encoder: Encoder) -> dict[str, Any]:
     """Return the positions over all parts by both rules, by the first alone, and as they are estimated."""
-    settings = chosen_settings(benchmark, {})
-    both = counted_parts(benchmark, settings, encoder)
-    first = counted_parts(benchmark, chosen_settings(benchmark, {"decide": True}), encoder)
-    estimates = Estimates(benchmark, settings).of(CountingPrefixes(encoder)).values()
-    by_pieces = [estimate_work(benchmark, settings, part, "causal") for part in parts(benchmark, settings)]
+    usual = plan(benchmark, {})
+    both = counted_parts(usual, encoder)
+    first = counted_parts(plan(benchmark, {"decide": True}), encoder)
+    estimates = Estimates(usual).of(CountingPrefixes(encoder)).values()
+    by_pieces = [estimate_work(usual, part, "causal") for part in usual.parts]
     return {
-        "items": sum(part.items for part in parts(benchmark, settings)),
+        "items": sum(part.items for part in usual.parts),
         "candidates": sum(model.scored for model in first),
         "in_rows": sum(model.in_rows for model in both),
         "distinct": sum(model.distinct for model in both),
@@ -100,13 +97,12 @@ def count(benchmark: Benchmark, encoder: Encoder) -> dict[str, Any]:
     }
 
 
-def counted_parts(benchmark: Benchmark, settings: Settings, encoder: Encoder) -> list[CountingPrefixes]:
+def counted_parts(asked: Plan, encoder: Encoder) -> list[CountingPrefixes]:
     """Return a model for each part that was asked all items of the part."""
     models = []
-    for part in parts(benchmark, settings):
+    for part in asked.parts:
         models.append(CountingPrefixes(encoder))
-        relation = asked_relation(benchmark, settings, part.relation)
-        list(probe_of(settings).rows(models[-1], relation, part.template, settings))
+        list(asked.probe.rows(models[-1], asked.relation(part), part.template, asked.settings))
     return models
 
 

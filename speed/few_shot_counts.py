@@ -18,8 +18,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.estimate.work import estimate_work
 from probing.language_model import Request
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import parts
+from probing.plan import plan, plan_of
 from probing.probes.specificity import Specificity
 from probing.scoring.filling import OPTIONS_PER_WINDOW, blanks
 from probing.scoring.prefix_tree import PrefixTree
@@ -54,8 +53,8 @@ def count(benchmark: Benchmark, prompting: PromptingName, encoder: Encoder) -> d
     """
     by_relation = [_of_relation(relation, prompting, encoder) for relation in benchmark.relations]
     in_prompts, filling, whole_answers = (sum(column) for column in zip(*by_relation, strict=True))
-    settings = chosen_settings(benchmark, {"prompting": prompting})
-    work = [estimate_work(benchmark, settings, part, "causal") for part in parts(benchmark, settings)]
+    settings = plan(benchmark, {"prompting": prompting}).settings
+    work = [estimate_work(plan_of(benchmark, settings), part, "causal") for part in plan_of(benchmark, settings).parts]
     return {
         "positions": filling + whole_answers,
         "filling": filling,

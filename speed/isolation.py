@@ -32,7 +32,7 @@ from probing.measuring import sandbox
 from probing.measuring.failures import Reported
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.probes.parts import Part, parts
+from probing.plan import Part, plan_of
 from probing.results.joining import PartResult
 from probing.settings import Settings
 
@@ -79,7 +79,7 @@ def task_of(model: Path) -> Task:
 def measured(measure: Callable[..., PartResult], task: Task, seconds: float = SECONDS) -> list[Cost]:
     """Measure the largest parts in turns until the time is up; return what each measurement cost."""
     content = FORMATS["bear"](task.benchmark.folder)
-    covered = sorted(parts(content, task.settings), key=lambda part: -part.items)[:PARTS]
+    covered = sorted(plan_of(content, task.settings).parts, key=lambda part: -part.items)[:PARTS]
     costs: list[Cost] = []
     begin = time.perf_counter()
     for part in cycle(covered):

@@ -28,6 +28,8 @@ LAYERS = [
     {"probing.formats", "probing.settings"},
     {"probing.analysis", "probing.known_benchmarks"},
     {"probing.catalog", "probing.curation", "probing.judging", "probing.probes"},
+    {"probing.plan"},
+    {"probing.baselines", "probing.usual_settings"},
     {"probing.estimate", "probing.model_source", "probing.results"},
     {"probing.scoring"},
     {"probing.part_runner"},

@@ -10,7 +10,7 @@ from probing.estimate.work import WorkEstimate
 from probing.language_model import ModelCard
 from probing.model_source import ModelSource
 from probing.part_runner import Job
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.settings import Settings
 
 

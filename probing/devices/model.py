@@ -16,7 +16,7 @@ from probing.estimate.work import WorkEstimate
 from probing.language_model import DType, LanguageModel, ModelCard
 from probing.model_source import CPU, ModelSource
 from probing.part_runner import Job, Opener
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.settings import AUTO_DTYPE, Settings
 
 

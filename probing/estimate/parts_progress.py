@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from probing.estimate.load import NOTHING, Done, Load
 from probing.estimate.work import WorkEstimate
-from probing.probes.parts import Part
+from probing.plan import Part
 
 
 class PartsProgress:

@@ -11,15 +11,13 @@ from functools import partial
 from random import Random
 from typing import Any
 
-from probing.benchmark import Benchmark, Item
+from probing.benchmark import Item
 from probing.errors import BadInput
 from probing.estimate.counting_model import CountingModel, Tokenize, Tokens
 from probing.estimate.load import NOTHING, Load, total
 from probing.kinds import Kind
 from probing.language_model import LoadedModel, Verb
-from probing.probes import probe_of
-from probing.probes.parts import Part, asked_relation, parts
-from probing.settings import Settings
+from probing.plan import Part, Plan
 
 # The size of half a sample: so many items, or as many as make so many statements.
 ITEMS = 64
@@ -57,8 +55,8 @@ class WorkEstimate:
 class Estimates:
     """The work of all parts of a run, estimated once for all models of one kind with the same tokenizer."""
 
-    def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
-        self._benchmark, self._settings = benchmark, settings
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self._made: dict[tuple[Kind, str], dict[Part, WorkEstimate]] = {}
 
     def of(self, model: LoadedModel) -> Mapping[Part, WorkEstimate]:
@@ -68,8 +66,7 @@ class Estimates:
         if key not in self._made:
             tokenize = partial(_tokens, tokenizer) if tokenizer else None
             self._made[key] = {
-                part: estimate_work(self._benchmark, self._settings, part, model.card.kind, tokenize)
-                for part in parts(self._benchmark, self._settings)
+                part: estimate_work(self._plan, part, model.card.kind, tokenize) for part in self._plan.parts
             }
         return self._made[key]
 
@@ -84,16 +81,14 @@ def _tokens(tokenizer: Any, text: str) -> Tokens:
     return Tokens(encoding.ids, encoding.offsets)
 
 
-def estimate_work(
-    benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, tokenize: Tokenize | None = None
-) -> WorkEstimate:
+def estimate_work(plan: Plan, part: Part, kind: Kind, tokenize: Tokenize | None = None) -> WorkEstimate:
     """Estimate the work of a part on a model of this kind; `tokenize` is as in `CountingModel`.
 
     Counts a sample of the items in two halves; each item beyond the sample takes what one of the second half added.
     Raises `BadInput` where the probe cannot ask the part, as its prompts are made.
     """
-    relation = asked_relation(benchmark, settings, part.relation)
-    probe, items = probe_of(settings), relation.items
+    relation = plan.relation(part)
+    items = relation.items
 
     def ask(counter: CountingModel, some: Sequence[Item]) -> int:
         """Ask some of the items until there are enough statements, and return how many were asked.
@@ -101,7 +96,7 @@ def estimate_work(
         A probe that asks all items before it yields its first row asks all of them.
         """
         count, most = 0, 0.0
-        for _ in probe.rows(counter, relation.asking(some), part.template, settings):
+        for _ in plan.probe.rows(counter, relation.asking(some), part.template, plan.settings):
             count += 1
             most = most or counter.usage.statements + STATEMENTS
             if counter.usage.statements >= most:

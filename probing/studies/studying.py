@@ -255,6 +255,7 @@ def _models(entry: Entry, values: Mapping[str, Any]) -> Iterator[_Model]:
     `values`: those for all models, which come after the entry's own.
     """
     both = {**values, **entry.values}
+    variants: list[tuple[str, ModelSource, Callable[[], None]]]
     source = ModelSource(entry.content, **{name: value for name, value in both.items() if name in LOADING})
     if (revisions := both.get(REVISIONS)) is None:
         source.refuse_bad()

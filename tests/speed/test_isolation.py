@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from probing.measuring import sandbox
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.results.joining import PartResult
 from speed import isolation
 from speed.isolation import Cost, cost, measured, report, started, starts, task_of

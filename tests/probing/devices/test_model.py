@@ -13,7 +13,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NonFiniteScores, ProbingError
 from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import Estimates
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
@@ -45,7 +45,7 @@ def test_the_longest_parts_are_begun_first(
     monkeypatch.setattr(PartsProgress, "end", lambda progress, part, too_long: None)
     folder = bear_folder.write()
     probing.run("org/model", folder, templates=(0, 1), **TWO)
-    work = Estimates(probing.open_benchmark(folder), Settings(templates=(0, 1))).of(FakeModel())
+    work = Estimates(plan_of(probing.open_benchmark(folder), Settings(templates=(0, 1)))).of(FakeModel())
     assert len(begun) == 4 and begun != list(work)
     sizes = [work[part].positions for part in begun]
     assert sizes == sorted(sizes, reverse=True)

@@ -3,7 +3,7 @@
 from probing.estimate.load import Done, Load
 from probing.estimate.parts_progress import PartsProgress
 from probing.estimate.work import WorkEstimate
-from probing.probes.parts import Part
+from probing.plan import Part
 
 LONG, SHORT = Part("P30", 0, 4), Part("P36", 0, 2)
 WORK = {LONG: WorkEstimate({"score": Load(4, 30.0)}), SHORT: WorkEstimate({"score": Load(2, 10.0)})}

@@ -15,7 +15,7 @@ from probing.estimate.load import USUAL_COSTS, Load
 from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
-from probing.probes.parts import Part, parts
+from probing.plan import Part, plan_of
 from probing.runner import run
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
@@ -128,7 +128,7 @@ def test_counting_items_would_not_do(
     """Guards the tests here: their benchmarks are hard enough."""
 
     def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str, cut: object) -> WorkEstimate:
-        work = estimate_work(benchmark, settings, part, "causal")
+        work = estimate_work(plan_of(benchmark, settings), part, "causal")
         return WorkEstimate({"score": Load(work.loads["score"].statements, part.items)})
 
     monkeypatch.setattr(estimate, "estimate_work", by_items)
@@ -186,29 +186,29 @@ def test_a_sample_stands_for_the_rest(kind: Kind) -> None:
     """Every statement is counted, though only some are looked at."""
     benchmark = mixed((7, 10 * ITEMS))
     settings = Settings()
-    (part,) = parts(benchmark, settings)
-    work = estimate_work(benchmark, settings, part, kind)
+    (part,) = plan_of(benchmark, settings).parts
+    work = estimate_work(plan_of(benchmark, settings), part, kind)
     assert work.loads["score"].statements == pytest.approx(7 * part.items)
     few = mixed((7, 5 * ITEMS))
     assert work.positions == pytest.approx(
-        2 * estimate_work(few, settings, parts(few, settings)[0], kind).positions, rel=0.05
+        2 * estimate_work(plan_of(few, settings), plan_of(few, settings).parts[0], kind).positions, rel=0.05
     )
 
 
 def test_few_shot_prompting_may_show_more_than_a_sample() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 45})
-    (part,) = parts(benchmark, settings)
+    (part,) = plan_of(benchmark, settings).parts
     assert part.items > 45
-    assert estimate_work(benchmark, settings, part, "causal").loads["fill"].statements == 2 * part.items
+    assert estimate_work(plan_of(benchmark, settings), part, "causal").loads["fill"].statements == 2 * part.items
 
 
 def test_what_cannot_be_asked_is_told_beforehand() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 500})
-    (part,) = parts(benchmark, settings)
+    (part,) = plan_of(benchmark, settings).parts
     with pytest.raises(BadInput, match="too few to show 500 others"):
-        estimate_work(benchmark, settings, part, "causal")
+        estimate_work(plan_of(benchmark, settings), part, "causal")
 
 
 def test_verbs_are_done_one_by_one() -> None:
@@ -229,8 +229,8 @@ def test_a_part_has_as_many_passes_however_many_items_it_has() -> None:
     loads = []
     for items in (40, 4 * ITEMS):
         benchmark, settings = mixed((7, items)), Settings(decide=True)
-        (part,) = parts(benchmark, settings)
-        loads.append(estimate_work(benchmark, settings, part, "causal").loads["score"])
+        (part,) = plan_of(benchmark, settings).parts
+        loads.append(estimate_work(plan_of(benchmark, settings), part, "causal").loads["score"])
     few, many = loads
     assert many.positions > 5 * few.positions
     assert 1 < few.passes <= many.passes < 2 * few.passes

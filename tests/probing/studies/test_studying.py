@@ -61,11 +61,11 @@ def test_a_study_goes_on_where_it_was_interrupted(
     probe_part = part_runner.probe_part
     parts: list[tuple[str, str, str]] = []
 
-    def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
+    def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
         if len(parts) == 5:
             raise KeyboardInterrupt
-        parts.append((model.card.id, content.slug, part.relation))
-        return probe_part(model, content, settings, part, **options)
+        parts.append((model.card.id, plan.benchmark.slug, part.relation))
+        return probe_part(model, plan, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):

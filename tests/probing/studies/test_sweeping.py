@@ -122,11 +122,11 @@ def test_a_sweep_goes_on_where_it_was_interrupted(
     probe_part = part_runner.probe_part
     parts: list[tuple[str, str]] = []
 
-    def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
+    def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
         if len(parts) == 3:
             raise KeyboardInterrupt
         parts.append((Path(model.card.id).name, part.relation))
-        return probe_part(model, content, settings, part, **options)
+        return probe_part(model, plan, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     arguments: dict[str, Any] = {"revisions": ["checkpoint-500", "checkpoint-0"], "out": tmp_path / "out", **QUIET}
