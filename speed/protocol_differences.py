@@ -24,7 +24,7 @@ from probing.errors import ModelNotFound, ProbingError
 from probing.language_model import LanguageModel, Scoring, fitting
 from probing.scoring.load import load
 from probing.scoring.verbs import AnsweringModel
-from probing.start_token import NONE
+from probing.start import NONE
 from probing.template import Prompt, prompt
 
 WHOLE_TEXT = Prompt(("", ""), verbatim=True)

@@ -20,7 +20,7 @@ LAYERS = [
         "probing.chart_template",
         "probing.extras",
         "probing.options",
-        "probing.start_token",
+        "probing.start",
         "probing.template",
     },
     {"probing.language_model", "probing.statements"},

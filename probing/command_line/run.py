@@ -30,7 +30,7 @@ from probing.probes.probe import declared_options, parse
 from probing.results.presentation import missing_main_score
 from probing.results.result import RECORD, Result
 from probing.results.skipped_items import skipped_in_words
-from probing.start_token import AUTO, several_starts
+from probing.start import AUTO, several_starts
 from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
 from probing.studies.study import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
@@ -43,6 +43,7 @@ TRY_AGAIN = "The same command tries them again, and no others."
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`, with which studies and sweeps can be made as well."""
     add_model(parser, several=True)
+    _add_benchmark(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="YAML file with models, benchmarks and settings; flags come before it"
     )
@@ -55,6 +56,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
         "config", metavar="STUDY.yaml", help="models, benchmarks and settings as YAML; flags come before it"
     )
     add_loading(parser, several=True)
+    _add_benchmark(parser)
     _add_study_arguments(parser)
     parser.set_defaults(model=[])
 
@@ -62,11 +64,12 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sweep`: those of `run` for the checkpoints of a training, by default all of them."""
     add_model(parser, several=True)
+    _add_benchmark(parser)
     _add_study_arguments(parser)
     parser.set_defaults(config=None, revisions=ALL)
 
 
-def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_benchmark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
         action="append",
@@ -74,6 +77,9 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SLUG_OR_FOLDER",
         help="slug, folder or archive; may be repeated, and so may MODEL: each pair has a folder below --out",
     )
+
+
+def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--revisions",
         metavar="A,B",

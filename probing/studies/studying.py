@@ -17,7 +17,7 @@ from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 from probing.runner import Preparation, refuse_bad_out
-from probing.start_token import several_starts
+from probing.start import several_starts
 from probing.studies.arguments import (
     KEPT,
     LOADING,

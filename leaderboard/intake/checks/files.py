@@ -15,10 +15,11 @@ from probing.files.description import (
     weights_of,
 )
 from probing.files.listing import CONFIG, Listing
-from probing.files.special_tokens import special_tokens_of, start_in_words
+from probing.files.special_tokens import special_tokens_of
 from probing.kinds import KINDS, Kind
 from probing.probes import probe_named
 from probing.settings import refuse_pll
+from probing.start import start_in_words
 
 
 def files_safe(listing: Listing) -> str:

@@ -17,9 +17,9 @@ from probing.catalog import open_benchmark
 from probing.errors import ProbingError
 from probing.files.headers import Tensor
 from probing.files.listing import Listing
-from probing.files.special_tokens import SpecialTokens
 from probing.plan import plan_of
 from probing.settings import Settings
+from probing.start import SpecialTokens
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
 
