@@ -28,10 +28,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.scoring.load import load
     from probing.scoring.vocabulary import unified
     from probing.sentences.surprisal import surprisal
-    from probing.studies.study import Study
-    from probing.studies.studying import study
-    from probing.sweeps.sweep import Sweep
-    from probing.sweeps.sweeping import sweep
+    from probing.studies.study import Study, Sweep
+    from probing.studies.studying import study, sweep
 
 # Written out because type checkers and editors read nothing else.
 __all__ = [
@@ -63,7 +61,7 @@ MODULES = {
     "Result": "probing.results.result",
     "Site": "probing.remote.site",
     "Study": "probing.studies.study",
-    "Sweep": "probing.sweeps.sweep",
+    "Sweep": "probing.studies.study",
     "forecast": "probing.dry_run",
     "load": "probing.scoring.load",
     "monitor": "probing.monitor",
@@ -72,7 +70,7 @@ MODULES = {
     "sample_graph": "probing.graph_sampling",
     "study": "probing.studies.studying",
     "surprisal": "probing.sentences.surprisal",
-    "sweep": "probing.sweeps.sweeping",
+    "sweep": "probing.studies.studying",
     "unified": "probing.scoring.vocabulary",
     "wrap": "probing.scoring.in_memory",
 }

@@ -12,6 +12,8 @@ from probing.errors import BadInput, ProbingError
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
 COMMANDS = {
     "run": ("probing.command_line.run:add_run", "probe a model on a benchmark"),
+    "study": ("probing.command_line.run:add_study", "probe several models on several benchmarks, as a file says"),
+    "sweep": ("probing.command_line.run:add_sweep", "probe the checkpoints of a training, and draw the curve"),
     "baselines": ("probing.command_line.baselines:add_baselines", "print what is reached without a model"),
     "show": ("probing.command_line.show:add_show", "print a result's scores"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),

@@ -14,7 +14,7 @@ from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import Observer, open_model, peak_memory, probe_part
-from probing.probes.parts import Part
+from probing.plan import Part, Plan
 from probing.runner import Preparation
 from probing.time_left import Pace, PartsProgress, WorkEstimate
 
@@ -83,9 +83,9 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
     if len(source.devices) > 1:
         raise BadInput("A run can be tried on one device only.", "Name one; several alike share the time of scoring.")
-    model, start = open_model(source, prepared.settings, prepared.chosen)
+    model, start = open_model(source, prepared.plan.settings, prepared.chosen)
     work = prepared.estimates.of(model)
-    trial = _Trial(model, prepared, seconds)
+    trial = _Trial(model, prepared.plan, seconds)
     trial.begin(work)
     return Forecast(
         rows=sum(part.items for part in work),
@@ -104,9 +104,9 @@ class _EnoughError(Exception):
 class _Trial:
     """A run that stops after some seconds, and the pace that it had until then."""
 
-    def __init__(self, model: LanguageModel, prepared: Preparation, limit: float) -> None:
-        self._model, self._benchmark, self._settings = model, prepared.benchmark, prepared.settings
-        self._limit, self._pace, self._left = limit, Pace(), 0.0
+    def __init__(self, model: LanguageModel, plan: Plan, limit: float) -> None:
+        self._model, self._plan, self._limit = model, plan, limit
+        self._pace, self._left = Pace(), 0.0
         self._begin = self._updated = perf_counter()
 
     @property
@@ -128,7 +128,7 @@ class _Trial:
             for part in Random(0).sample(list(work), len(work)):
                 progress.begin(part)
                 observer = Observer(work[part], partial(progress.move, part))
-                probe_part(self._model, self._benchmark, self._settings, part, observer=observer)
+                probe_part(self._model, self._plan, part, observer=observer)
             self._left = 0.0
         except _EnoughError:
             pass

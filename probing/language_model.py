@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.arrays import Bools, Floats, Ints
 from probing.errors import TooLong
 from probing.kinds import Kind
-from probing.start_token import TokenizerFacts
+from probing.start import TokenizerFacts
 from probing.template import Prompt
 
 PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
@@ -198,7 +198,7 @@ class LanguageModel(LoadedModel, Protocol):
         ...
 
     def starting(self, start: str) -> Self:
-        """Return this model with the start token that a run's setting chooses (`probing.start_token`).
+        """Return this model with the start token that a run's setting chooses (`probing.start`).
 
         Raises `BadInput` if the model does not have the token.
         """

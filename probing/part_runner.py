@@ -14,13 +14,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from probing.benchmark import Benchmark
 from probing.errors import Incomplete, TooLong
 from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
 from probing.model_source import refuse_without_effect
-from probing.probes import probe_of
+from probing.plan import Part, Plan
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.parts import Part, asked_relation, narrowed, skipped
 from probing.results.checkpoint import Partial
 from probing.results.joining import PartResult
 from probing.results.skipped_items import count_left_out, no_rows, too_long_items
@@ -56,8 +54,7 @@ class Opener(Protocol[ModelT]):
 class Job(NamedTuple):
     """A run whose parts are to be probed, and the folder in which they are stored."""
 
-    benchmark: Benchmark
-    settings: Settings
+    plan: Plan
     partial: Partial
 
 
@@ -71,8 +68,7 @@ def open_model(source: Opener[ModelT], settings: Settings, chosen: Mapping[str, 
 
 def probe_part(
     model: LanguageModel,
-    benchmark: Benchmark,
-    settings: Settings,
+    plan: Plan,
     part: Part,
     *,
     start: Start | None = None,
@@ -81,11 +77,11 @@ def probe_part(
 ) -> PartResult:
     """Probe one part; `tokens` is the file to write for the scores of tokens."""
     start = start or Start(datetime.now(UTC), 0.0)
+    settings, probe = plan.settings, plan.probe
     settings.refuse_kind(model.card.kind)
-    probe_of(settings).refuse_kind(model.card.kind)
+    probe.refuse_kind(model.card.kind)
     model = model.starting(settings.start)
-    relation = asked_relation(benchmark, settings, part.relation)
-    probe, usage = probe_of(settings), model.usage
+    relation, usage = plan.relation(part), model.usage
     before, begin = replace(usage), time.perf_counter()
     with without_panics(model.card.id), model.scoring_state(), _observed(usage, observer):
         if tokens and isinstance(probe, MultipleChoice):
@@ -95,7 +91,7 @@ def probe_part(
         _refuse_incomplete(part, len(answers))
     cost = _cost(before, usage, start, time.perf_counter() - begin)
     rows = [answer for answer in answers if not isinstance(answer, TooLong)]
-    record = _provenance(model, benchmark, settings) | cost | {"items_done": len(rows)}
+    record = _provenance(model, plan) | cost | {"items_done": len(rows)}
     record["items_skipped"] += too_long_items(relation, part.template, answers)
     return PartResult(probe.frame(rows) if rows else no_rows(), record)
 
@@ -111,7 +107,7 @@ def _refuse_incomplete(part: Part, answers: int) -> None:
 def probe_and_store(model: LanguageModel, job: Job, part: Part, start: Start, observer: Observer) -> int:
     """Probe one part of a run and store it; return how many of its items are too long for the model."""
     tokens = job.partial.tokens(part)
-    done = probe_part(model, job.benchmark, job.settings, part, start=start, observer=observer, tokens=tokens)
+    done = probe_part(model, job.plan, part, start=start, observer=observer, tokens=tokens)
     job.partial.store(part, done.rows, done.record)
     return count_left_out(done.record)
 
@@ -136,15 +132,16 @@ def _observed(usage: Usage, observer: Observer | None) -> Iterator[None]:
     on_share(1.0)
 
 
-def described(card: ModelCard, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+def described(card: ModelCard, plan: Plan) -> dict[str, Any]:
     """Return which model is probed on which benchmark, and how."""
+    benchmark, settings = plan.benchmark, plan.settings
     return {
         "model": asdict(card),
         "benchmark": {
             **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
             "first_letters": benchmark.first_letters,
         },
-        "benchmark_notes": list(narrowed(benchmark, settings).notes),
+        "benchmark_notes": list(benchmark.notes),
         "probe": settings.probe,
         "settings": settings.to_json(),
         "settings_digest": settings.digest,
@@ -153,14 +150,14 @@ def described(card: ModelCard, benchmark: Benchmark, settings: Settings) -> dict
     }
 
 
-def _provenance(model: LanguageModel, benchmark: Benchmark, settings: Settings) -> dict[str, Any]:
+def _provenance(model: LanguageModel, plan: Plan) -> dict[str, Any]:
     """Return which model was probed on which benchmark, how, where, and with which software."""
-    return described(model.card, benchmark, settings) | {
+    return described(model.card, plan) | {
         "packages": {"python": platform.python_version()} | _versions(),
         "device": model.device,
         "dtype": model.dtype,
         "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "items_skipped": [relation._asdict() for relation in skipped(benchmark, settings)],
+        "items_skipped": [relation._asdict() for relation in plan.skipped],
         "peak_memory": peak_memory(model.device),
     }
 

@@ -5,26 +5,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput
 from probing.files.folders import alone
-from probing.language_model import DType, LanguageModel, LoadedModel
+from probing.language_model import LanguageModel, LoadedModel
 from probing.model_source import ModelSource
 from probing.part_runner import Job, Observer, Opener, Start, described, open_model, probe_and_store
-from probing.probes import probe_of
+from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, parts
 from probing.progress_bar import progress_bar
 from probing.results.checkpoint import Partial
 from probing.results.finished import finished_run, refuse_other_run
 from probing.results.joining import joined_in_folder
 from probing.results.result import Result
-from probing.settings import Settings
 from probing.time_left import Estimates, PartsProgress, WorkEstimate
 
 
@@ -35,8 +32,7 @@ class Preparation:
     `chosen`: the settings and options that the caller has named. `keep_rows`: whether the result has its rows.
     """
 
-    benchmark: Benchmark
-    settings: Settings
+    plan: Plan
     chosen: Mapping[str, Any]
     keep_tokens: bool
     estimates: Estimates
@@ -48,8 +44,8 @@ class Preparation:
     ) -> "Preparation":
         """Read the benchmark and check the settings; raise `BadInput` where they do not fit."""
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-        settings = chosen_settings(content, chosen)
-        return cls(content, settings, chosen, keep_tokens, Estimates(content, settings), keep_rows)
+        made = plan(content, chosen)
+        return cls(made, chosen, keep_tokens, Estimates(made), keep_rows)
 
 
 def run(
@@ -115,23 +111,23 @@ def run_prepared(
 
     `title`: what the progress bar is called.
     """
-    content, settings = prepared.benchmark, prepared.settings
+    plan = prepared.plan
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
-        refuse_other_run(target, content, settings, with_tokens=prepared.keep_tokens, with_rows=prepared.keep_rows)
+        refuse_other_run(target, plan, with_tokens=prepared.keep_tokens, with_rows=prepared.keep_rows)
         with alone(target, may_exist=True):
-            model, start = open_model(source, settings, prepared.chosen)
-            settings = replace(settings, dtype=cast(DType, model.dtype))
-            if earlier := finished_run(target, described(model.card, content, settings)):
+            model, start = open_model(source, plan.settings, prepared.chosen)
+            plan = plan.with_dtype(model.dtype)
+            if earlier := finished_run(target, described(model.card, plan)):
                 return earlier
-            stored = _open_partial(target, model, content, settings, prepared.keep_tokens)
+            stored = _open_partial(target, model, plan, prepared.keep_tokens)
             work = prepared.estimates.of(model)
             with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
-                job = Job(content, settings, stored)
+                job = Job(plan, stored)
                 progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
                 _probe_missing(model, start, job, work, progress_of_parts)
-            tokens = [path for part in parts(content, settings) if (path := stored.tokens(part))]
-            result = joined_in_folder(stored, content, settings, target, keep_rows=prepared.keep_rows, tokens=tokens)
+            tokens = [path for part in plan.parts if (path := stored.tokens(part))]
+            result = joined_in_folder(stored, plan, target, keep_rows=prepared.keep_rows, tokens=tokens)
             stored.remove()
             # Without `out` the folder is removed now, and the rows are to stay.
             return result if out is not None else replace(result, rows=result.items)
@@ -139,19 +135,25 @@ def run_prepared(
 
 def refuse_bad_out(out: Any, prepared: Preparation) -> None:
     """Raise `BadInput` where the result cannot be written there, or the scores of single tokens cannot be kept."""
-    settings = prepared.settings
-    if out is not None and not isinstance(out, str | Path):
-        raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
+    settings = prepared.plan.settings
+    if out is not None:
+        refuse_no_folder(out)
     if not prepared.keep_tokens:
         return
     if not prepared.keep_rows:
         raise BadInput("The scores of tokens belong to rows, which are not kept.", "Leave out one of the two.")
     if out is None:
         raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
-    if not isinstance(probe_of(settings), MultipleChoice):
+    if not isinstance(prepared.plan.probe, MultipleChoice):
         raise BadInput(f"The probe {settings.probe} has no options with tokens to keep.", "Leave out --keep tokens.")
     if settings.decide:
         raise BadInput("With --decide not all tokens are scored, so they cannot be kept.", "Leave out one of the two.")
+
+
+def refuse_no_folder(out: Any) -> None:
+    """Raise `BadInput` where this cannot be the folder to write."""
+    if not isinstance(out, str | Path):
+        raise BadInput(f"{out!r:.80} is no folder.", "Give the path of the folder to write, as text or as a Path.")
 
 
 def _probe_missing(
@@ -178,9 +180,7 @@ def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[floa
     return sum(estimate.work for estimate in work.values()), done
 
 
-def _open_partial(
-    out: Path, model: LoadedModel, benchmark: Benchmark, settings: Settings, with_tokens: bool
-) -> Partial:
+def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) -> Partial:
     weights = {"commit": model.card.commit, "files": model.card.files}
-    identity = {"model": weights, "benchmark": benchmark.digest, "settings": settings.digest}
+    identity = {"model": weights, "benchmark": plan.benchmark.digest, "settings": plan.settings.digest}
     return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)

@@ -10,7 +10,7 @@ from probing.errors import BadInput
 from probing.kinds import KINDS, Kind
 from probing.language_model import PLL, Reduction, Scoring
 from probing.options import Option, declared, option
-from probing.start_token import AUTO, normalised_start, refuse_start
+from probing.start import AUTO, HELP, normalised_start, refuse_start
 
 ScoringProtocol = Literal["usual", "lm-eval"]
 Quantization = Literal["none", "4bit", "8bit"]
@@ -58,11 +58,7 @@ class Settings:
         offered=True,
     )
     quantization: Quantization = option("none", "quantise the weights by bitsandbytes while they are loaded")
-    start: str = option(
-        AUTO,
-        "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos",
-        offered=True,
-    )
+    start: str = option(AUTO, HELP, offered=True)
     protocol: ScoringProtocol = option(
         "usual",
         "lm-eval asks as BEAR's task in lm-evaluation-harness does: causal models, all templates, sums in float32",

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from probing.benchmark import Benchmark, Item
+from probing.benchmark import Item
 from probing.errors import BadInput
 from probing.kinds import Kind
 from probing.language_model import (
@@ -31,9 +31,7 @@ from probing.language_model import (
     Usage,
     Verb,
 )
-from probing.probes import probe_of
-from probing.probes.parts import Part, asked_relation, parts
-from probing.settings import Settings
+from probing.plan import Part, Plan
 from probing.template import Prompt, Statement
 
 # The items of a part that are looked at: so many, or as many as make so many statements. They stand for the rest.
@@ -76,8 +74,8 @@ class WorkEstimate:
 class Estimates:
     """The work of all parts of a run, estimated once for all models of one kind with the same tokenizer."""
 
-    def __init__(self, benchmark: Benchmark, settings: Settings) -> None:
-        self._benchmark, self._settings = benchmark, settings
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self._made: dict[tuple[Kind, int], dict[Part, WorkEstimate]] = {}
 
     def of(self, model: LoadedModel) -> Mapping[Part, WorkEstimate]:
@@ -87,10 +85,7 @@ class Estimates:
         key = kind, hash(tokenizer.to_str() if tokenizer else "")
         if key not in self._made:
             length = partial(_number_of_tokens, tokenizer) if tokenizer else usual_length
-            covered = parts(self._benchmark, self._settings)
-            self._made[key] = {
-                part: estimate_work(self._benchmark, self._settings, part, kind, length) for part in covered
-            }
+            self._made[key] = {part: estimate_work(self._plan, part, kind, length) for part in self._plan.parts}
         return self._made[key]
 
 
@@ -104,16 +99,14 @@ def usual_length(text: str) -> float:
     return len(text.encode()) / TOKEN_BYTES
 
 
-def estimate_work(
-    benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, length: Length = usual_length
-) -> WorkEstimate:
+def estimate_work(plan: Plan, part: Part, kind: Kind, length: Length = usual_length) -> WorkEstimate:
     """Estimate the work of a part on a model of this kind, from a sample of the part's items.
 
     `length`: the number of a text's tokens. Raises `BadInput` where the probe cannot ask the part, as its prompts are
     made.
     """
-    relation = asked_relation(benchmark, settings, part.relation)
-    probe, items = probe_of(settings), relation.items
+    relation = plan.relation(part)
+    items = relation.items
 
     def ask(some: Sequence[Item]) -> tuple[_Counter, int]:
         """Ask some of the items until there are enough statements, and return how many were asked.
@@ -121,7 +114,7 @@ def estimate_work(
         A probe that asks all items before it yields its first row asks all of them.
         """
         counter, count, most = _Counter(kind, length), 0, 0.0
-        for _ in probe.rows(counter, relation.asking(some), part.template, settings):
+        for _ in plan.probe.rows(counter, relation.asking(some), part.template, plan.settings):
             count += 1
             most = most or counter.usage.statements + STATEMENTS
             if counter.usage.statements >= most:

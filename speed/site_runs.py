@@ -14,8 +14,7 @@ from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker.jobs import aggregate
 from leaderboard.worker.third_party import import_result
 from probing.part_runner import probe_part
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import parts
+from probing.plan import plan, plan_of
 from probing.uniform_model import UniformModel
 from speed.made_up import BEAR_TEMPLATES, write_bear
 from speed.peers.protocol import high_water_mark
@@ -38,11 +37,11 @@ def prepare(data: Path, items: int) -> None:
 
 def store_parts(benchmark: Benchmark, model: Model, chosen: dict[str, Any]) -> None:
     content = benchmarks.read(benchmark)
-    settings = chosen_settings(content, chosen)
+    settings = plan(content, chosen).settings
     facts = {"settings": settings.to_json(), "settings_digest": settings.digest, "state": Run.State.SCORING}
     run = Run.objects.create(model=model, benchmark=benchmark, **facts)
-    for part in parts(content, settings):
-        measured = probe_part(UniformModel(), content, settings, part)
+    for part in plan_of(content, settings).parts:
+        measured = probe_part(UniformModel(), plan_of(content, settings), part)
         row = RunPart.objects.create(run=run, done=True, record=measured.record, **part._asdict())
         artefacts.store_part(row, measured.rows)
 

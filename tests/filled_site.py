@@ -19,8 +19,7 @@ from probing.benchmark import Benchmark as Content
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.language_model import LanguageModel
 from probing.part_runner import probe_part
-from probing.probes.normalise import normalised
-from probing.probes.parts import parts
+from probing.plan import plan, plan_of
 from probing.results.joining import joined
 from probing.scoring.load import load
 from probing.template import prompt
@@ -94,10 +93,10 @@ def row_of(model: LanguageModel) -> Model:
 def store(on: Benchmark, content: Content, model: LanguageModel, of: Model, **fields: str) -> None:
     """Store a finished run as a worker does."""
     limit = None if on.probe in WHOLE else ITEMS
-    settings = normalised(replace(on.settings_with({}), limit=limit), content)
+    settings = plan(content, replace(on.settings_with({}), limit=limit)).settings
     now = datetime.now(UTC)
-    measured = {part: probe_part(model, content, settings, part) for part in parts(content, settings)}
-    result = joined(measured, content, settings)
+    measured = {part: probe_part(model, plan_of(content, settings), part) for part in plan_of(content, settings).parts}
+    result = joined(measured, plan_of(content, settings))
     run = Run.objects.create(
         model=of,
         benchmark=on,

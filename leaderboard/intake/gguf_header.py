@@ -11,7 +11,7 @@ import numpy as np
 from gguf import GGUFReader, GGUFValueType, LlamaFileType
 
 from probing.errors import BadWeights
-from probing.files.special_tokens import SpecialTokens
+from probing.start import SpecialTokens
 
 LENGTH = struct.Struct("<Q")  # of an array, and of a text
 TOKENS = "tokenizer.ggml.tokens"

@@ -20,9 +20,8 @@ from leaderboard.intake.checks.weights import adapter_bytes
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 from leaderboard.stored import benchmarks
 from probing.kinds import Kind
-from probing.probes.normalise import normalised
-from probing.probes.parts import Part, parts
-from probing.settings import LM_EVAL, Settings
+from probing.plan import Part, Plan
+from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
 
 QUEUE_DOWN = Check(
@@ -73,9 +72,9 @@ def examined(
 
     `on_check` is called after each check. Raises `BadInput` if an option is not valid.
     """
-    usual = normalised(benchmark.settings_with(options), benchmarks.read(benchmark))
-    dtype_chosen = "dtype" in options or usual.protocol == LM_EVAL
-    examination = Examination(model_id.strip(), benchmark, usual, submitter, revision, dtype_chosen=dtype_chosen)
+    plan = benchmarks.usual_plan(benchmark, options)
+    dtype_chosen = "dtype" in options or plan.settings.protocol == LM_EVAL
+    examination = Examination(model_id.strip(), benchmark, plan, submitter, revision, dtype_chosen=dtype_chosen)
     return examine(examination, on_check)
 
 
@@ -90,30 +89,27 @@ def expected_work(examination: Examination) -> dict[Part, float]:
 
     The numbers are the same for every model of one kind, so they are taken from an earlier run where there is one.
     """
-    settings, benchmark = examination.settings, examination.benchmark
     earlier = Run.objects.filter(
-        benchmark=benchmark,
-        settings_digest=settings.digest,
+        benchmark=examination.benchmark,
+        settings_digest=examination.settings.digest,
         model__kind=examination.kind,
         parts__isnull=False,
     ).first()
     if earlier:
         return {part.covered: part.work for part in earlier.parts.order_by("pk")}
-    return _estimated(benchmark, settings, examination.kind or "causal")
+    return _estimated(examination.plan, examination.kind or "causal")
 
 
-def _estimated(benchmark: Benchmark, settings: Settings, kind: Kind) -> dict[Part, float]:
-    content = benchmarks.read(benchmark)
-    return {part: estimate_work(content, settings, part, kind).work for part in parts(content, settings)}
+def _estimated(plan: Plan, kind: Kind) -> dict[Part, float]:
+    return {part: estimate_work(plan, part, kind).work for part in plan.parts}
 
 
 def usual_positions(benchmark: Benchmark, options: Mapping[str, Any]) -> float:
     """Return the expected number of token positions of a run of a causal model."""
-    content = benchmarks.read(benchmark)
-    settings, usual = (normalised(benchmark.settings_with(chosen), content) for chosen in (options, {}))
-    if benchmark.work is not None and settings.digest == usual.digest:
+    chosen, usual = (benchmarks.usual_plan(benchmark, values) for values in (options, {}))
+    if benchmark.work is not None and chosen.settings.digest == usual.settings.digest:
         return benchmark.work
-    return sum(_estimated(benchmark, settings, "causal").values())
+    return sum(_estimated(chosen, "causal").values())
 
 
 def queue_warning() -> tuple[Check, ...]:

@@ -6,7 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from leaderboard.models.run import LEASE, Run
-from probing.probes.parts import Part
+from probing.plan import Part
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):

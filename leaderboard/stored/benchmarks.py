@@ -1,16 +1,17 @@
 """Benchmarks on the site. Every imported version is kept; one version of each benchmark is current."""
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.stored import chance, changes
 from leaderboard.stored.shared_facts import store_shared_facts
@@ -19,12 +20,11 @@ from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
 from probing.known_benchmarks import CATALOG
+from probing.plan import Plan, all_templates, plan, plan_of, template_counts
 from probing.probes import probe_named
-from probing.probes.normalise import all_templates, normalised
-from probing.probes.parts import parts, template_counts
-from probing.probes.plan import read_plan
 from probing.settings import Settings
 from probing.time_left import estimate_work
+from probing.usual_settings import read_usual_settings
 
 
 def current(name: str) -> Benchmark:
@@ -54,6 +54,16 @@ def title_with_probe(title: str, probe: str) -> str:
 def read(benchmark: Benchmark) -> Content:
     """Return the relations and items, read from the files of this version."""
     return _read_files(benchmark.format, folder_of(benchmark), benchmark.digest, benchmark.slug)
+
+
+def usual_plan(benchmark: Benchmark, chosen: Mapping[str, Any]) -> Plan:
+    """Return the plan of a run with the benchmark's usual settings, but for those that somebody chose."""
+    return plan(read(benchmark), benchmark.settings_with(chosen))
+
+
+def plan_of_run(run: Run) -> Plan:
+    """Return the plan of a run that is stored."""
+    return plan_of(read(run.benchmark), Settings.from_json(run.settings))
 
 
 def folder_of(benchmark: Benchmark) -> Path:
@@ -154,7 +164,7 @@ def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) ->
     benchmark, _ = Benchmark.objects.update_or_create(
         slug=slug, version=content.version, probe=probe, defaults=facts | counts | {"main": main}
     )
-    chance.store_chance(benchmark, content, benchmark.settings_with({}))
+    chance.store_chance(benchmark, plan_of(content, benchmark.settings_with({})))
     _store_work(benchmark, content)
     changes.record_version(benchmark)
     return benchmark
@@ -163,8 +173,8 @@ def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) ->
 def _store_work(benchmark: Benchmark, content: Content) -> None:
     """Store the expected work of a usual run, from which the submit form says how long one takes."""
     with suppress(BadInput):
-        usual = normalised(benchmark.settings_with({}), content)
-        benchmark.work = sum(estimate_work(content, usual, part, "causal").work for part in parts(content, usual))
+        usual = plan(content, benchmark.settings_with({}))
+        benchmark.work = sum(estimate_work(usual, part, "causal").work for part in usual.parts)
         benchmark.save(update_fields=["work"])
 
 
@@ -187,12 +197,12 @@ def _plans(
 ) -> dict[str, dict[str, object]]:
     """Return the title and the usual settings with each probe; the first is the main one, which plans are about."""
     entry, main = CATALOG.get(slug), probes[0]
-    plan = read_plan(folder, content, probe_named(main))
-    title = title or plan.title or (entry.title if entry else slug)
+    stated = read_usual_settings(folder, content, probe_named(main))
+    title = title or stated.title or (entry.title if entry else slug)
     usual = {probe: {"templates": all_templates(content, Settings(probe=probe))} for probe in probes}
     if entry and main == entry.probe:
         usual[main] = dict(entry.settings)
-    usual[main] |= plan.settings
+    usual[main] |= stated.settings
     imported = Benchmark.objects.filter(slug=slug, version=content.version, probe__in=probes).exclude(path="")
     usual |= {row.probe: row.settings for row in imported}
     titles = {probe: title if probe == main else title_with_probe(title, probe) for probe in probes}

@@ -14,8 +14,8 @@ from leaderboard.models import Benchmark, Model, Run, RunEvent
 from leaderboard.stored.scores import replace_scores
 from probing.analysis.baselines import CHANCE, MAJORITY, MOST_FREQUENT
 from probing.analysis.specificity import RARER
-from probing.benchmark import Benchmark as Content
-from probing.probes.baselines import baseline_scores, rarer_scores
+from probing.baselines import baseline_scores, rarer_scores
+from probing.plan import Plan
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
@@ -32,26 +32,26 @@ BASELINE_IDS = {
 }
 
 
-def store_chance(benchmark: Benchmark, content: Content, settings: Settings) -> Run | None:
+def store_chance(benchmark: Benchmark, plan: Plan) -> Run | None:
     """Store the runs of the baselines of this benchmark version, in place of older ones; return that of chance.
 
     Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run.
     """
-    scores = baseline_scores(content, settings)
+    scores = baseline_scores(plan)
     runs = {
-        metric: _store(benchmark, hub_id, settings, scores[scores.metric == metric], "Computed from the answer spaces.")
+        metric: _store(
+            benchmark, hub_id, plan.settings, scores[scores.metric == metric], "Computed from the answer spaces."
+        )
         for metric, hub_id in BASELINE_IDS.items()
         if (scores.metric == metric).any()
     }
     return runs.get(CHANCE)
 
 
-def store_rarer_answer(
-    benchmark: Benchmark, content: Content, settings: Settings, counts: Mapping[str, float], source: str
-) -> Run:
+def store_rarer_answer(benchmark: Benchmark, plan: Plan, counts: Mapping[str, float], source: str) -> Run:
     """Store what is reached by always choosing the rarer answer of a pair; `source` names where words were counted."""
-    scores = rarer_scores(content, settings, counts)
-    return _store(benchmark, BASELINE_IDS[RARER], settings, scores, f"Computed from word frequencies in {source}.")
+    scores = rarer_scores(plan, counts)
+    return _store(benchmark, BASELINE_IDS[RARER], plan.settings, scores, f"Computed from word frequencies in {source}.")
 
 
 def _store(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame, how: str) -> Run:

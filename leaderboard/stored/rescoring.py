@@ -11,6 +11,7 @@ from leaderboard.stored.scores import replace_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.score_changes import score_changes
 from probing.errors import BadInput
+from probing.plan import plan_of
 from probing.results.rescoring import digests, rescored
 from probing.results.result import Result
 from probing.settings import Settings
@@ -56,15 +57,15 @@ def version_for(run: Run, result: Result) -> Benchmark:
     The questions of a run that does not record their digest are read from the files of its own version, and are then
     part of the record of `result`.
     """
-    settings = Settings.from_json(run.settings)
     current = Benchmark.objects.filter(named(run.benchmark.name), current=True).exclude(path="").first()
     if current is None or current == run.benchmark or current.probe != run.benchmark.probe:
         return run.benchmark
     if Run.objects.filter(model=run.model, benchmark=current, settings_digest=run.settings_digest).exists():
         return run.benchmark
     if "questions" not in result.record:
-        result.record["questions"] = digests(benchmarks.read(run.benchmark), settings)["questions"]
-    same = digests(benchmarks.read(current), settings)["questions"] == result.record["questions"]
+        result.record["questions"] = digests(benchmarks.plan_of_run(run))["questions"]
+    asked_now = plan_of(benchmarks.read(current), Settings.from_json(run.settings))
+    same = digests(asked_now)["questions"] == result.record["questions"]
     return current if same else run.benchmark
 
 

@@ -12,11 +12,10 @@ from leaderboard.intake.model_names import full_ids, listed_revisions, parse_nam
 from leaderboard.intake.requests import named_revisions
 from leaderboard.lists import runs
 from leaderboard.models import Benchmark
-from leaderboard.stored.benchmarks import read
+from leaderboard.stored.benchmarks import usual_plan
 from leaderboard.views.option_fields import common_fields
 from probing.errors import BadInput
 from probing.probes import probe_named, probe_of
-from probing.probes.normalise import normalised
 from probing.probes.probe import offered_options
 from probing.settings import SETTINGS
 
@@ -165,10 +164,9 @@ def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
 def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
     """Return what is wrong with these settings and options, or an empty text."""
     try:
-        settings = benchmark.settings_with(chosen)
-        probe_of(settings)
+        probe_of(benchmark.settings_with(chosen))
         if any(offered_options(probe_named(benchmark.probe))[name].tag for name in chosen):
-            normalised(settings, read(benchmark))
+            usual_plan(benchmark, chosen)
     except BadInput as error:
         return str(error)
     return ""

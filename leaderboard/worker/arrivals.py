@@ -22,12 +22,10 @@ from probing.benchmark import ROW_KEY, Relation
 from probing.kinds import Kind
 from probing.language_model import OptionScores, Request, Scoring, fitting
 from probing.measuring.rows import UnfitRows, read_tables
-from probing.probes import probe_of
+from probing.plan import Part, Plan
 from probing.probes.columns import VERSION_TAGS
-from probing.probes.parts import Part, asked_relation
 from probing.results.joining import PartResult
 from probing.results.skipped_items import left_out, no_rows, without
-from probing.settings import Settings
 from probing.uniform_model import UniformModel
 
 # Columns that probes declare and that do not depend on the model's answers; tags do not either.
@@ -60,10 +58,10 @@ def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
     The rows have the columns, their order and their types of rows that were measured here. Of the record only what a
     record is known to hold is kept, with the name of the worker.
     """
-    facts = checked_record([part], record)
-    relation, expected = _expected(part, facts)
+    facts, plan = checked_record([part], record), benchmarks.plan_of_run(part.run)
+    relation, expected = _expected(part, plan, facts)
     (table,) = _read(rows, [len(expected)])
-    frame = _checked_rows(part, table, relation, expected)
+    frame = _checked_rows(plan, table, relation, expected)
     return PartResult(frame, facts | {"worker": part.worker})
 
 
@@ -87,7 +85,7 @@ class CheckedParts:
         return self.folder / f"{part.relation}-{part.template}.parquet"
 
 
-def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str, folder: Path) -> CheckedParts:
+def checked_whole(parts: Sequence[RunPart], plan: Plan, rows: IO[bytes], record: str, folder: Path) -> CheckedParts:
     """Return the rows of a whole run and their record, each of its parts checked as `checked` does.
 
     The rows come in the order of the parts. They are read one part at a time and stored in the folder.
@@ -95,8 +93,8 @@ def checked_whole(parts: Sequence[RunPart], rows: IO[bytes], record: str, folder
     whole = CheckedParts(folder, checked_record(parts, record))
     counts = [max(part.items - len(left_out(whole.record, part.covered)), 0) for part in parts]
     for part, table in zip(parts, _read(rows, counts), strict=True):
-        relation, expected = _expected(part, whole.record)
-        whole.store(part.covered, _checked_rows(part, _without_foreign(table, expected), relation, expected))
+        relation, expected = _expected(part, plan, whole.record)
+        whole.store(part.covered, _checked_rows(plan, _without_foreign(table, expected), relation, expected))
     return whole
 
 
@@ -107,12 +105,11 @@ def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
     )
 
 
-def _checked_rows(part: RunPart, table: pa.Table, relation: Relation, expected: pd.DataFrame) -> pd.DataFrame:
+def _checked_rows(plan: Plan, table: pa.Table, relation: Relation, expected: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of a part as a frame; raise `RowsRefused` where they differ from what the benchmark gives."""
     frame = _conformed(table, pa.Table.from_pandas(expected, preserve_index=False), expected)
-    probe = probe_of(Settings.from_json(part.run.settings))
     for name in expected.columns:
-        fixed = name in FROM_BENCHMARK or name not in probe.columns
+        fixed = name in FROM_BENCHMARK or name not in plan.probe.columns
         if fixed and _values(frame, name) != _values(expected, name):
             raise RowsRefused.because(f"the column {name!r} differs from the benchmark")
     _check_numbers(frame, expected)
@@ -121,16 +118,14 @@ def _checked_rows(part: RunPart, table: pa.Table, relation: Relation, expected: 
     return frame
 
 
-def _expected(part: RunPart, record: Mapping[str, Any]) -> tuple[Relation, pd.DataFrame]:
+def _expected(part: RunPart, plan: Plan, record: Mapping[str, Any]) -> tuple[Relation, pd.DataFrame]:
     """Return the part's relation, and its rows as a model without answers gives them.
 
     Items that the record names as too long for the model have no row.
     """
-    settings = Settings.from_json(part.run.settings)
-    content = benchmarks.read(part.run.benchmark)
-    relation = asked_relation(content, settings, part.relation)
-    probe, skipped = probe_of(settings), left_out(record, part.covered)
-    rows = probe.rows(Unanswering(record["model"]["kind"]), relation, part.template, settings)
+    relation, probe = plan.relation(part.covered), plan.probe
+    skipped = left_out(record, part.covered)
+    rows = probe.rows(Unanswering(record["model"]["kind"]), relation, part.template, plan.settings)
     if not skipped <= {item.index for item in relation.items}:
         raise RowsRefused.because("their record leaves out items that are not theirs")
     kept = [row for row in map(fitting, rows) if row["index"] not in skipped]

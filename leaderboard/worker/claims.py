@@ -13,8 +13,7 @@ from leaderboard.serving.json_bodies import parse_object
 from leaderboard.stored import benchmarks
 from leaderboard.worker.arrived_records import RECORD_LIMIT, Card, RowsRefused, checked_card
 from probing.errors import BadInput
-from probing.probes.normalise import normalised
-from probing.probes.parts import Part, parts
+from probing.plan import Plan, plan
 from probing.results.result import RECORD
 from probing.settings import Settings
 
@@ -35,23 +34,19 @@ class Claim:
     record: Mapping[str, Any]
     model: Model
     benchmark: Benchmark
-    settings: Settings
+    plan: Plan
     source: str
     url: str = ""
 
     @property
     def question(self) -> str:
         """The text in place of the digest of settings: results of several sources stand side by side."""
-        return hashlib.sha256(json.dumps(["third-party", self.source, self.settings.digest]).encode()).hexdigest()
-
-    @property
-    def parts(self) -> list[Part]:
-        return list(parts(benchmarks.read(self.benchmark), self.settings))
+        return hashlib.sha256(json.dumps(["third-party", self.source, self.plan.settings.digest]).encode()).hexdigest()
 
     @property
     def settings_stored(self) -> dict[str, Any]:
         """The settings as a run has them once it was stored and read again."""
-        return dict(json.loads(json.dumps(self.settings.to_json())))
+        return dict(json.loads(json.dumps(self.plan.settings.to_json())))
 
 
 def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
@@ -63,10 +58,10 @@ def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", rev
     """
     record = _parsed(text)
     benchmark = _benchmark(record["benchmark"], str(record["settings"].get("probe", "")))
-    settings = _settings(record["settings"], benchmark)
-    model = _claimed_model(record["model"], hub_id, revision, settings)
+    plan = _plan(record["settings"], benchmark)
+    model = _claimed_model(record["model"], hub_id, revision, plan.settings)
     named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
-    return Claim(named, model, benchmark, settings, visible(source)[:300], web_address(url))
+    return Claim(named, model, benchmark, plan, visible(source)[:300], web_address(url))
 
 
 def is_hub_id(name: str) -> bool:
@@ -119,7 +114,7 @@ def _benchmark(facts: Mapping[str, Any], probe: str) -> Benchmark:
     return benchmark
 
 
-def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
+def _plan(values: Mapping[str, Any], benchmark: Benchmark) -> Plan:
     probe, content = values.get("probe", Settings.probe), benchmarks.read(benchmark)
     if isinstance(probe, str) and probe != benchmark.probe:
         raise BadInput(
@@ -128,7 +123,7 @@ def _settings(values: Mapping[str, Any], benchmark: Benchmark) -> Settings:
             f"Import the benchmark for it as well: --slug {benchmark.slug} --probe {probe:.100}.",
         )
     try:
-        return normalised(Settings.from_json(dict(values)), content)
+        return plan(content, Settings.from_json(dict(values)))
     except (TypeError, ValueError, KeyError, AttributeError) as error:
         raise BadInput(f"The result's settings cannot be read ({error}).", "Measure it with this version.") from error
 

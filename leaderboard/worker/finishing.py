@@ -11,7 +11,7 @@ from leaderboard.models import Change, Run, RunPart, Score
 from leaderboard.stored import artefacts, changes
 from leaderboard.stored.ranks import store_figures
 from leaderboard.stored.retry import patiently
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.results.result import Result
 from probing.results.skipped_items import count_left_out, skipped_in_words
 

@@ -219,9 +219,9 @@ def worker_name() -> str:
 def aggregate(run: Run) -> None:
     """Check that no row is missing, compute the scores and finish the run."""
     reach(run, Run.State.AGGREGATING)
-    content = benchmarks.read(run.benchmark)
+    plan = benchmarks.plan_of_run(run)
     parts = PartsOfRun(patiently(list, run.parts.select_related("run")))
     with TemporaryDirectory() as scratch:
-        result = joined_in_folder(parts, content, Settings.from_json(run.settings), Path(scratch) / "result")
+        result = joined_in_folder(parts, plan, Path(scratch) / "result")
         if store_and_finish(run, result):
             patiently(refresh_standings, run.benchmark, beside=run.pk)

@@ -10,14 +10,13 @@ from django.db import IntegrityError, transaction
 
 from leaderboard.intake import queue
 from leaderboard.models import Run, WorkerToken
-from leaderboard.stored import artefacts
+from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker.claims import Claim
 from leaderboard.worker.finishing import store_and_finish
 from leaderboard.worker.third_party import checked_result, digest_of_file, new_run, store, stored_result, withdraw
 from probing.errors import BadInput, ProbingError
 from probing.results.result import RECORD
 from probing.results.row_file import ITEMS
-from probing.settings import Settings
 
 CHECKED_AT_ONCE = 2_000  # rows, which take about a second
 
@@ -47,7 +46,7 @@ def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
     if stored := stored_result(claim, digest):
         return Received(stored, False)
     try:
-        if sum(part.items for part in claim.parts) <= CHECKED_AT_ONCE:
+        if sum(part.items for part in claim.plan.parts) <= CHECKED_AT_ONCE:
             with checked_result(claim, items) as result:
                 return Received(store(claim, result, digest, token), True)
         return Received(_keep(claim, items, digest, token), True)
@@ -77,8 +76,8 @@ def settle(run: Run) -> None:
             facts = json.loads(record.read())
         except FileNotFoundError as error:
             raise BadInput("The files of this result are gone.", "Push it again.") from error
-        claim = Claim(facts, run.model, run.benchmark, Settings.from_json(run.settings), run.reference)
         try:
+            claim = Claim(facts, run.model, run.benchmark, benchmarks.plan_of_run(run), run.reference)
             result = stack.enter_context(checked_result(claim, items))
         except BadInput:
             artefacts.remove_leftovers(run)

@@ -12,7 +12,7 @@ from typing import IO
 from django.db import transaction
 
 from leaderboard.models import Model, Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts, benchmarks, changes
+from leaderboard.stored import artefacts, changes
 from leaderboard.worker.arrivals import checked_whole
 from leaderboard.worker.arrived_records import RECORD_LIMIT, RowsRefused
 from leaderboard.worker.claims import Claim, not_measured, read_claim
@@ -88,15 +88,14 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
     """
     digest = str(claim.record.get("settings_digest", ""))
     run = Run(model=claim.model, benchmark=claim.benchmark, settings=claim.settings_stored, settings_digest=digest)
-    rows = [RunPart(run=run, **part._asdict()) for part in claim.parts]
+    rows = [RunPart(run=run, **part._asdict()) for part in claim.plan.parts]
     items.seek(0)
     with TemporaryDirectory() as scratch:
         try:
-            checked = checked_whole(rows, items, json.dumps(claim.record), Path(scratch))
+            checked = checked_whole(rows, claim.plan, items, json.dumps(claim.record), Path(scratch))
         except RowsRefused as error:
             raise not_measured(error) from error
-        content = benchmarks.read(claim.benchmark)
-        yield joined_in_folder(checked, content, claim.settings, Path(scratch) / "result")
+        yield joined_in_folder(checked, claim.plan, Path(scratch) / "result")
 
 
 def store(claim: Claim, result: Result, digest: str, token: WorkerToken | None = None) -> Run:

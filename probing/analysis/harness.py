@@ -13,7 +13,7 @@ from typing import Any
 
 from probing.analysis.tokens_in_words import tokenizer_facts
 from probing.settings import LM_EVAL
-from probing.start_token import AUTO, NONE
+from probing.start import AUTO, NONE
 
 TASKS = {"bear": "bear", "bear_big": "bear_big"}  # by the slug of the benchmark
 TEMPLATES = (0, 1, 2)  # of every relation of BEAR

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
+from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.command_line.program import print_by_dimension, print_lines
 from probing.errors import BadInput
 from probing.files.folders import new_file
-from probing.probes.baselines import baseline_scores, pair_answers, rarer_scores
-from probing.probes.normalise import chosen_settings
+from probing.plan import plan
 from probing.sentences.word_counts import corpus_counts, listed_counts
 
 
@@ -32,11 +32,11 @@ def add_baselines(parser: argparse.ArgumentParser) -> None:
 
 def print_baselines(arguments: argparse.Namespace) -> None:
     benchmark = open_benchmark(arguments.benchmark)
-    settings = chosen_settings(benchmark, {"probe": arguments.probe or benchmark.probe})
-    scores = baseline_scores(benchmark, settings)
+    planned = plan(benchmark, {"probe": arguments.probe or benchmark.probe})
+    scores = baseline_scores(planned)
     remarks: list[str] = []
     if counts := _counts(arguments, benchmark):
-        scores = pd.concat([scores, rarer_scores(benchmark, settings, counts)], ignore_index=True)
+        scores = pd.concat([scores, rarer_scores(planned, counts)], ignore_index=True)
         absent = sum(count == 0 for count in counts.values())
         remarks.append(f"{absent:,} of {len(counts):,} answers do not occur; a pair with equal counts is not specific.")
     if scores.empty:

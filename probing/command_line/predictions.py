@@ -13,6 +13,7 @@ from probing.command_line.program import print_table
 from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.formats.merged_answers import read_merged
+from probing.plan import plan_of
 from probing.results.rescoring import refuse_other_questions
 from probing.results.result import Result
 from probing.settings import Settings
@@ -40,7 +41,7 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         result = Result.load(folder)
         models.add(result.record["model"]["id"])
         benchmark = opened(arguments.benchmark or result.record["benchmark"]["slug"])
-        refuse_other_questions(result, benchmark, Settings.from_json(result.record["settings"]))
+        refuse_other_questions(result, plan_of(benchmark, Settings.from_json(result.record["settings"])))
         tables.append(prediction_shares(_of_relations(result.items, arguments.relation), benchmark, merged))
     if len(models) > 1:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")

@@ -28,10 +28,16 @@ def add_model(parser: argparse.ArgumentParser, *, several: bool = False) -> None
 
     `several`: the model is a list, which argparse leaves empty where none is named, and several devices may share work.
     """
-    add = parser.add_argument
     many: dict[str, Any] = {"nargs": "+", "default": []} if several else {}
-    model = add("model", metavar="MODEL", help="hub id, folder in Hugging Face format, or .gguf file", **many)
+    text = "hub id, folder in Hugging Face format, or .gguf file"
+    model = parser.add_argument("model", metavar="MODEL", help=text, **many)
     model.required = not several
+    add_loading(parser, several=several)
+
+
+def add_loading(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add the arguments that say how a model is loaded; with `several` devices, where these may share work."""
+    add = parser.add_argument
     add("--commit", default="", help="commit of a hub model; default: the newest")
     more = "; several, such as cuda:0,cuda:1, share the work" if several else ""
     add("--device", default="auto", help=f"cpu, cuda or cuda:1{more}; default: a GPU where there is one")

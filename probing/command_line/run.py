@@ -1,7 +1,8 @@
-"""The command `run`: probe a model on a benchmark, or several models on several benchmarks."""
+"""The commands `run`, `study` and `sweep`: probe one model on one benchmark, or a study of several."""
 
 import argparse
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,26 +12,64 @@ from probing.analysis.breakdown import OVERALL
 from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.command_line.program import add_model, print_by_dimension, print_lines, print_table, program
+from probing.command_line.program import (
+    add_loading,
+    add_model,
+    print_by_dimension,
+    print_lines,
+    print_table,
+    program,
+)
 from probing.command_line.settings_flags import KEPT, add_settings, given_settings
-from probing.command_line.study import run_study
-from probing.dry_run import SECONDS, Forecast
-from probing.errors import BadInput, Incomplete
+from probing.dry_run import SECONDS, forecast_prepared
+from probing.errors import BadInput, Incomplete, ProbingError
 from probing.model_source import ATTENTION, ModelSource
-from probing.probes import probe_named
-from probing.probes.normalise import chosen_settings
+from probing.options import Option
+from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
 from probing.results.presentation import missing_main_score
 from probing.results.result import RECORD, Result
 from probing.results.skipped_items import skipped_in_words
-from probing.settings import Settings
-from probing.start_token import AUTO, normalised_start
-from probing.studies.arguments import LOADING
-from probing.sweeps.sweep import CHART, TABLE, Sweep
+from probing.start import AUTO, several_starts
+from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
+from probing.studies.checkpoints import ALL
+from probing.studies.study import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
+from probing.studies.studying import measured, planned_turns, stored_scores, study_arguments
+from probing.studies.turns import Reporter
+
+TRY_AGAIN = "The same command tries them again, and no others."
 
 
 def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `run`, with which studies and sweeps can be made as well."""
     add_model(parser, several=True)
+    _add_benchmark(parser)
+    parser.add_argument(
+        "--config", metavar="FILE", help="YAML file with models, benchmarks and settings; flags come before it"
+    )
+    _add_study_arguments(parser)
+
+
+def add_study(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `study`: those of `run`, with the file in place of the model."""
+    parser.add_argument(
+        "config", metavar="STUDY.yaml", help="models, benchmarks and settings as YAML; flags come before it"
+    )
+    add_loading(parser, several=True)
+    _add_benchmark(parser)
+    _add_study_arguments(parser)
+    parser.set_defaults(model=[])
+
+
+def add_sweep(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `sweep`: those of `run` for the checkpoints of a training, by default all of them."""
+    add_model(parser, several=True)
+    _add_benchmark(parser)
+    _add_study_arguments(parser)
+    parser.set_defaults(config=None, revisions=ALL)
+
+
+def _add_benchmark(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--benchmark",
         action="append",
@@ -38,9 +77,9 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         metavar="SLUG_OR_FOLDER",
         help="slug, folder or archive; may be repeated, and so may MODEL: each pair has a folder below --out",
     )
-    parser.add_argument(
-        "--config", metavar="FILE", help="YAML file with models, benchmarks and settings; flags come before it"
-    )
+
+
+def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--revisions",
         metavar="A,B",
@@ -71,74 +110,69 @@ def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     if missing and not arguments.config:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
     if arguments.config or max(len(arguments.model), len(arguments.benchmark)) > 1:
-        if arguments.revisions is not None:
-            raise BadInput("A sweep takes one model and one benchmark.", "Make a sweep of each.")
-        run_study(arguments, given_settings(arguments), _chosen_loading(arguments))
+        run_study(arguments)
         return
     arguments.model, arguments.benchmark = arguments.model[0], arguments.benchmark[0]
-    run_model(arguments)
-
-
-def run_model(arguments: argparse.Namespace) -> None:
-    """Probe the model once, at each of several revisions, or with each of several start tokens (`--start bos,eos`)."""
     benchmark, settings = open_benchmark(arguments.benchmark), given_settings(arguments)
     probe = probe_named(settings.get("probe", benchmark.probe))
     settings |= parse(declared_options(probe), arguments.set, f"The probe {probe.name}")
-    starts = list(dict.fromkeys(normalised_start(start) for start in settings.pop("start", AUTO).split(",")))
-    if arguments.dry_run:
-        print(_forecast(arguments, benchmark, settings, starts))
-    elif arguments.revisions is not None:
+    starts = several_starts(settings.pop(START, AUTO))
+    if arguments.revisions is not None:
         run_sweep(arguments, benchmark, settings, starts)
-    else:
+    elif len(starts) > 1:
         run_starts(arguments, benchmark, settings, starts)
+    else:
+        run_model(arguments, benchmark, settings | {START: starts[0]})
 
 
-def _forecast(
-    arguments: argparse.Namespace, benchmark: Benchmark, settings: dict[str, Any], starts: list[str]
-) -> Forecast:
-    if arguments.revisions is not None or len(starts) > 1:
-        raise BadInput("A dry run is one of a single run.", "Leave out --revisions, and name one start token.")
-    expected: Forecast = probing.forecast(
-        arguments.model, benchmark, **_loading(arguments), **settings, start=starts[0]
-    )
-    return expected
+def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any]) -> None:
+    """Probe the model once and print the overall scores, or how long that will take."""
+    # By way of the package, so that the other commands do not wait for torch.
+    if arguments.dry_run:
+        print(probing.forecast(arguments.model, benchmark, **_loading(arguments), **settings))
+        return
+    finished = (arguments.out / RECORD).is_file()
+    kept, options = KEPT[arguments.keep], _loading(arguments)
+    result: Result = probing.run(arguments.model, benchmark, out=arguments.out, **kept, **options, **settings)
+    _print_result(result, arguments.out, finished=finished)
 
 
 def run_starts(
-    arguments: argparse.Namespace, benchmark: Benchmark, settings: dict[str, Any], starts: list[str]
+    arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any], starts: list[str]
 ) -> None:
     """Probe the model with each start token, and print the overall scores."""
-    folders = {start: arguments.out / f"start-{start}" if len(starts) > 1 else arguments.out for start in starts}
-    model, options, kept = arguments.model, _loading(arguments), KEPT[arguments.keep]
-    if len(starts) > 1 and "," not in arguments.device:  # several devices load the model for each run
-        chosen_settings(benchmark, settings)  # refuses bad values before the model is loaded
-        options["tokenizer"] = options["tokenizer"] or ""
-        options |= {name: settings.get(name, getattr(Settings, name)) for name in ("dtype", "quantization")}
-        model, options = probing.load(model, **options), {}
-    for start, folder in folders.items():
-        finished = (folder / RECORD).is_file()
-        # By way of the package, so that the other commands do not wait for torch.
-        result: Result = probing.run(model, benchmark, out=folder, **kept, **options, **settings, start=start)
-        if len(starts) > 1:
+    _refuse_dry_run(arguments)
+    models = [{MODEL: arguments.model, NAME: f"start-{start}", START: start} for start in starts]
+    checked = study_arguments(models, [benchmark], None, _flags(arguments, settings))
+    turns = {
+        pair: replace(turn, name=f"start token {start}", folder=arguments.out / pair.model)
+        for start, (pair, turn) in zip(starts, planned_turns(checked, arguments.out).items(), strict=True)
+    }
+    stored = stored_scores(turns)
+    reporter = Reporter(len(turns), len(turns) - len(stored), "start tokens", is_loud=False, alike=True)
+    study = measured(turns, stored, reporter, bars=True)
+    for start, pair in zip(starts, turns, strict=True):
+        if pair in study.folders:
             print(f"\nStart token {start}:")
-        if finished:
-            print(f"{folder} holds this very run already; nothing was measured again.")
-        scores = without_details(result.scores)
-        print_by_dimension(scores[scores["dimension"] == OVERALL])
-        print_lines("Missing", missing_main_score(result.record["probe"], result.scores))
-        print_lines("Left out", skipped_in_words(result.record))
-        print(f"\nAll scores: {program()} show {folder}")
-    if len(starts) == 2:
-        print(f"Differences: {program()} compare {' '.join(map(str, folders.values()))}")
+            _print_result(study.result(*pair), study.folders[pair], finished=pair in stored)
+    if len(study.folders) == 2:
+        print(f"Differences: {program()} compare {' '.join(map(str, study.folders.values()))}")
+    failures = {
+        start: study.failures[pair] for start, pair in zip(starts, turns, strict=True) if pair in study.failures
+    }
+    _refuse_failures(failures, len(study.folders), "start tokens are not measured")
 
 
-def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: dict[str, Any], starts: list[str]) -> None:
+def run_sweep(
+    arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any], starts: list[str]
+) -> None:
     """Probe the model at each revision and print the main metric of each; raise `Incomplete` where some failed."""
+    _refuse_dry_run(arguments)
     if arguments.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave out --commit or --revisions.")
     if len(starts) > 1:
         raise BadInput("A sweep takes one start token.", "Make one sweep for each start token.")
-    options = {name: value for name, value in _loading(arguments).items() if name != "commit"} | settings
+    options = {name: value for name, value in _loading(arguments).items() if name != "commit"}
     swept: Sweep = probing.sweep(
         arguments.model,
         benchmark,
@@ -147,24 +181,79 @@ def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: dic
         **KEPT[arguments.keep],
         start=starts[0],
         **options,
+        **settings,
     )
     if swept.folders:
         metric = probe_named(swept.probe).main_metric
         overall = swept.scores[(swept.scores["dimension"] == OVERALL) & (swept.scores["metric"] == metric)]
         print_table(overall.drop(columns=["commit", "dimension", "group"]).dropna(axis="columns", how="all"))
-        print(f"\nAll scores: {arguments.out / TABLE}\nChart: {arguments.out / CHART}")
-    if swept.failures:
-        reasons = "; ".join(f"{name} ({reason})" for name, reason in swept.failures.items())
-        message = f"{len(swept.failures)} of {len(swept.failures) + len(swept.folders)} revisions are not measured:"
-        raise Incomplete(f"{message} {reasons}", "The same command tries them again, and no others.")
+        print(f"\nAll scores: {arguments.out / SWEEP_TABLE}\nChart: {arguments.out / CHART}")
+    _refuse_failures(swept.failures, len(swept.folders), "revisions are not measured")
+
+
+def run_study(arguments: argparse.Namespace) -> None:
+    """Probe all models on all benchmarks, and print the main score of each pair; raise `Incomplete` if some failed."""
+    options = parse(_all_options(), arguments.set, "A probe of this study")
+    flags = _flags(arguments, {**given_settings(arguments), **options})
+    chosen = study_arguments(arguments.model, arguments.benchmark, arguments.config, flags)
+    if arguments.dry_run:
+        _print_forecasts(chosen)
+        return
+    study: Study = probing.study(arguments.model, arguments.benchmark, config=arguments.config, **flags)
+    print_table(study.table)
+    print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
+    _refuse_failures(study.failures, len(study.folders), "pairs are not measured")
+
+
+def _print_result(result: Result, folder: Path, *, finished: bool) -> None:
+    """Print the overall scores. `finished`: whether the folder held this very run before."""
+    if finished:
+        print(f"{folder} holds this very run already; nothing was measured again.")
+    scores = without_details(result.scores)
+    print_by_dimension(scores[scores["dimension"] == OVERALL])
+    print_lines("Missing", missing_main_score(result.record["probe"], result.scores))
+    print_lines("Left out", skipped_in_words(result.record))
+    print(f"\nAll scores: {program()} show {folder}")
+
+
+def _print_forecasts(chosen: StudyArguments) -> None:
+    """Print how long each pair will take; raise `Incomplete` if some cannot be told."""
+    failures: dict[Any, str] = {}
+    turns = planned_turns(chosen, Path())
+    for pair, turn in turns.items():
+        try:
+            print(f"{pair}: {forecast_prepared(turn.source, turn.prepared)}")
+        except (ProbingError, OSError) as error:
+            failures[pair] = str(error)
+    next_step = "Correct them, or leave them out."
+    _refuse_failures(failures, len(turns) - len(failures), "pairs are not tried", next_step)
+
+
+def _refuse_failures(failures: Mapping[Any, str], others: int, problem: str, next_step: str = TRY_AGAIN) -> None:
+    if failures:
+        reasons = "; ".join(f"{name} ({reason})" for name, reason in failures.items())
+        raise Incomplete(f"{len(failures)} of {len(failures) + others} {problem}: {reasons}", next_step)
+
+
+def _refuse_dry_run(arguments: argparse.Namespace) -> None:
+    if arguments.dry_run:
+        raise BadInput("A dry run is one of a single run.", "Leave out --revisions, and name one start token.")
+
+
+def _all_options() -> dict[str, Option]:
+    """Return the options of all probes; those of one name take the same values."""
+    return {name: option for probe in PROBES.values() for name, option in declared_options(probe).items()}
+
+
+def _flags(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a study that flags name, so that the others may stand in a file."""
+    usual = {entry.name: entry.default for entry in fields(ModelSource)}
+    loading = {name: value for name, value in _loading(arguments).items() if value != usual[name]}
+    places = {"out": arguments.out, REVISIONS: arguments.revisions}
+    named = {name: value for name, value in places.items() if value is not None}
+    return {**settings, **loading, **KEPT[arguments.keep], **named}
 
 
 def _loading(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return how the model is loaded."""
     return {name: getattr(arguments, name) for name in LOADING if hasattr(arguments, name)}
-
-
-def _chosen_loading(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return those ways of loading that differ from the usual ones, so that the others may stand in a file."""
-    usual = {entry.name: entry.default for entry in fields(ModelSource)}
-    return {name: value for name, value in _loading(arguments).items() if value != usual[name]}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from probing.language_model import ModelCard
 from probing.model_source import ModelSource
 from probing.part_runner import Job
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.settings import Settings
 from probing.time_left import WorkEstimate
 

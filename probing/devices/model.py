@@ -13,7 +13,7 @@ from probing.errors import Incomplete
 from probing.language_model import DType, LanguageModel, ModelCard
 from probing.model_source import CPU, ModelSource
 from probing.part_runner import Job, Opener
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.settings import AUTO_DTYPE, Settings
 from probing.time_left import PartsProgress, WorkEstimate
 

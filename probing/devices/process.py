@@ -13,7 +13,7 @@ from typing import Any
 from probing.errors import ProbingError
 from probing.measuring.failures import DeviceCrashed
 from probing.measuring.process import START
-from probing.probes.parts import Part
+from probing.plan import Part
 
 CHILD = "probing.devices.child"
 

@@ -24,7 +24,7 @@ from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.scoring.tokenizer_loading import load_tokenizer
 from probing.scoring.tokens import Encoder
 from probing.settings import LM_EVAL
-from probing.start_token import AUTO
+from probing.start import AUTO
 
 SECRET_NAMES = ("token", "key", "secret", "password")
 

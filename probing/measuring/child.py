@@ -24,7 +24,7 @@ from probing.formats import read_version
 from probing.measuring.parent_death import die_with_parent
 from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
 from probing.part_runner import Observer, Start, probe_part
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.scoring.load import load
 from probing.time_left import estimate_work
 
@@ -72,7 +72,7 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
         return
     task = Task.from_json(order["task"])
     set_limits(order["memory"], order["disk"], task.device)
-    benchmark = read(task.benchmark)
+    plan = plan_of(read(task.benchmark), task.settings)
     begin, start_time = time.perf_counter(), datetime.now(UTC)
     model = load(
         str(task.model),
@@ -88,9 +88,9 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
     while order := receive(orders):
         part = Part(**order["part"])
-        work = estimate_work(benchmark, task.settings, part, model.card.kind)
+        work = estimate_work(plan, part, model.card.kind)
         observer = Observer(work, seldom(report))
-        result = probe_part(model, benchmark, task.settings, part, start=start, observer=observer)
+        result = probe_part(model, plan, part, start=start, observer=observer)
         with space(rows):
             result.rows.to_parquet(rows / "rows.parquet", index=False)
         report("part", record=result.record)

@@ -38,10 +38,10 @@ from probing.measuring.limits import Limits, Watch
 from probing.measuring.log_tail import LogTail, presentable
 from probing.measuring.protocol import Task, receive, send
 from probing.measuring.rows import UnfitRows, read_part
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.results.joining import PartResult
 from probing.results.skipped_items import left_out
-from probing.start_token import TokenizerFacts
+from probing.start import TokenizerFacts
 
 START, CHILD = "probing.measuring.start", "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from probing.benchmark import ROW_KEY
-from probing.probes.parts import Part
+from probing.plan import Part
 
 ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
 UNPACKED_LIMIT = 10**9

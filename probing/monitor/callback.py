@@ -189,7 +189,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
             self.publisher.push(folder)
 
     def _name(self, figure: str) -> str:
-        return f"{PREFIX}{self.monitor.benchmark.slug}_{figure}"
+        return f"{PREFIX}{self.monitor.plan.benchmark.slug}_{figure}"
 
     def _now(self) -> float:
         """Return the time when the device has finished the steps before, whose work is not the callback's."""

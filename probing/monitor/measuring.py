@@ -2,23 +2,21 @@
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from probing.analysis.breakdown import OVERALL
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.language_model import DType, LanguageModel
+from probing.language_model import LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
 from probing.monitor.sharing import shared
 from probing.part_runner import Start, probe_part
-from probing.probes import probe_of
+from probing.plan import Part, plan
 from probing.probes.columns import tag_cells
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, narrowed
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
 from probing.time_left import Estimates
@@ -65,15 +63,15 @@ class Monitor:
         batch_tokens: int | None = None,
         **settings_and_options: Any,
     ) -> None:
-        self.benchmark = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-        self.settings = chosen_settings(self.benchmark, settings_and_options)
-        self.metrics = _texts("metrics", metrics) or (probe_of(self.settings).main_metric,)
+        content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
+        self.plan = plan(content, settings_and_options)
+        self.metrics = _texts("metrics", metrics) or (self.plan.probe.main_metric,)
         self.breakdowns = _texts("breakdowns", breakdowns)
         self._chosen = settings_and_options
         self._batch_tokens = batch_tokens
         self._model: LanguageModel | None = None
         self._source: tuple[Any, ...] = ()
-        self._estimates = Estimates(self.benchmark, self.settings)
+        self._estimates = Estimates(self.plan)
         refuse_bad_batch(batch_tokens)
         self._refuse_unknown_breakdowns()
 
@@ -86,13 +84,13 @@ class Monitor:
         """
         begin, start = time.perf_counter(), Start(datetime.now(UTC), 0.0)
         model = self._prepared(network, tokenizer)
-        settings = replace(self.settings, dtype=cast(DType, model.dtype))
+        plan = self.plan.with_dtype(model.dtype)
         work = self._estimates.of(model)
         results: dict[Part, PartResult] = shared(
             {part: estimate.work for part, estimate in work.items()},
-            lambda part: probe_part(model, self.benchmark, settings, part, start=start),
+            lambda part: probe_part(model, plan, part, start=start),
         )
-        result = joined(results, self.benchmark, settings)
+        result = joined(results, plan)
         if progress:
             result.record["training"] = progress
         if "step" in progress:
@@ -106,7 +104,7 @@ class Monitor:
         if self._model is None or not same or source[2:] != self._source[2:]:
             named = ModelSource(network, tokenizer, batch_tokens=self._batch_tokens)
             named.refuse_bad()
-            self._model, self._source = named.open(self.settings.dtype), source
+            self._model, self._source = named.open(self.plan.settings.dtype), source
             refuse_without_effect(self._chosen, self._model)
         return self._model
 
@@ -116,10 +114,10 @@ class Monitor:
         overall = scores[scores["dimension"] == OVERALL].set_index("metric")["value"]
         for metric in self.metrics:
             if metric not in overall:
-                needs = probe_of(self.settings).needs if metric == probe_of(self.settings).main_metric else ""
+                needs = self.plan.probe.needs if metric == self.plan.probe.main_metric else ""
                 problem = f"There is no metric {metric!r}" + (f": it needs {needs}" if needs else "")
                 raise MissingMetric(f"{problem}.", f"Choose metrics from: {', '.join(overall.index)}.")
-        slug = self.benchmark.slug
+        slug = self.plan.benchmark.slug
         figures = {f"{slug}_{metric}": float(overall[metric]) for metric in self.metrics}
         main = scores[scores["metric"] == self.metrics[0]]
         for dimension in self.breakdowns:
@@ -131,14 +129,14 @@ class Monitor:
         return figures
 
     def _refuse_unknown_breakdowns(self) -> None:
-        relations = narrowed(self.benchmark, self.settings).relations
+        relations = self.plan.benchmark.relations
         tags = dict.fromkeys(
             tag for relation in relations for item in relation.items[:1] for tag in tag_cells(relation, item)
         )
         for dimension in self.breakdowns:
             if dimension not in (*ROW_DIMENSIONS, *tags):
                 step = f"Choose from: {', '.join((*ROW_DIMENSIONS, *tags))}."
-                raise BadInput(f"{self.benchmark.slug} has no dimension {dimension!r}.", step)
+                raise BadInput(f"{self.plan.benchmark.slug} has no dimension {dimension!r}.", step)
 
 
 def measure(

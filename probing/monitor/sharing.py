@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import torch.distributed
 
 from probing.errors import Incomplete, ProbingError
-from probing.probes.parts import Part
+from probing.plan import Part
 
 ResultT = TypeVar("ResultT")
 

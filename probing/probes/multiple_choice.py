@@ -38,7 +38,7 @@ from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
 from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
 from probing.settings import Settings
-from probing.start_token import AUTO
+from probing.start import AUTO
 from probing.statements.examples import Examples, as_context, as_messages
 from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
 

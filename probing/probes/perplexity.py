@@ -22,7 +22,7 @@ from probing.probes.columns import RowColumns, tag_cells
 from probing.probes.probe import Probe, Row, shared_tags, unless_too_long
 from probing.probes.whole_sentences import scored_sentences, without_probability
 from probing.settings import Settings
-from probing.start_token import AUTO, NONE
+from probing.start import AUTO, NONE
 
 By = Literal["token", "word"]
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.settings import Settings
 
 PROTOCOL = 3  # a worker and a site work together only if theirs is the same

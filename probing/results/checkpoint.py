@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from probing.errors import BadInput
 from probing.files.folders import new_file, new_folder
-from probing.probes.parts import Part
+from probing.plan import Part
 
 RUN = "run.json"
 TOKENS_SUFFIX = "tokens.parquet"

@@ -8,20 +8,19 @@ import pandas as pd
 
 from probing.benchmark import ROW_KEY, Benchmark
 from probing.errors import Incomplete
-from probing.probes.parts import Part, narrowed, parts
+from probing.plan import Part, Plan
 from probing.results.skipped_items import left_out, without
-from probing.settings import Settings
 
 AGAIN = "Run it again: complete parts are not repeated."
 
 
-def check_complete(rows: pd.DataFrame, benchmark: Benchmark, settings: Settings, record: Mapping[str, Any]) -> None:
+def check_complete(rows: pd.DataFrame, plan: Plan, record: Mapping[str, Any]) -> None:
     """Raise `Incomplete` unless each item of each part has exactly one row, with finite scores.
 
     `record`: what run.json holds; items that it names as too long for the model have no row. Rows of a probe that does
     not score options have no scores.
     """
-    check_parts(rows, parts(benchmark, settings), narrowed(benchmark, settings), record)
+    check_parts(rows, plan.parts, plan.benchmark, record)
 
 
 def check_parts(rows: pd.DataFrame, covered: Iterable[Part], chosen: Benchmark, record: Mapping[str, Any]) -> None:

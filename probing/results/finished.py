@@ -4,23 +4,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
+from probing.plan import Plan
 from probing.results.differences import BENCHMARK, MODEL, SETTINGS, differences
 from probing.results.kept_rows import keeps_rows
 from probing.results.result import RECORD, Result
 from probing.results.tokens import TOKENS_FILE
-from probing.settings import Settings
 
 NEXT_STEP = "Choose another place or remove it first."
 # What makes a run another one; the same weights may lie in another folder, and be measured by newer software.
 IDENTITY = (MODEL, BENCHMARK, SETTINGS)
 
 
-def refuse_other_run(
-    folder: Path, benchmark: Benchmark, settings: Settings, *, with_tokens: bool, with_rows: bool = True
-) -> None:
+def refuse_other_run(folder: Path, plan: Plan, *, with_tokens: bool, with_rows: bool = True) -> None:
     """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
 
     `with_tokens`, `with_rows`: whether the result must have the scores of single tokens, and rows.
@@ -28,10 +25,10 @@ def refuse_other_run(
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)
         return
-    stored = Result.load(folder).record
+    stored, settings = Result.load(folder).record, plan.settings
     dtype = {"dtype": stored["settings"].get("dtype", settings.dtype)}  # that of a model in memory is not known yet
     expected = {
-        "benchmark": {"slug": benchmark.slug, "version": benchmark.version},
+        "benchmark": {"slug": plan.benchmark.slug, "version": plan.benchmark.version},
         "settings": settings.to_json() | dtype,
     }
     _refuse_differences(folder, stored, expected)

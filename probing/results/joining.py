@@ -14,10 +14,9 @@ import pandas as pd
 
 from probing.analysis.answer_spaces import VERSIONED
 from probing.analysis.crossed import BY_CULTURE
-from probing.benchmark import Benchmark, Relation
+from probing.benchmark import Relation
 from probing.files.folders import new_folder
-from probing.probes import probe_of
-from probing.probes.parts import Part, narrowed, parts
+from probing.plan import Part, Plan
 from probing.results.completeness import check_parts
 from probing.results.kept_rows import ROWS_KEPT
 from probing.results.option_labels import option_ranges
@@ -26,7 +25,6 @@ from probing.results.result import Result, write_scores
 from probing.results.row_file import ITEMS, RowSchema, join, write_rows
 from probing.results.skipped_items import all_skipped, refuse_nothing_left
 from probing.results.tokens import TOKENS_FILE, join_tokens
-from probing.settings import Settings
 
 
 class PartResult(NamedTuple):
@@ -58,17 +56,16 @@ class PartsInMemory:
         return [self.results[part].record for part in covered]
 
 
-def joined(measured: Mapping[Part, PartResult], benchmark: Benchmark, settings: Settings) -> Result:
+def joined(measured: Mapping[Part, PartResult], plan: Plan) -> Result:
     """Return the result that parts in memory make; no folder is left."""
     with TemporaryDirectory() as scratch:
-        result = joined_in_folder(PartsInMemory(measured), benchmark, settings, Path(scratch) / "result")
+        result = joined_in_folder(PartsInMemory(measured), plan, Path(scratch) / "result")
         return replace(result, rows=result.items)
 
 
 def joined_in_folder(
     stored: StoredParts,
-    benchmark: Benchmark,
-    settings: Settings,
+    plan: Plan,
     folder: Path,
     *,
     keep_rows: bool = True,
@@ -79,21 +76,21 @@ def joined_in_folder(
     The rows of one relation are in memory at a time. The result reads its rows from the folder when they are used.
     `tokens`: the files with the scores of the parts' tokens, which are joined to one.
     """
-    covered, probe = parts(benchmark, settings), probe_of(settings)
+    covered, benchmark = plan.parts, plan.benchmark
     records = stored.records(covered)
     skipped = {"items_skipped": all_skipped(records)}
-    rows, schema = _condensed(stored, covered, skipped, narrowed(benchmark, settings), settings)
+    rows, schema = _condensed(stored, plan, skipped)
     refuse_nothing_left(rows, skipped)
-    record = merged(records) | skipped | digests(benchmark, settings)  # parts whose rows are missing have no record
+    record = merged(records) | skipped | digests(plan)  # parts whose rows are missing have no record
     result = Result(
         folder / ITEMS,
-        all_scores(rows, benchmark, settings, option_only=is_option_only(record)),
+        all_scores(rows, plan, option_only=is_option_only(record)),
         record if keep_rows else {**record, ROWS_KEPT: False},
-        option_ranges(benchmark, settings),
+        option_ranges(plan),
     )
     del rows  # the condensed ones, which are not needed while the rows themselves are written
     with new_folder(folder) as new:
-        frames = (with_tags(stored.rows(part), benchmark.select([part.relation]), probe) for part in covered)
+        frames = (with_tags(stored.rows(part), benchmark.select([part.relation]), plan.probe) for part in covered)
         write_rows(new / ITEMS, frames if keep_rows else (), schema.joined(), result.options)
         write_scores(new, result.scores, result.record)
         if tokens:
@@ -101,21 +98,19 @@ def joined_in_folder(
     return result
 
 
-def _condensed(
-    stored: StoredParts, covered: Sequence[Part], record: Mapping[str, Any], chosen: Benchmark, settings: Settings
-) -> tuple[pd.DataFrame, RowSchema]:
+def _condensed(stored: StoredParts, plan: Plan, record: Mapping[str, Any]) -> tuple[pd.DataFrame, RowSchema]:
     """Return the condensed rows of all parts, which are checked, and the columns that the rows themselves have.
 
     Parts are taken together whose relations share an answer space.
     """
     schema = RowSchema()
     by_space: dict[tuple[str, ...], list[Part]] = {}
-    for part in covered:
-        by_space.setdefault(_space(chosen[part.relation]), []).append(part)
+    for part in plan.parts:
+        by_space.setdefault(_space(plan.relation(part)), []).append(part)
     condensed: dict[Part, pd.DataFrame] = {}
     for (label, *_), sharing in by_space.items():
-        condensed |= _condensed_together(stored, sharing, record, chosen.select([label]), settings, schema)
-    return join(condensed[part] for part in covered), schema
+        condensed |= _condensed_together(stored, sharing, record, plan.select(label), schema)
+    return join(condensed[part] for part in plan.parts), schema
 
 
 def _space(relation: Relation) -> tuple[str, ...]:
@@ -129,18 +124,17 @@ def _condensed_together(
     stored: StoredParts,
     sharing: Sequence[Part],
     record: Mapping[str, Any],
-    relations: Benchmark,
-    settings: Settings,
+    plan: Plan,
     schema: RowSchema,
 ) -> dict[Part, pd.DataFrame]:
     """Return the condensed rows of each of some parts, whose columns are added to the schema."""
-    probe, frames = probe_of(settings), [stored.rows(part) for part in sharing]
+    frames = [stored.rows(part) for part in sharing]
     rows = join(frames)
-    check_parts(rows, sharing, relations, record)
+    check_parts(rows, sharing, plan.benchmark, record)
     if len(rows):
-        rows = with_tags(rows, relations, probe)
+        rows = with_tags(rows, plan.benchmark, plan.probe)
         schema.add(rows)
-        rows = probe.condensed(rows, relations, settings)
+        rows = plan.probe.condensed(rows, plan.benchmark, plan.settings)
     ends = np.cumsum([len(frame) for frame in frames])
     return {part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)}
 

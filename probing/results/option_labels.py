@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from probing.benchmark import Benchmark, Relation
+from probing.benchmark import Relation
 from probing.errors import BadInput
-from probing.probes.parts import narrowed
-from probing.settings import Settings
+from probing.plan import Plan
 
 
 class OptionRange(NamedTuple):
@@ -30,10 +29,10 @@ NO_LABELS = (
 OptionRanges = Mapping[str, Sequence[OptionRange]]
 
 
-def option_ranges(benchmark: Benchmark, settings: Settings) -> OptionRanges:
+def option_ranges(plan: Plan) -> OptionRanges:
     """Return the options of a run's items; a single option, which is compared with nothing, is left out."""
     ranges: dict[str, list[OptionRange]] = {}
-    for relation in narrowed(benchmark, settings).relations:
+    for relation in plan.benchmark.relations:
         if own := [*_ranges(relation)]:
             ranges.setdefault(relation.label, []).extend(own)
     return ranges

@@ -17,8 +17,7 @@ from probing.analysis.normalisations import PER_BYTE, PER_WORD
 from probing.analysis.score_changes import score_changes
 from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import Incomplete, OtherQuestions
-from probing.probes import probe_of
-from probing.probes.parts import narrowed
+from probing.plan import Plan, plan_of
 from probing.probes.probe import Probe
 from probing.results.completeness import check_complete
 from probing.results.kept_rows import refuse_without_rows
@@ -52,25 +51,23 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
 
 
-def all_scores(
-    rows: pd.DataFrame, benchmark: Benchmark, settings: Settings, *, option_only: bool = False
-) -> pd.DataFrame:
+def all_scores(rows: pd.DataFrame, plan: Plan, *, option_only: bool = False) -> pd.DataFrame:
     """Return the tidy scores of a run: those by the rule of its probe, then those by other rules.
 
     `option_only`: whether the model has scored the options alone (`ModelCard`); scores per byte or word of the whole
     statement are then left out, as they would divide by a text that was not scored.
     """
-    probe = probe_of(settings)
-    alternatives = probe.alternatives(rows, benchmark, settings)
+    probe = plan.probe
+    alternatives = probe.alternatives(rows, plan.benchmark, plan.settings)
     if option_only and probe.measures_statements:
         alternatives = alternatives[~alternatives["group"].isin((PER_BYTE, PER_WORD))]
     tables = [probe.scores(rows), alternatives]
     return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
-def digests(benchmark: Benchmark, settings: Settings) -> dict[str, str]:
-    """Return the SHA-256 of the `questions` that a run with these settings asks, and that of their `tags`."""
-    relations = narrowed(benchmark, settings).relations
+def digests(plan: Plan) -> dict[str, str]:
+    """Return the SHA-256 of the `questions` that a run asks, and that of their `tags`."""
+    relations = plan.benchmark.relations
     tags = (
         [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
         for relation in relations
@@ -107,35 +104,34 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     The same object is returned if nothing has changed. Raises `OtherQuestions` unless the rows answer what the
     benchmark asks now, and `BadInput` where there are none.
     """
-    settings = Settings.from_json(result.record["settings"])
-    refuse_other_questions(result, benchmark, settings)
-    probe = probe_of(settings)
-    rows = with_tags(result.items, benchmark, probe)
-    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(result.record))
+    plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
+    refuse_other_questions(result, plan)
+    rows = with_tags(result.items, plan.benchmark, plan.probe)
+    scores = all_scores(rows, plan, option_only=is_option_only(result.record))
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
-    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(benchmark, settings)}
+    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan)}
     if record == result.record and not score_changes(result.scores, scores):
         return result
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
     record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
-    return Result(rows, scores, record, option_ranges(benchmark, settings))
+    return Result(rows, scores, record, option_ranges(plan))
 
 
-def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Settings) -> None:
+def refuse_other_questions(result: Result, plan: Plan) -> None:
     """Raise `OtherQuestions` unless there are rows for these settings and the benchmark still asks the same.
 
     A result that does not record the digest of its questions must be of these very files.
     """
     refuse_without_rows(result.record, "Computing scores again")
-    measured = result.record["benchmark"]
+    measured, benchmark = result.record["benchmark"], plan.benchmark
 
     def other(difference: str) -> OtherQuestions:
         step = f"Use the files on which it was measured, version {measured['version']}."
         return OtherQuestions(f"The rows do not belong to {benchmark.slug} {benchmark.version}: {difference}.", step)
 
     try:
-        check_complete(result.items, benchmark, settings, result.record)
+        check_complete(result.items, plan, result.record)
     except Incomplete as error:
         raise other(error.message.removesuffix(".")) from error
     items = benchmark.items_by_key()
@@ -146,7 +142,7 @@ def refuse_other_questions(result: Result, benchmark: Benchmark, settings: Setti
     recorded = result.record.get("questions")
     if recorded is None and measured["digest"] != benchmark.digest:
         raise other("its files are other ones, and the result does not record what was asked")
-    if recorded not in (None, digests(benchmark, settings)["questions"]):
+    if recorded not in (None, digests(plan)["questions"]):
         raise other("its templates or options are other ones")
 
 

@@ -22,6 +22,7 @@ from probing.benchmark import ROW_KEY, Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_folder, replaced_folder
+from probing.plan import plan_of
 from probing.probes import probe_named
 from probing.results.checkpoint import partial_folder
 from probing.results.comparison import Comparison, refuse_other_benchmarks
@@ -235,10 +236,10 @@ class Result:
 
     def _with_labels(self, benchmark: str | Path | Benchmark) -> "Result":
         benchmark = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-        settings = Settings.from_json(self.record["settings"])
-        options = option_ranges(benchmark, settings)
+        plan = plan_of(benchmark, Settings.from_json(self.record["settings"]))
+        options = option_ranges(plan)
         try:
-            check_complete(self.items, benchmark, settings, self.record)
+            check_complete(self.items, plan, self.record)
         except Incomplete as error:
             message = f"{benchmark.slug} {benchmark.version} does not fit: {error.message}"
             raise BadInput(message, "Give the benchmark that was asked.") from error

@@ -7,7 +7,7 @@ import pandas as pd
 
 from probing.benchmark import ROW_KEY, Relation
 from probing.errors import TooLong
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.probes.probe import Row
 
 Record = Mapping[str, Any]

@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerBase
 from probing.errors import BadInput, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import ModelCard, Request
-from probing.start_token import AUTO
+from probing.start import AUTO
 from probing.template import Prompt
 
 ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found

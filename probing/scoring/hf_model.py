@@ -28,7 +28,7 @@ from probing.scoring.tensors import to_device
 from probing.scoring.text_limits import TextLimits
 from probing.scoring.tokenizer_facts import chosen_start, facts_of
 from probing.scoring.tokens import Encoder, SharedTokens, Window, windows
-from probing.start_token import AUTO, TokenizerFacts, refuse_start
+from probing.start import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 

@@ -5,7 +5,7 @@ from typing import Any
 from transformers import PreTrainedTokenizerBase
 
 from probing.errors import BadInput
-from probing.start_token import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, marks_roles
+from probing.start import BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
 
 SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 WORD = "Paris"
@@ -13,19 +13,18 @@ SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a 
 
 
 def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:
-    """Return the id of the start token that a setting chooses (`probing.start_token`), None for no such token.
+    """Return the id of the start token that a setting chooses (`probing.start`), None for no such token.
 
     Raises `BadInput` if the tokenizer does not have the token.
     """
     ids = {BOS: tokenizer.bos_token_id, EOS: tokenizer.eos_token_id}
-    if start == NONE:
+    name = start_name(start, has_bos=ids[BOS] is not None, has_eos=ids[EOS] is not None)
+    if name == NONE:
         return None
-    if start == AUTO:
-        return next((int(id_) for id_ in ids.values() if id_ is not None), None)
-    if start in ids:
-        if ids[start] is None:
+    if name in ids:
+        if ids[name] is None:
             raise BadInput(f"The tokenizer has no {start} token.", f"Leave out --start {start}, or give another token.")
-        return int(ids[start])
+        return int(ids[name])
     if int(start) >= len(tokenizer):
         last = len(tokenizer) - 1
         raise BadInput(f"The tokenizer has no token {start}.", f"Give an id from 0 to {last}, or bos, eos or none.")
@@ -54,9 +53,7 @@ def chosen_start(tokenizer: PreTrainedTokenizerBase, policy: str) -> StartToken:
     if id_ is None:
         return StartToken(policy)
     text = str(tokenizer.convert_ids_to_tokens(id_))
-    names = {tokenizer.eos_token_id: EOS, tokenizer.bos_token_id: BOS}
+    name = {tokenizer.eos_token_id: EOS, tokenizer.bos_token_id: BOS}.get(id_, "")
     template = tokenizer.chat_template or ""
-    templates = template.values() if isinstance(template, dict) else [template]
-    written = [text, "bos_token"] if id_ == tokenizer.bos_token_id else [text]
-    roles = any(marks_roles(token, part) for token in written for part in templates)
-    return StartToken(policy, id_, text, names.get(id_, ""), roles)
+    templates = list(template.values()) if isinstance(template, dict) else [template]
+    return StartToken(policy, id_, text, name, start_marks_roles(text, name, templates))

@@ -12,7 +12,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from probing.arrays import Ids
 from probing.language_model import Request, Span, Spans
 from probing.scoring.tokenizer_facts import start_id
-from probing.start_token import AUTO
+from probing.start import AUTO
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -63,7 +63,7 @@ class Encoder:
     """Tokenizer that adds what the model saw in training: a start token (causal) or all special tokens (masked).
 
     `option_only`: whether of a statement only the option is scored. `start` holds the start token that the setting of
-    that name chooses (`probing.start_token`). If it is empty, the first token of a statement is not scored, since
+    that name chooses (`probing.start`). If it is empty, the first token of a statement is not scored, since
     nothing precedes it (methods 3, ambiguities).
     """
 

@@ -21,7 +21,7 @@ from probing.probes.probe import unless_too_long
 from probing.probes.whole_sentences import scored_sentences, without_probability
 from probing.scoring.panics import without_panics
 from probing.settings import Settings
-from probing.start_token import AUTO, normalised_start
+from probing.start import AUTO, normalised_start
 
 By = Literal["word", "token", "sentence"]
 Base = Literal["2", "e"]

@@ -1,1 +1,1 @@
-"""Studies: several models on several benchmarks, and what they share with sweeps: runs one after the other."""
+"""Studies: several models, revisions and settings on several benchmarks; a sweep is a study of one training."""

@@ -17,16 +17,17 @@ from probing.files.folders import new_file
 from probing.model_source import ModelSource
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
+from probing.runner import refuse_no_folder
 from probing.settings import SETTINGS
 
 # Without the memory that the models of a sweep share, which is not an argument of users.
 LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and entry.name != "model")
 OPTIONS = frozenset(name for probe in PROBES.values() for name in declared_options(probe))
-MODEL, BENCHMARK, NAME = "model", "benchmark", "name"
+MODEL, BENCHMARK, NAME, REVISIONS, START = "model", "benchmark", "name", "revisions", "start"
 # The keys beside settings and options: of the whole study, of one of its models, and of one of its benchmarks.
 KEPT = ("keep_tokens", "keep_rows")  # what results have beside their scores
-STUDY_KEYS = ("models", "benchmarks", "out", *KEPT, *LOADING)
-ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
+STUDY_KEYS = ("models", "benchmarks", "out", REVISIONS, *KEPT, *LOADING)
+ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, REVISIONS, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
 NEARNESS = 0.6  # from 0 to 1: how alike a wrong key and a right one must be for the latter to be suggested
 LARGEST_FILE = 1_000_000  # bytes of a configuration file
 
@@ -69,8 +70,9 @@ class StudyArguments:
     def folder(self) -> Path:
         """The folder for the results; raise `BadInput` without one."""
         out = self.values.get("out")
-        if not isinstance(out, str | Path) or not str(out):
+        if out is None or out == "":
             raise BadInput("A study needs a folder for its results.", "Name one: out=FOLDER, or --out FOLDER.")
+        refuse_no_folder(out)
         return Path(out).resolve()
 
     def overridden(self, values: Mapping[str, Any]) -> "StudyArguments":

@@ -1,21 +1,37 @@
 """Probe several models on several benchmarks in one call: each model is loaded once, and what is finished is kept."""
 
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
+from probing.extras import graph_objects
 from probing.files.model_files import locate
 from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 from probing.runner import Preparation, refuse_bad_out
-from probing.studies.arguments import KEPT, LOADING, OPTIONS, Entry, StudyArguments, read_config
-from probing.studies.study import CONFIG, Pair, Study, joined_pairs, with_pair
+from probing.start import several_starts
+from probing.studies.arguments import (
+    KEPT,
+    LOADING,
+    MODEL,
+    OPTIONS,
+    REVISIONS,
+    START,
+    Entry,
+    StudyArguments,
+    read_config,
+)
+from probing.studies.chart import TASK
+from probing.studies.checkpoints import ALL, checkpoints, in_words
+from probing.studies.study import CONFIG, Pair, Study, Sweep, joined_pairs, pair_scores
 from probing.studies.turns import Reporter, Turn, take_turns
 
 Named = str | Path | Mapping[str, Any]
@@ -37,9 +53,11 @@ def study(
     benchmark, and both before those of the study.
     `config`: a YAML file with these same arguments by name; arguments of the call come before all that it says.
     `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
-    option of a probe is for those benchmarks that are asked with this probe.
+    option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
+    them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
     Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it, with -- for
-    each slash of an id. `study.parquet` and
+    each slash of an id, and `@<revision>` or `-start-<token>` behind the model where there are several.
+    `study.parquet` and
     `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same call goes on where it
     was interrupted, and measures only what is not there yet. A model that cannot be loaded, or whose run ends with an
     error, is named in `failures`. Raises `BadInput` for bad arguments, before anything is measured.
@@ -54,22 +72,101 @@ def study(
     checked = study_arguments(models, benchmarks, config, arguments)
     out = checked.folder
     turns = planned_turns(checked, out)
-    tables = {pair: with_pair(result, pair) for pair, turn in turns.items() if (result := turn.stored())}
-    missing = {pair: turn for pair, turn in turns.items() if pair not in tables}
+    stored = stored_scores(turns)
     out.mkdir(parents=True, exist_ok=True)
     checked.save(out / CONFIG)
-    reporter = Reporter(len(turns), len(missing), "pairs", is_loud=progress, alike=False)
-    failures: dict[Pair, str] = {}
-    outcomes = take_turns(list(missing.values()), reporter, bars=progress)
+    if progress:
+        _print_revisions(checked, turns)
+    reporter = Reporter(len(turns), len(turns) - len(stored), "pairs", is_loud=progress, alike=False)
+    combined = measured(turns, stored, reporter, bars=progress)
+    combined.save(out)
+    return combined
+
+
+def sweep(
+    model: str | Path,
+    benchmark: str | Path | Benchmark,
+    *,
+    revisions: str | Sequence[str],
+    out: str | Path,
+    tokenizer: str | Path | None = None,
+    device: str = "auto",
+    device_map: Any = None,
+    attn_implementation: str = "",
+    batch_tokens: int | None = None,
+    keep_tokens: bool = False,
+    keep_rows: bool = True,
+    progress: bool = True,
+    **settings_and_options: Any,
+) -> Sweep:
+    """Probe several checkpoints of a training on one benchmark; return their scores in the order of the training.
+
+    This is a study of one model with revisions, whose table and folders leave out what is the same for all of them.
+
+    `model`: a hub id with these `revisions` (branches, tags or commits), or a folder whose subfolders they are; "all"
+    stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`; a sentence says
+    how many there are before the first is measured.
+    `tokenizer`: for checkpoints in folders, the folder or hub id whose tokenizer all are read with. By default each has
+    its own, or that of the folder around it.
+    `out`: the folder to write: a result folder for each revision, as `probing.run` writes it, a table of all scores
+    (`sweep.parquet`) and a chart (`sweep.html`). The same call measures only what is not there yet.
+    `progress`: print a line for each revision to the standard error output, with the time that is left.
+    The other arguments are those of `probing.run`.
+    A checkpoint that cannot be measured is named in `failures`, and the others are measured all the same. Raises
+    `BadInput` for bad arguments.
+
+    Examples:
+        >>> import probing
+        >>> capitals = {"relations": ["country_capital"], "progress": False}
+        >>> swept = probing.sweep("training", "starter", revisions="all", out="curve", **capitals)
+        >>> swept.revisions
+        ['checkpoint-0', 'checkpoint-500']
+    """
+    graph_objects(TASK)  # refuses a missing package before anything is measured
+    _refuse_in_memory(model, tokenizer)
+    arguments = {
+        "models": [{MODEL: model, REVISIONS: revisions}],
+        "benchmarks": [benchmark],
+        **{"out": out, "keep_tokens": keep_tokens, "keep_rows": keep_rows},
+        **{"tokenizer": tokenizer, "device": device, "device_map": device_map, "batch_tokens": batch_tokens},
+        "attn_implementation": attn_implementation,
+    }
+    checked = StudyArguments.of(arguments | settings_and_options)
+    folder = checked.folder
+    turns = {
+        pair: replace(turn, name=pair.revision, folder=folder / pair.revision.replace("/", "--"))
+        for pair, turn in planned_turns(checked, folder).items()
+    }
+    stored = stored_scores(turns)
+    if progress:
+        _print_revisions(checked, turns)
+    reporter = Reporter(len(turns), len(turns) - len(stored), "revisions", is_loud=progress, alike=True)
+    first = next(iter(turns))
+    swept = measured(turns, stored, reporter, bars=False).sweep(first.model, first.benchmark)
+    swept = replace(swept, title=f"{model} on {first.benchmark}")
+    if swept.folders:
+        swept.save(folder)
+    return swept
+
+
+def stored_scores(turns: Mapping[Pair, Turn]) -> dict[Pair, Any]:
+    """Return the scores of the pairs that are measured already; refuse folders with something else."""
+    return {pair: pair_scores(result, pair) for pair, turn in turns.items() if (result := turn.stored())}
+
+
+def measured(turns: Mapping[Pair, Turn], stored: Mapping[Pair, Any], reporter: Reporter, *, bars: bool) -> Study:
+    """Measure the pairs that are not stored yet; return the study of all. `bars`: show the progress of each run."""
+    tables, failures = dict(stored), dict[Pair, str]()
+    missing = {pair: turn for pair, turn in turns.items() if pair not in stored}
+    outcomes = take_turns(list(missing.values()), reporter, bars=bars)
     for pair, (_, result, failure) in zip(missing, outcomes, strict=True):
         if result is None:
             failures[pair] = failure
         else:
-            tables[pair] = with_pair(result, pair)
+            tables[pair] = pair_scores(result, pair)
     folders = {pair: turn.folder for pair, turn in turns.items() if pair in tables}
-    combined = Study(folders, joined_pairs([tables[pair] for pair in folders]), failures)
-    combined.save(out)
-    return combined
+    with_revisions = any(pair.revision for pair in turns)
+    return Study(folders, joined_pairs([tables[pair] for pair in folders], with_revisions=with_revisions), failures)
 
 
 def study_arguments(
@@ -91,24 +188,20 @@ def planned_turns(checked: StudyArguments, out: Path) -> dict[Pair, Turn]:
 
     Raises `BadInput` for bad arguments.
     """
-    contents = [_opened(entry) for entry in checked.benchmarks]
-    sources = {_model_name(entry): (entry, _source(entry, checked.values)) for entry in checked.models}
-    benchmarks = {
-        entry.name or content.slug: (entry, content)
-        for entry, content in zip(checked.benchmarks, contents, strict=True)
-    }
-    for noun, entries, names in (("models", checked.models, sources), ("benchmarks", checked.benchmarks, benchmarks)):
-        if len({name.replace("/", "--") for name in names}) < len(entries):
-            raise BadInput(f"Two {noun} of the study have the same name.", "Give one of them another: name: NAME.")
+    opened = zip(checked.benchmarks, map(_opened, checked.benchmarks), strict=True)
+    benchmarks = [(entry.name or content.slug, entry, content) for entry, content in opened]
+    models = [model for entry in checked.models for model in _models(entry, checked.values)]
+    _refuse_same_names("models", [(model.name, model.revision) for model in models])
+    _refuse_same_names("benchmarks", [(name,) for name, _, _ in benchmarks])
     prepare = _Preparations(checked.values)
     turns: dict[Pair, Turn] = {}
-    for model, (model_entry, source) in sources.items():
-        for benchmark, (entry, content) in benchmarks.items():
-            pair = Pair(model, benchmark)
+    for model in models:
+        for benchmark, entry, content in benchmarks:
+            pair = Pair(model.name, benchmark, model.revision)
             folder = out / pair.folder_name
-            prepared = prepare(content, {**entry.values, **model_entry.values})
+            prepared = prepare(content, {**entry.values, **model.values})
             refuse_bad_out(folder, prepared)
-            turns[pair] = Turn(str(pair), source, prepared, folder, partial(_fetch, source))
+            turns[pair] = Turn(str(pair), model.source, prepared, folder, model.fetch)
     prepare.refuse_unused()
     return turns
 
@@ -118,14 +211,14 @@ class _Preparations:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._keep_tokens, self._keep_rows = values.get("keep_tokens", False), values.get("keep_rows", True)
-        others = ("out", *KEPT, *LOADING)
+        others = ("out", REVISIONS, *KEPT, *LOADING)
         self._values = {name: value for name, value in values.items() if name not in others}
         self._unused = self._values.keys() & OPTIONS
         self._prepared: dict[tuple[int, str], Preparation] = {}
 
     def __call__(self, benchmark: Benchmark, own: Mapping[str, Any]) -> Preparation:
         """Return the preparation of a benchmark with settings of its own, which come before those for all."""
-        own = {name: value for name, value in own.items() if name not in LOADING}
+        own = {name: value for name, value in own.items() if name not in (REVISIONS, *LOADING)}
         probe = probe_named(own.get("probe") or self._values.get("probe") or benchmark.probe)
         usable = declared_options(probe).keys() | (self._values.keys() - OPTIONS)
         self._unused -= usable
@@ -146,12 +239,69 @@ def _opened(entry: Entry) -> Benchmark:
     return entry.content if isinstance(entry.content, Benchmark) else open_benchmark(entry.content)
 
 
-def _source(entry: Entry, values: Mapping[str, Any]) -> ModelSource:
-    """Return how a model is loaded."""
-    loading = {name: value for name, value in {**values, **entry.values}.items() if name in LOADING}
-    source = ModelSource(entry.content, **loading)
-    source.refuse_bad()
-    return source
+class _Model(NamedTuple):
+    """One model of a study, at one of its revisions if any are named, with the settings for it alone."""
+
+    name: str
+    revision: str
+    source: ModelSource
+    values: Mapping[str, Any]
+    fetch: Callable[[], None]
+
+
+def _models(entry: Entry, values: Mapping[str, Any]) -> Iterator[_Model]:
+    """Yield an entry's model with each of its start tokens, and at each of its revisions.
+
+    `values`: those for all models, which come after the entry's own.
+    """
+    both = {**values, **entry.values}
+    variants: list[tuple[str, ModelSource, Callable[[], None]]]
+    source = ModelSource(entry.content, **{name: value for name, value in both.items() if name in LOADING})
+    if (revisions := both.get(REVISIONS)) is None:
+        source.refuse_bad()
+        variants = [("", source, partial(_fetch, source))]
+    else:
+        at_revisions = checkpoints(replace(source, shared={}), revisions)
+        variants = [(checkpoint.revision, checkpoint.source, checkpoint.fetch) for checkpoint in at_revisions]
+    name = _model_name(entry)
+    for revision, its_source, fetch in variants:
+        for suffix, own in _starts(both.get(START)):
+            yield _Model(name + suffix, revision, its_source, {**entry.values, **own}, fetch)
+
+
+def _starts(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what each of several start tokens adds to the name and the settings of a model.
+
+    A single one adds nothing: it is a setting like others. What names no tokens is refused with the other settings.
+    """
+    is_list = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+    if not is_list and not (isinstance(value, str) and "," in value):
+        return [("", {})]
+    starts = several_starts(value)
+    return [(f"-start-{start}" if len(starts) > 1 else "", {START: start}) for start in starts]
+
+
+def _refuse_same_names(noun: str, names: Sequence[tuple[str, ...]]) -> None:
+    """Raise `BadInput` where the results of two models or benchmarks would have the same folder."""
+    if len({"@".join(name).replace("/", "--") for name in names}) < len(names):
+        raise BadInput(f"Two {noun} of the study have the same name.", "Give one of them another: name: NAME.")
+
+
+def _refuse_in_memory(model: Any, tokenizer: Any) -> None:
+    if not isinstance(model, str | Path):
+        raise BadInput("A sweep loads its checkpoints itself.", "Give a hub id, or a folder with checkpoints.")
+    if not isinstance(tokenizer, str | Path | None):
+        raise BadInput("A sweep loads its tokenizer itself.", "Give its folder or hub id.")
+
+
+def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
+    """Say how many checkpoints each model has of which all are to be measured."""
+    for entry in checked.models:
+        values = {**checked.values, **entry.values}
+        if values.get(REVISIONS) == ALL:
+            names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
+            revisions = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
+            print(f"{entry.content}: {in_words(list(revisions))}", file=sys.stderr, flush=True)
 
 
 def _model_name(entry: Entry) -> str:

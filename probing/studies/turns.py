@@ -53,8 +53,7 @@ class Turn:
             return None
         refuse_other_run(
             self.folder,
-            self.prepared.benchmark,
-            self.prepared.settings,
+            self.prepared.plan,
             with_tokens=self.prepared.keep_tokens,
             with_rows=self.prepared.keep_rows,
         )

@@ -23,8 +23,8 @@ from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
 from probing.part_runner import probe_part
+from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.parts import parts
 from probing.results.option_labels import option_ranges, ranges_as_json
 from probing.results.rescoring import all_scores
 from probing.results.row_file import OPTIONS
@@ -172,12 +172,13 @@ def _skilled_result(content: Content, settings: Settings, skill: float, seed: in
 
 @remembered
 def _probed_result(content: Content, settings: Settings, model: FakeModel) -> _Result:
-    rows = pd.concat([probe_part(model, content, settings, part).rows for part in parts(content, settings)])
+    plan = plan_of(content, settings)
+    rows = pd.concat([probe_part(model, plan, part).rows for part in plan.parts])
     return _result(rows.reset_index(drop=True), content, settings)
 
 
 def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result:
-    tidy = all_scores(rows, content, settings).to_dict("records")
+    tidy = all_scores(rows, plan_of(content, settings)).to_dict("records")
     scores = [{str(name): None if pd.isna(cell) else cell for name, cell in score.items()} for score in tidy]
     return _Result(_parquet(rows, content, settings), scores)
 
@@ -185,7 +186,7 @@ def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result
 def _parquet(rows: pd.DataFrame, content: Content, settings: Settings) -> bytes:
     """Return rows as they are stored, with the names of all options."""
     table, file = pa.Table.from_pandas(rows), BytesIO()
-    options = {OPTIONS: ranges_as_json(option_ranges(content, settings)).encode()}
+    options = {OPTIONS: ranges_as_json(option_ranges(plan_of(content, settings))).encode()}
     pq.write_table(table.replace_schema_metadata({**table.schema.metadata, **options}), file)
     return file.getvalue()
 

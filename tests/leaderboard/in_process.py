@@ -11,7 +11,7 @@ from probing.measuring.limits import Limits
 from probing.measuring.process import Loaded
 from probing.measuring.protocol import Task
 from probing.part_runner import Observer, Start, probe_part
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.results.joining import PartResult
 from probing.time_left import estimate_work
 
@@ -40,10 +40,10 @@ class InProcess:
     def measure(
         self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
     ) -> PartResult:
-        settings, start = self.task.settings, self.start
-        work = estimate_work(self.content, settings, part, self.model.card.kind)
+        plan, start = plan_of(self.content, self.task.settings), self.start
+        work = estimate_work(plan, part, self.model.card.kind)
         observer = Observer(work, on_share)
-        return probe_part(self.model, self.content, settings, part, start=start, observer=observer)
+        return probe_part(self.model, plan, part, start=start, observer=observer)
 
 
 def asking(model: LanguageModel) -> type[InProcess]:

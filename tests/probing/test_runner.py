@@ -16,7 +16,7 @@ from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound,
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.part_runner import Observer, Start, probe_part
-from probing.probes.parts import Part, parts
+from probing.plan import Part, Plan, plan_of
 from probing.results.joining import merged
 from probing.results.result import Result
 from probing.runner import run
@@ -221,8 +221,8 @@ def test_progress_of_a_part_is_told_as_a_share(benchmark: Benchmark, model: Fake
     heard: list[float] = []
     part = Part("P30", 0, 4)
     run(model, benchmark, progress=False)  # what was done before does not count
-    work = estimate_work(benchmark, Settings(), part, "causal")
-    probe_part(model, benchmark, Settings(), part, observer=Observer(work, heard.append))
+    work = estimate_work(plan_of(benchmark, Settings()), part, "causal")
+    probe_part(model, plan_of(benchmark, Settings()), part, observer=Observer(work, heard.append))
     assert heard == pytest.approx([0.25, 0.5, 0.75, 1, 1])
 
 
@@ -231,18 +231,18 @@ def test_the_work_of_each_part_is_estimated_once(
 ) -> None:
     estimated: list[Part] = []
 
-    def count(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, length: Length) -> WorkEstimate:
+    def count(plan: Plan, part: Part, kind: Kind, length: Length) -> WorkEstimate:
         estimated.append(part)
-        return estimate_work(benchmark, settings, part, kind)
+        return estimate_work(plan, part, kind)
 
     monkeypatch.setattr("probing.time_left.estimate_work", count)
     run(model, benchmark, templates=(), progress=False)
-    assert estimated == parts(benchmark, Settings(templates=()))
+    assert tuple(estimated) == plan_of(benchmark, Settings(templates=())).parts
 
 
 def test_a_part_has_its_record(benchmark: Benchmark, model: FakeModel) -> None:
     part, start = Part("P36", 0, 2), Start(datetime(2026, 11, 1, tzinfo=UTC), 2.5)
-    record = probe_part(model, benchmark, Settings(), part, start=start).record
+    record = probe_part(model, plan_of(benchmark, Settings()), part, start=start).record
     assert (record["start"], record["timing"]["load_seconds"]) == ("2026-11-01T00:00:00+00:00", 2.5)
     assert (record["statements"], record["items_done"]) == (4, 2)
 
@@ -253,7 +253,7 @@ def test_a_single_relation_and_a_single_template_are_enough(benchmark: Benchmark
 
 
 def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> None:
-    rows, record = probe_part(model, benchmark, Settings(limit=2), Part("P30", 0, 2))
+    rows, record = probe_part(model, plan_of(benchmark, Settings(limit=2)), Part("P30", 0, 2))
     assert (len(rows), record["items_done"]) == (2, 2)
 
 
@@ -300,7 +300,7 @@ def test_a_sample_of_items_is_probed_and_told_as_one(model: FakeModel, benchmark
 
 
 def test_a_part_of_a_sample_has_the_items_of_the_whole_run(model: FakeModel, benchmark: Benchmark) -> None:
-    rows, record = probe_part(model, benchmark, Settings(sample=1), Part("P36", 0, 1))
+    rows, record = probe_part(model, plan_of(benchmark, Settings(sample=1)), Part("P36", 0, 1))
     assert rows["index"].tolist() == middle(benchmark)[1:]
     assert record["items_done"] == 1
 

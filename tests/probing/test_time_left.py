@@ -13,7 +13,7 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
-from probing.probes.parts import Part, parts
+from probing.plan import Part, Plan, plan_of
 from probing.runner import run
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
@@ -141,8 +141,8 @@ def test_counting_items_would_not_do(
 ) -> None:
     """Guards the tests here: their benchmarks are hard enough."""
 
-    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: Kind, length: Length) -> WorkEstimate:
-        return replace(estimate_work(benchmark, settings, part, kind), positions={"score": part.items})
+    def by_items(plan: Plan, part: Part, kind: Kind, length: Length) -> WorkEstimate:
+        return replace(estimate_work(plan, part, kind), positions={"score": part.items})
 
     monkeypatch.setattr(time_left, "estimate_work", by_items)
     assert largest_error(causal(), MIXED[order]) > 0.5
@@ -199,27 +199,28 @@ def test_a_sample_stands_for_the_rest(kind: Kind) -> None:
     """Every statement is counted, though only some are looked at."""
     benchmark = mixed((7, 10 * ITEMS))
     settings = Settings()
-    (part,) = parts(benchmark, settings)
-    work = estimate_work(benchmark, settings, part, kind)
+    (part,) = plan_of(benchmark, settings).parts
+    work = estimate_work(plan_of(benchmark, settings), part, kind)
     assert work.statements["score"] == pytest.approx(7 * part.items)
     few = mixed((7, 5 * ITEMS))
-    assert work.work == pytest.approx(2 * estimate_work(few, settings, parts(few, settings)[0], kind).work, rel=0.05)
+    asked = plan_of(few, settings)
+    assert work.work == pytest.approx(2 * estimate_work(asked, asked.parts[0], kind).work, rel=0.05)
 
 
 def test_few_shot_prompting_may_show_more_than_a_sample() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 45})
-    (part,) = parts(benchmark, settings)
+    (part,) = plan_of(benchmark, settings).parts
     assert part.items > 45
-    assert estimate_work(benchmark, settings, part, "causal").statements["fill"] == 2 * part.items
+    assert estimate_work(plan_of(benchmark, settings), part, "causal").statements["fill"] == 2 * part.items
 
 
 def test_what_cannot_be_asked_is_told_beforehand() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 500})
-    (part,) = parts(benchmark, settings)
+    (part,) = plan_of(benchmark, settings).parts
     with pytest.raises(BadInput, match="too few to show 500 others"):
-        estimate_work(benchmark, settings, part, "causal")
+        estimate_work(plan_of(benchmark, settings), part, "causal")
 
 
 def positions(
@@ -228,7 +229,7 @@ def positions(
     """The expected positions of a part with one item."""
     asked = Relation("r", (template,), tuple(options), (Item(0, "Oslo", (0,)),))
     chosen = Settings.from_json(settings)
-    return estimate_work(Benchmark("one", "1", "0", (asked,)), chosen, Part("r", 0, 1), kind, length).work
+    return estimate_work(plan_of(Benchmark("one", "1", "0", (asked,)), chosen), Part("r", 0, 1), kind, length).work
 
 
 def test_a_causal_model_reads_once_what_stands_before_the_options() -> None:
@@ -255,8 +256,10 @@ def test_an_option_that_the_tokenizer_splits_is_no_single_token() -> None:
     """A pair of such options is scored as well as filled."""
     benchmark = open_benchmark("pairs").select(["lies_in"], limit=4)
     settings = Settings(probe="specificity")
-    (part,) = parts(benchmark, settings)
-    split, single = (estimate_work(benchmark, settings, part, "causal", length) for length in (len, lambda text: 1.0))
+    (part,) = plan_of(benchmark, settings).parts
+    split, single = (
+        estimate_work(plan_of(benchmark, settings), part, "causal", length) for length in (len, lambda text: 1.0)
+    )
     assert "score" in split.statements and "score" not in single.statements
 
 

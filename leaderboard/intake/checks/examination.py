@@ -11,6 +11,7 @@ from probing.files.headers import Tensors, WeightSummary
 from probing.files.listing import Listing
 from probing.files.quantisation import Quantisation
 from probing.kinds import Kind
+from probing.plan import Plan
 from probing.settings import Settings
 
 HUB_FAULTS = {SourceUnavailable.code, SlowDownload.code}  # they may pass, so that the check is repeated
@@ -33,12 +34,12 @@ class Examination:
 
     `listing` and `config` are None until the checks "exists" and "config readable" have passed, `tensors` and `weights`
     until "weights intact" has. Of a GGUF file, the config is a part of the header, and `tensors` stays None. Unless
-    `dtype_chosen`, the check "number format" replaces the number format of the settings.
+    `dtype_chosen`, the check "number format" replaces the number format of the plan.
     """
 
     hub_id: str
     benchmark: Benchmark
-    settings: Settings
+    plan: Plan
     submitter: str = ""
     revision: str = ""
     listing: Listing | None = None
@@ -50,6 +51,10 @@ class Examination:
     kind: Kind | None = None
     dtype_chosen: bool = True
     checks: tuple[Check, ...] = ()
+
+    @property
+    def settings(self) -> Settings:
+        return self.plan.settings
 
     @property
     def name(self) -> str:

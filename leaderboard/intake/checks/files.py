@@ -15,10 +15,11 @@ from probing.files.description import (
     weights_of,
 )
 from probing.files.listing import CONFIG, Listing
-from probing.files.special_tokens import special_tokens_of, start_in_words
+from probing.files.special_tokens import special_tokens_of
 from probing.kinds import KINDS, Kind
-from probing.probes import probe_named, probe_of
+from probing.probes import probe_named
 from probing.settings import refuse_pll
+from probing.start import start_in_words
 
 
 def files_safe(listing: Listing) -> str:
@@ -81,7 +82,7 @@ def start_token(examination: Examination) -> str:
     """Tell the start token, and refuse settings that models of this kind do not have."""
     kind = examination.kind or "causal"
     examination.settings.refuse_kind(kind)
-    probe_of(examination.settings).refuse_kind(kind)
+    examination.plan.probe.refuse_kind(kind)
     if not KINDS[kind].chooses_start:
         return f"None: the tokenizer of {KINDS[kind].noun} adds all special tokens."
     config, listing = config_of(examination), listing_of(examination)

@@ -83,11 +83,11 @@ def number_format_chosen(examination: Examination) -> str:
     """Choose the number format by the model's size, unless the submitter has chosen one."""
     weights = weights_found(examination)
     if examination.settings.dtype == AUTO_DTYPE:
-        examination.settings = number_format.by_device(examination.settings, weights)
+        examination.plan = examination.plan.with_dtype(number_format.by_device(examination.settings, weights).dtype)
         return f"{examination.settings.dtype}, which auto stands for here."
     if examination.dtype_chosen:
         return f"{examination.settings.dtype}, as chosen."
-    examination.settings = number_format.resolved(examination.settings, weights)
+    examination.plan = examination.plan.with_dtype(number_format.resolved(examination.settings, weights).dtype)
     if listing_of(examination).gguf:
         return f"{examination.settings.dtype}, as for every GGUF file."
     return number_format.reason(examination.settings, weights)

@@ -9,10 +9,11 @@ from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
 from leaderboard.stored.chance import store_rarer_answer
 from leaderboard.stored.graph_samples import FORMAT, install_sample
+from probing.baselines import pair_answers
 from probing.command_line.sample import SAMPLING_OPTIONS, add_sampling_options
 from probing.errors import BadInput
 from probing.formats import FORMATS
-from probing.probes.baselines import pair_answers
+from probing.plan import plan_of
 from probing.sentences.word_counts import corpus_counts, listed_counts
 
 
@@ -59,5 +60,5 @@ class Command(PlainCommand):
             count = corpus_counts if options["corpus"] else listed_counts
             pairs = benchmarks.read(benchmark)
             counts = count(place, pair_answers(pairs), options["ignore_case"])
-            run = store_rarer_answer(benchmark, pairs, benchmark.settings_with({}), counts, Path(place).name)
+            run = store_rarer_answer(benchmark, plan_of(pairs, benchmark.settings_with({})), counts, Path(place).name)
             self.say(f"The rarer answer is stored as run {run.pk}.")

@@ -11,6 +11,7 @@ from leaderboard.stored import benchmarks, chance
 from leaderboard.stored.ranks import refresh_standings
 from leaderboard.stored.rescoring import rescore
 from probing.errors import BadInput, ProbingError
+from probing.plan import plan_of
 
 
 class Command(PlainCommand):
@@ -40,7 +41,7 @@ class Command(PlainCommand):
             refresh_standings(version)
         if number is None:
             for version in Benchmark.objects.filter(pk__in={run.benchmark_id for run in runs}).exclude(path=""):
-                chance.store_chance(version, benchmarks.read(version), version.settings_with({}))
+                chance.store_chance(version, plan_of(benchmarks.read(version), version.settings_with({})))
         self.say(", ".join(f"{count} runs {outcome}" for outcome, count in counts.items()) + ".")
 
 

@@ -22,7 +22,7 @@ from leaderboard.worker import elsewhere
 from leaderboard.worker.run_states import ATTEMPTS
 from probing.formats import FORMATS
 from probing.part_runner import probe_part
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.remote.protocol import PROTOCOL
 from probing.results.joining import PartResult
 from probing.settings import Settings
@@ -81,7 +81,7 @@ def measured(run: Run, part: dict[str, Any], model: FakeModel | None = None) -> 
     model = model or FakeModel()
     card = {"id": run.model.hub_id, "commit": run.model.commit, "parameters": 1234}
     model.card = type(FAKE_CARD)(**{**vars(FAKE_CARD), **card})
-    return probe_part(model, benchmarks.read(run.benchmark), Settings.from_json(run.settings), Part(**part))
+    return probe_part(model, plan_of(benchmarks.read(run.benchmark), Settings.from_json(run.settings)), Part(**part))
 
 
 def state(run: Run) -> str:

@@ -13,15 +13,19 @@ from leaderboard.intake import checks as module
 from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, examine, files, identity, weights
 from leaderboard.intake.checks.examination import Check, Examination
 from leaderboard.models import Benchmark, Model, Run
+from probing.catalog import open_benchmark
 from probing.errors import ProbingError
 from probing.files.headers import Tensor
 from probing.files.listing import Listing
-from probing.files.special_tokens import SpecialTokens
+from probing.plan import plan_of
 from probing.settings import Settings
+from probing.start import SpecialTokens
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
 
 Outcome = Callable[..., dict[str, Check]]
+
+STARTER = open_benchmark("starter")
 
 
 @pytest.fixture
@@ -41,7 +45,7 @@ def spoilt(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> Call
 @pytest.fixture
 def outcome(small: Benchmark) -> Outcome:
     def examined(hub_id: str, submitter: str = "") -> dict[str, Check]:
-        examination = examine(Examination(hub_id, small, Settings(), submitter))
+        examination = examine(Examination(hub_id, small, plan_of(STARTER, Settings()), submitter))
         return {check.name: check for check in examination.checks}
 
     return examined
@@ -179,7 +183,7 @@ def test_a_hub_that_trickles_is_given_up_soon_and_the_model_has_to_wait(
     spoilt()
     local_hub.repositories["org/spoilt"].slow = {"config.json"}
     begin = time.monotonic()
-    examination = examine(Examination("org/spoilt", small, Settings()))
+    examination = examine(Examination("org/spoilt", small, plan_of(STARTER, Settings())))
     assert time.monotonic() - begin < 8
     assert {check.code for check in examination.checks if check.state == "warning"} == {"slow-download"}
     assert examination.waiting
@@ -327,7 +331,7 @@ def test_a_check_of_a_listing_says_what_it_found(
 def test_a_check_of_a_config_says_what_it_found(
     check: Callable[[Examination], str], listing: Listing, config: dict[str, Any], message: str
 ) -> None:
-    examination = Examination(listing.hub_id, Benchmark(), Settings(), listing=listing, config=config)
+    examination = Examination(listing.hub_id, Benchmark(), plan_of(STARTER, Settings()), listing=listing, config=config)
     examination.tensors = {"embedding": Tensor("F32", (32,))}
     assert message in outcome_of(check, examination)
 
@@ -343,7 +347,8 @@ def test_a_check_of_a_config_says_what_it_found(
     ],
 )
 def test_the_start_token_is_checked_against_the_model(chosen: Settings, kind: Any, message: str) -> None:
-    examination = Examination("org/name", Benchmark(), chosen, listing=LISTING, config={"vocab_size": 400}, kind=kind)
+    plan = plan_of(STARTER, chosen)
+    examination = Examination("org/name", Benchmark(), plan, listing=LISTING, config={"vocab_size": 400}, kind=kind)
     assert message in outcome_of(files.start_token, examination)
 
 

@@ -10,13 +10,16 @@ from leaderboard.intake import number_format
 from leaderboard.intake.checks.examination import Examination
 from leaderboard.intake.checks.weights import number_format_chosen
 from leaderboard.models import Benchmark
+from probing.catalog import open_benchmark
 from probing.errors import TooLarge
 from probing.files.headers import WeightSummary
 from probing.files.listing import Listing
+from probing.plan import plan_of
 from probing.settings import Settings
 
 SMALL = WeightSummary(135_000_000, 270_000_000, "bfloat16")
 LARGE = WeightSummary(7_200_000_000, 14_400_000_000, "bfloat16")
+STARTER = open_benchmark("starter")
 
 
 @pytest.fixture(autouse=True)
@@ -85,7 +88,14 @@ def test_the_rule_is_told_with_the_limit_of_this_site(settings: DjangoSettings) 
 def test_a_gguf_file_is_computed_in_float32_and_the_check_says_so() -> None:
     weights = WeightSummary(LARGE.parameters, 4_000_000_000, "float32")
     listing = Listing("org/gguf", "c0ffee", {"model.gguf": weights.bytes}, Path("folder"))
-    examination = Examination("org/gguf", Benchmark(), Settings(), listing=listing, weights=weights, dtype_chosen=False)
+    examination = Examination(
+        "org/gguf",
+        Benchmark(),
+        plan_of(STARTER, Settings()),
+        listing=listing,
+        weights=weights,
+        dtype_chosen=False,
+    )
     assert number_format_chosen(examination) == "float32, as for every GGUF file."
     assert examination.settings.dtype == "float32"
 
@@ -104,7 +114,7 @@ def test_auto_is_the_stored_format_unless_the_site_computes_on_a_cpu(
     settings.DEVICE = device
     chosen = Settings(dtype="auto")
     listing = Listing("org/model", "c0ffee", {"model.safetensors": weights.bytes}, Path("folder"))
-    examination = Examination("org/model", Benchmark(), chosen, listing=listing, weights=weights)
+    examination = Examination("org/model", Benchmark(), plan_of(STARTER, chosen), listing=listing, weights=weights)
     assert number_format_chosen(examination) == f"{used}, which auto stands for here."
     assert examination.settings.digest == Settings(dtype=used).digest
 

@@ -15,8 +15,8 @@ from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
 from leaderboard.stored.ranks import refresh_ranks, restore_figures
+from probing.plan import plan
 from probing.probes import probe_of
-from probing.probes.normalise import normalised
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -34,7 +34,7 @@ def measure(pairs: Benchmark) -> Measure:
     """A finished run of a model with a prompting, and perhaps other options."""
 
     def run(model: str, prompting: str, **more: int) -> Run:
-        settings = normalised(pairs.settings_with({"prompting": prompting, **more}), benchmarks.read(pairs))
+        settings = plan(benchmarks.read(pairs), pairs.settings_with({"prompting": prompting, **more})).settings
         of = make.Model.objects.filter(hub_id=model).first() or make.model(model)
         return make.probed(pairs, of, FakeModel(), settings)
 

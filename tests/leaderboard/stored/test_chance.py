@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, chance
 from probing.known_benchmarks import EMBEDDED
+from probing.plan import plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +31,7 @@ def test_its_scores_are_named_for_the_main_metric_and_have_no_interval(pairs: Be
 def test_storing_it_again_replaces_its_scores(small: Benchmark) -> None:
     first = small.runs.get(model__hub_id=chance.HUB_ID)
     count = first.scores.count()
-    again = chance.store_chance(small, benchmarks.read(small), small.settings_with({}))
+    again = chance.store_chance(small, plan_of(benchmarks.read(small), small.settings_with({})))
     assert again == first
     assert first.scores.count() == count
 

@@ -10,7 +10,7 @@ from django.test import Client
 from leaderboard.lists import runs
 from leaderboard.models import Benchmark
 from leaderboard.stored import benchmarks
-from probing.start_token import StartToken, TokenizerFacts
+from probing.start import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

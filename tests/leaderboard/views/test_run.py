@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.probe_pages.reproduction import command
 from leaderboard.stored import item_rows
 from leaderboard.stored.ranks import refresh_ranks
-from probing.start_token import StartToken, TokenizerFacts
+from probing.start import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

@@ -15,8 +15,7 @@ from leaderboard.worker.arrivals import checked
 from leaderboard.worker.arrived_records import RowsRefused
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
-from probing.probes.normalise import normalised
-from probing.probes.parts import Part, parts
+from probing.plan import Part, plan, plan_of
 from probing.results.joining import PartResult
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, Pupil, ShortSighted
@@ -30,7 +29,7 @@ Change = Callable[[pd.DataFrame], pd.DataFrame]
 def leased_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: Any) -> tuple[RunPart, PartResult]:
     """A part that a worker has leased, and what it measured with a fake model."""
     content = benchmarks.read(on)
-    settings = normalised(replace(on.settings_with(chosen.pop("options", {})), **chosen), content)
+    settings = plan(content, replace(on.settings_with(chosen.pop("options", {})), **chosen)).settings
     card = replace(FAKE_CARD, id=f"org/{kind}", kind=kind)
     run = Run.objects.create(
         model=make.model(card.id, commit=card.commit, kind=kind),
@@ -40,9 +39,9 @@ def leased_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: 
         settings_digest=settings.digest,
     )
     run.refresh_from_db()  # settings as JSON holds them
-    part = parts(content, settings)[number]
+    part = plan_of(content, settings).parts[number]
     row = RunPart.objects.create(run=run, worker="lab/host-1", attempts=1, **part._asdict())
-    return row, probe_part(Pupil(card=card), content, settings, Part(*part))
+    return row, probe_part(Pupil(card=card), plan_of(content, settings), Part(*part))
 
 
 def arrived(part: RunPart, rows: pd.DataFrame, record: dict[str, Any]) -> PartResult:
@@ -73,7 +72,7 @@ def short_sighted(on: Benchmark) -> tuple[RunPart, PartResult]:
     """A part of which some items are too long for the model that measured it."""
     part, _ = leased_part(on)
     settings = Settings.from_json(part.run.settings)
-    return part, probe_part(ShortSighted(card=CARD), benchmarks.read(on), settings, part.covered)
+    return part, probe_part(ShortSighted(card=CARD), plan_of(benchmarks.read(on), settings), part.covered)
 
 
 def test_rows_without_the_items_that_are_too_long_arrive(small: Benchmark) -> None:

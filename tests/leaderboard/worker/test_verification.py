@@ -20,7 +20,7 @@ from leaderboard.worker.lease import Ended, LeasedPart
 from leaderboard.worker.verification import TOLERANCES, ResultsDiffer, difference, parts_to_verify, verify
 from probing.measuring.failures import Crashed
 from probing.part_runner import probe_part
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -32,7 +32,7 @@ def measured(part: RunPart) -> pd.DataFrame:
     """What a trusted worker gets for a part."""
     settings = Settings.from_json(part.run.settings)
     content = benchmarks.read(part.run.benchmark)
-    return probe_part(FakeModel(), content, settings, part.covered).rows
+    return probe_part(FakeModel(), plan_of(content, settings), part.covered).rows
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from probing.analysis.tokens_in_words import marked_start, tokenizer_facts, tokens_in_words
-from probing.start_token import StartToken, TokenizerFacts
+from probing.start import StartToken, TokenizerFacts
 
 CHAT = StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
 FACTS = TokenizerFacts("BPE", 49_152, False, False, {"bos": "<|im_start|>", "eos": "<|im_end|>"}, CHAT)

@@ -96,9 +96,11 @@ def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side
         return FakeModel()
 
     monkeypatch.setattr(probing, "load", load, raising=False)
+    monkeypatch.setattr("probing.studies.studying.locate", lambda model, commit: None)
     out = tmp_path / "out"
     assert main(["run", "fake", "--benchmark", folder, "--start", "bos,eos,BOS", "--out", str(out)]) == 0
     options = {"commit": "", "tokenizer": "", "device": "auto", "batch_tokens": None, "attn_implementation": ""}
+    options["device_map"] = None
     assert loaded == [(("fake",), {**options, "dtype": "float32", "quantization": "none"})]
     results = {start: Result.load(out / f"start-{start}") for start in ("bos", "eos")}
     assert {start: result.record["settings"]["start"] for start, result in results.items()} == {

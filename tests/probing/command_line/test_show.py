@@ -13,7 +13,7 @@ from probing.analysis.perplexity import TOKENIZER_NOTE
 from probing.analysis.ties import MOST_TIE
 from probing.results.result import Result
 from probing.results.tokens import read_tokens
-from probing.start_token import StartToken, TokenizerFacts
+from probing.start import StartToken, TokenizerFacts
 from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use

@@ -1,16 +1,19 @@
-"""The command `run` with several models or benchmarks, and with a configuration file."""
+"""The command `run` with several models or benchmarks, and the commands `study` and `sweep`."""
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 
 from probing.__main__ import main
 from probing.results.result import Result
 from tests.probing.command_line.helpers import complaint
-from tests.probing.studies.conftest import folders, loaded
+from tests.probing.studies.conftest import folders, loaded, saved, training
 
-__all__ = ["folders", "loaded"]
+__all__ = ["folders", "loaded", "saved", "training"]
+
+STARTS = ("bos", "eos")
 
 
 def words(*models: str, benchmarks: list[str], out: Path) -> list[str]:
@@ -63,8 +66,8 @@ def test_flags_come_before_what_a_file_says(loaded: list[str], folders: list[str
 @pytest.mark.parametrize(
     ("flags", "reason"),
     [
-        (["--start", "bos,eos"], "take one start token"),
-        (["--revisions", "all"], "A sweep takes one model and one benchmark"),
+        (["--start", "bos,cls"], "The start token cannot be 'cls'"),
+        (["--revisions", "../a"], "is no name of a revision"),
         (["--set", "promting=cascade"], "A probe of this study has no option 'promting'"),
         (["--config", "nothing.yaml"], "There is no file nothing.yaml"),
         (["--limit", "-3"], "-3"),
@@ -81,6 +84,32 @@ def test_flags_that_do_not_fit_are_refused(
     assert main([*words("a", "b", benchmarks=folders, out=tmp_path / "out"), *flags]) == 2
     assert reason in complaint(capsys)
     assert not loaded
+
+
+def test_the_command_study_takes_its_models_from_a_file_and_asks_each_with_every_start_token(
+    loaded: list[str], folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config, out = tmp_path / "study.yaml", tmp_path / "out"
+    config.write_text(yaml.safe_dump({"models": ["org/plain"], "benchmarks": folders[0], "start": ["bos", "EOS"]}))
+    assert main(["study", str(config), "--out", str(out), "--limit", "1"]) == 0
+    assert loaded == ["org/plain"]
+    settings = {start: Result.load(out / f"org--plain-start-{start}" / "small").record["settings"] for start in STARTS}
+    assert {start: chosen["start"] for start, chosen in settings.items()} == {"bos": "bos", "eos": "eos"}
+    assert "org/plain-start-eos" in capsys.readouterr().out
+    assert main(["study", str(tmp_path / "no.yaml")]) == 2
+
+
+def test_the_command_sweep_asks_all_checkpoints_of_a_training(
+    training: Path, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few = ["--benchmark", folders[0], "--limit", "1", "--device", "cpu"]
+    assert main(["sweep", str(training), *few, "--out", str(tmp_path / "curve")]) == 0
+    assert (tmp_path / "curve" / "checkpoint-500" / "run.json").is_file()
+    assert f"Chart: {tmp_path / 'curve' / 'sweep.html'}" in capsys.readouterr().out
+    assert main(["sweep", str(training), *few, "--benchmark", folders[1], "--out", str(tmp_path / "both")]) == 0
+    table = pd.read_csv(tmp_path / "both" / "study.csv")
+    assert set(table["benchmark"]) == {"small", "other"} and sorted(set(table["step"])) == [0, 500, 1000]
+    assert (tmp_path / "both" / "training@checkpoint-500" / "other" / "run.json").is_file()
 
 
 def test_a_dry_run_says_for_each_pair_how_long_it_will_take(

@@ -11,7 +11,7 @@ import probing
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NonFiniteScores, ProbingError
-from probing.probes.parts import Part
+from probing.plan import Part, plan_of
 from probing.settings import Settings
 from probing.time_left import Estimates, PartsProgress
 from tests.conftest import BearFolder
@@ -44,7 +44,7 @@ def test_the_longest_parts_are_begun_first(
     monkeypatch.setattr(PartsProgress, "end", lambda progress, part, too_long: None)
     folder = bear_folder.write()
     probing.run("org/model", folder, templates=(0, 1), **TWO)
-    work = Estimates(probing.open_benchmark(folder), Settings(templates=(0, 1))).of(FakeModel())
+    work = Estimates(plan_of(probing.open_benchmark(folder), Settings(templates=(0, 1)))).of(FakeModel())
     assert len(begun) == 4 and begun != list(work)
     sizes = [work[part].work for part in begun]
     assert sizes == sorted(sizes, reverse=True)

@@ -7,7 +7,8 @@ import pytest
 
 from probing.errors import BadInput
 from probing.files.listing import Listing
-from probing.files.special_tokens import KNOWN_LATER, SpecialTokens, special_tokens_of, start_in_words
+from probing.files.special_tokens import special_tokens_of
+from probing.start import KNOWN_LATER, SpecialTokens, start_in_words
 
 CHATML = "{{ '<|im_start|>' + message['role'] }}"
 

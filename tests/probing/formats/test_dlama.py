@@ -10,7 +10,7 @@ import pytest
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import dlama, dlama_files, format_of
-from probing.probes.normalise import normalised
+from probing.plan import plan
 from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
@@ -83,8 +83,7 @@ def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
     benchmark = dlama.read(folder.write())
     assert benchmark.relations[0].tags["culture_pair"] == "south-america-west"
     normalised_settings = [
-        normalised(Settings(probe="ranking", options={"pair": pair}), benchmark)
-        for pair in (name, "south-america-west")
+        plan(benchmark, Settings(probe="ranking", options={"pair": pair})) for pair in (name, "south-america-west")
     ]
     assert normalised_settings[0] == normalised_settings[1]
 

@@ -15,7 +15,7 @@ from probing.formats import FORMATS
 from probing.known_benchmarks import EMBEDDED
 from probing.measuring import child
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.probes.parts import parts
+from probing.plan import plan_of
 from probing.settings import Settings
 from tests.tiny_models import build_gpt2
 
@@ -34,7 +34,7 @@ def test_a_task_and_its_parts_are_answered_in_order(
 ) -> None:
     monkeypatch.setattr(child, "set_limits", lambda memory, disk, device: None)
     monkeypatch.setattr(child, "REPORT_INTERVAL", 0)
-    (part,) = parts(FORMATS["bear"](FOLDER), SETTINGS)
+    (part,) = plan_of(FORMATS["bear"](FOLDER), SETTINGS).parts
     orders = [{"task": task.to_json(), "memory": 10**10, "disk": 10**9}, {"part": part._asdict()}]
     reports: list[tuple[str, dict[str, Any]]] = []
     stream = io.BytesIO(b"".join(json.dumps(order).encode() + b"\n" for order in orders))

@@ -26,7 +26,7 @@ from probing.measuring.failures import BrokenProtocol, Crashed, DiskLimit, Memor
 from probing.measuring.limits import Limits, Watch
 from probing.measuring.process import MeasuringProcess
 from probing.measuring.protocol import BenchmarkFiles, Task
-from probing.probes.parts import parts
+from probing.plan import plan_of
 from probing.results.joining import joined
 from probing.runner import run
 from probing.settings import Settings
@@ -52,12 +52,12 @@ def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
     shares: list[float] = []
     with MeasuringProcess(task(model)) as process:
         loaded = process.load()
-        covered = parts(content, SETTINGS)
+        covered = plan_of(content, SETTINGS).parts
         results = {part: process.measure(part, shares.append, positions=100) for part in covered}
     assert (loaded.card.id, loaded.card.commit, loaded.card.kind) == ("org/model", "c0ffee", "causal")
     assert shares[-1] == 1
     direct = run(model, content, relations=SETTINGS.relations, limit=4, device="cpu", progress=False)
-    apart = joined(results, content, SETTINGS)
+    apart = joined(results, plan_of(content, SETTINGS))
     pd.testing.assert_frame_equal(apart.items, direct.items, check_exact=False, atol=1e-6)
     assert len({record["start"] for _, record in results.values()}) == 1, "the model is loaded once"
 
@@ -70,7 +70,7 @@ def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) 
     files = BenchmarkFiles("dlama", folder, "culture", content.digest)
     with MeasuringProcess(Task(model, "org/model", "c0ffee", files, settings, device="cpu")) as process:
         process.load()
-        rows = process.measure(parts(content, settings)[0]).rows
+        rows = process.measure(plan_of(content, settings).parts[0]).rows
     assert set(rows["relation"]) == {"P30"}
 
 
@@ -232,7 +232,7 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
         with MeasuringProcess(task(tmp_path), Limits(**limits)) as process, pytest.raises(ProbingError) as error:
             process.load()
             content = FORMATS["bear"](EMBEDDED / "starter")
-            process.measure(parts(content, SETTINGS)[0], positions=1)
+            process.measure(plan_of(content, SETTINGS).parts[0], positions=1)
         assert time.monotonic() - begin < 30
         assert not psutil.pid_exists(process._process.pid)
         return error.value
@@ -342,7 +342,7 @@ def test_a_process_that_is_killed_from_outside_is_told_from_one_that_failed(mode
         outer = psutil.Process(process._process.pid)
         [outer, *outer.children(recursive=True)][-1].send_signal(signal.SIGKILL)
         with pytest.raises(Crashed, match="SIGKILL"):
-            process.measure(parts(FORMATS["bear"](EMBEDDED / "starter"), SETTINGS)[0])
+            process.measure(plan_of(FORMATS["bear"](EMBEDDED / "starter"), SETTINGS).parts[0])
 
 
 def test_the_time_of_a_part_grows_with_its_work() -> None:

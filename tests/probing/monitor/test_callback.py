@@ -21,7 +21,7 @@ from probing.errors import BadInput
 from probing.measuring import child
 from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.monitor import KnowledgeCallback
-from probing.probes.parts import parts
+from probing.plan import plan_of
 from probing.results.result import Result
 from probing.settings import Settings
 from tests.conftest import BearFolder
@@ -99,7 +99,7 @@ def worker_rows(tmp_path: Path, path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     files = BenchmarkFiles("bear", path, content.slug, content.digest)
     task = Task(tmp_path / "trained", "org/model", "c0ffee", files, Settings(), device="cpu")
     tables = []
-    for part in parts(content, Settings()):
+    for part in plan_of(content, Settings()).parts:
         orders = [{"task": task.to_json(), "memory": 10**10, "disk": 10**9}, {"part": part._asdict()}]
         stream = io.BytesIO(b"".join(json.dumps(order).encode() + b"\n" for order in orders))
         child.measure(stream, lambda event, **content: None, tmp_path)

@@ -18,7 +18,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.monitor import Monitor, measure
 from probing.monitor.sharing import shared, shares
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.results.result import Result
 
 ROOT = Path(__file__).parents[3]

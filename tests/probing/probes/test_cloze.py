@@ -11,8 +11,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, NonFiniteScores
 from probing.language_model import BlankDistribution, Continuation, Request
 from probing.part_runner import probe_part
+from probing.plan import Part, plan_of
 from probing.probes.cloze import INSTRUCTIONS, Cloze, Instruction, tokens_to_answer
-from probing.probes.parts import Part
 from probing.probes.probe import Row, tag_columns
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
@@ -194,7 +194,7 @@ def test_a_model_that_answers_too_little_gives_no_result() -> None:
 
     benchmark = Benchmark("small", "1", "0", (RELATION,))
     with pytest.raises(Incomplete, match="1 of 2"):
-        probe_part(Silent(), benchmark, Settings(probe="cloze"), Part("sea_countries", 0, 2))
+        probe_part(Silent(), plan_of(benchmark, Settings(probe="cloze")), Part("sea_countries", 0, 2))
 
 
 def test_a_frame_has_the_same_types_whatever_is_empty() -> None:

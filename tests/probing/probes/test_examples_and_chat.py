@@ -13,7 +13,7 @@ from leaderboard.changed_settings import differences, settings_group
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Scoring, fitting
-from probing.probes.normalise import chosen_settings
+from probing.plan import plan
 from probing.results.tokens import TOKENS_FILE
 from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
@@ -170,7 +170,7 @@ def test_the_rows_name_the_examples_and_show_them(llama: CausalModel) -> None:
 
 @pytest.mark.parametrize("values", [{"few_shot": 3}, {"chat": True}])
 def test_such_a_run_is_another_one_and_never_ranked_with_the_usual(values: dict[str, Any]) -> None:
-    usual, other = chosen_settings(SMALL, {}), chosen_settings(SMALL, values)
+    usual, other = plan(SMALL, {}).settings, plan(SMALL, values).settings
     assert usual.digest != other.digest
     assert settings_group(differences(other.to_json(), usual), other.to_json(), None, "float32")
 
@@ -190,7 +190,7 @@ def test_such_a_run_is_another_one_and_never_ranked_with_the_usual(values: dict[
 )
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(values: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
-        chosen_settings(SMALL, values)
+        plan(SMALL, values)
 
 
 def test_a_model_without_a_chat_is_refused(llama: CausalModel) -> None:

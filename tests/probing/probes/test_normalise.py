@@ -8,8 +8,8 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
+from probing.plan import plan
 from probing.probes.cloze import Cloze
-from probing.probes.normalise import chosen_settings, normalised
 from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -48,7 +48,7 @@ def test_a_setting_that_the_probe_does_not_use_is_refused(
     probe: str, choice: dict, words: str, benchmark: Benchmark
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        normalised(Settings(probe=probe, **choice), benchmark)
+        plan(benchmark, Settings(probe=probe, **choice))
 
 
 @pytest.mark.parametrize(
@@ -62,13 +62,13 @@ def test_a_prompting_that_a_relation_does_not_allow_is_refused_before_a_model_is
     chosen: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        chosen_settings(open_benchmark("pairs"), chosen)
-    chosen_settings(open_benchmark("pairs"), chosen | {"sample": 3, "shots": 2})
+        plan(open_benchmark("pairs"), chosen)
+    plan(open_benchmark("pairs"), chosen | {"sample": 3, "shots": 2})
 
 
 def test_a_cascade_that_is_missing_is_refused_before_a_model_is_loaded(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match="no cascade for template 0"):
-        chosen_settings(benchmark, {"probe": "specificity", "prompting": "cascade"})
+        plan(benchmark, {"probe": "specificity", "prompting": "cascade"})
 
 
 @pytest.mark.parametrize(
@@ -89,12 +89,12 @@ def test_bad_settings_are_refused_before_a_model_is_loaded(
     benchmark: Benchmark, settings: Settings, words: str
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        normalised(settings, benchmark)
+        plan(benchmark, settings)
 
 
 def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) -> None:
-    one = normalised(Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1)), benchmark)
-    other = normalised(Settings(relations=("P30", "P36"), templates=(0, 1)), benchmark)
+    one = plan(benchmark, Settings(relations=("P36", "P30", "P36"), templates=(1, 0, 1))).settings
+    other = plan(benchmark, Settings(relations=("P30", "P36"), templates=(0, 1))).settings
     assert one.digest == other.digest
 
 
@@ -115,26 +115,26 @@ def test_what_cannot_be_set_is_refused_by_name(
 
 
 def test_all_templates_are_numbered_where_all_relations_have_as_many(benchmark: Benchmark) -> None:
-    assert normalised(Settings(templates=()), benchmark).templates == (0, 1, 2)
+    assert plan(benchmark, Settings(templates=())).settings.templates == (0, 1, 2)
     first, second = benchmark.relations
     uneven = replace(benchmark, relations=(first, replace(second, templates=second.templates[:2])))
-    assert normalised(Settings(templates=()), uneven).templates == ()
-    assert normalised(Settings(templates=(), relations=("P36",)), uneven).templates == (0, 1)
+    assert plan(uneven, Settings(templates=())).settings.templates == ()
+    assert plan(uneven, Settings(templates=(), relations=("P36",))).settings.templates == (0, 1)
 
 
 def test_the_start_token_has_one_spelling(benchmark: Benchmark) -> None:
-    assert normalised(Settings(start=" EOS "), benchmark).start == "eos"
-    assert normalised(Settings(start="eos"), benchmark).digest != normalised(Settings(), benchmark).digest
+    assert plan(benchmark, Settings(start=" EOS ")).settings.start == "eos"
+    assert plan(benchmark, Settings(start="eos")).settings.digest != plan(benchmark, Settings()).settings.digest
     with pytest.raises(BadInput, match="start token cannot be 'cls'"):
-        chosen_settings(benchmark, {"start": "cls"})
+        plan(benchmark, {"start": "cls"})
     with pytest.raises(BadInput, match="start cannot be 5"):
-        chosen_settings(benchmark, {"start": 5})
+        plan(benchmark, {"start": 5})
 
 
 def test_the_protocol_of_the_harness_asks_all_templates(benchmark: Benchmark) -> None:
-    settings = normalised(Settings(protocol="lm-eval"), benchmark)
+    settings = plan(benchmark, Settings(protocol="lm-eval")).settings
     assert settings.templates == (0, 1, 2)
-    assert settings.digest != normalised(Settings(templates=(0, 1, 2)), benchmark).digest
+    assert settings.digest != plan(benchmark, Settings(templates=(0, 1, 2))).settings.digest
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_what_contradicts_the_protocol_of_the_harness_is_refused(
     change: dict, words: str, benchmark: Benchmark
 ) -> None:
     with pytest.raises(BadInput, match=words):
-        normalised(Settings(**{"protocol": "lm-eval", **change}), benchmark)
+        plan(benchmark, Settings(**{"protocol": "lm-eval", **change}))
 
 
 def test_the_mean_over_rows_needs_as_many_templates_of_each_relation(benchmark: Benchmark) -> None:
     first, second = benchmark.relations
     uneven = replace(benchmark, relations=(first, replace(second, templates=second.templates[:2])))
     with pytest.raises(BadInput, match="differ in their number of templates"):
-        normalised(Settings(protocol="lm-eval"), uneven)
+        plan(uneven, Settings(protocol="lm-eval"))
 
 
 def test_a_masked_model_has_neither_start_token_nor_the_protocol_of_the_harness(benchmark: Benchmark) -> None:
@@ -170,25 +170,25 @@ def test_a_masked_model_has_neither_start_token_nor_the_protocol_of_the_harness(
 
 
 def test_options_with_their_default_values_are_left_out(benchmark: Benchmark) -> None:
-    assert normalised(Settings(probe="cloze", options={"k": Cloze.k, "closed": False}), benchmark).options == {}
-    assert normalised(Settings(probe="cloze", options={"k": 3}), benchmark).options == {"k": 3}
+    assert plan(benchmark, Settings(probe="cloze", options={"k": Cloze.k, "closed": False})).settings.options == {}
+    assert plan(benchmark, Settings(probe="cloze", options={"k": 3})).settings.options == {"k": 3}
 
 
 def test_relations_come_in_the_order_of_the_benchmark(benchmark: Benchmark) -> None:
-    assert normalised(Settings(relations=("P36", "P30", "P36")), benchmark).relations == ("P30", "P36")
-    assert normalised(Settings(), benchmark).relations == ()
+    assert plan(benchmark, Settings(relations=("P36", "P30", "P36"))).settings.relations == ("P30", "P36")
+    assert plan(benchmark, Settings()).settings.relations == ()
 
 
 def test_the_fixed_settings_of_a_probe_are_written_into_the_settings(benchmark: Benchmark) -> None:
-    assert normalised(Settings(probe="cloze"), benchmark).reduction == "sum"
-    assert normalised(Settings(probe="perplexity"), open_benchmark("graph")).pll == "original"
+    assert plan(benchmark, Settings(probe="cloze")).settings.reduction == "sum"
+    assert plan(open_benchmark("graph"), Settings(probe="perplexity")).settings.pll == "original"
 
 
 def test_values_are_divided_into_settings_and_options_of_the_probe(benchmark: Benchmark) -> None:
-    settings = chosen_settings(benchmark, {"probe": "cloze", "k": 3, "limit": 2})
+    settings = plan(benchmark, {"probe": "cloze", "k": 3, "limit": 2}).settings
     assert (settings.probe, settings.limit, settings.options) == ("cloze", 2, {"k": 3})
 
 
 def test_the_probe_is_that_of_the_benchmark_if_none_is_chosen(benchmark: Benchmark) -> None:
     of_cloze = replace(benchmark, probe="cloze")
-    assert chosen_settings(of_cloze, {}).probe == chosen_settings(of_cloze, {"probe": ""}).probe == "cloze"
+    assert plan(of_cloze, {}).settings.probe == plan(of_cloze, {"probe": ""}).settings.probe == "cloze"

@@ -14,9 +14,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
 from probing.part_runner import probe_part
+from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, parts
 from probing.results.joining import PartResult, joined
 from probing.results.rescoring import rescored
 from probing.results.result import Result
@@ -97,7 +96,7 @@ def test_an_item_that_is_too_long_is_left_out_and_the_others_are_answered_as_wit
 
     def answers(*subjects: str) -> list[Any]:
         content = statements(benchmark(*subjects)) if probe == "perplexity" else benchmark(*subjects)
-        settings = chosen_settings(content, {"probe": probe, **options})
+        settings = plan(content, {"probe": probe, **options}).settings
         return list(probe_of(settings).rows(model, content.relations[0], 0, settings))
 
     with_long = answers("Chad", "Kenya", LONG, "Japan")
@@ -132,9 +131,9 @@ def two_wordings() -> Benchmark:
 def test_parts_of_several_workers_leave_out_what_one_process_leaves_out(gpt2: LanguageModel) -> None:
     settings = Settings(templates=(0, 1))
     whole = run(gpt2, two_wordings(), templates=(0, 1), progress=False)
-    covered = reversed(parts(two_wordings(), settings))
-    measured = {part: probe_part(gpt2, two_wordings(), settings, part) for part in covered}
-    together = joined(measured, two_wordings(), settings)
+    covered = reversed(plan_of(two_wordings(), settings).parts)
+    measured = {part: probe_part(gpt2, plan_of(two_wordings(), settings), part) for part in covered}
+    together = joined(measured, plan_of(two_wordings(), settings))
     assert together.record["items_skipped"] == whole.record["items_skipped"]
     assert [entry["indices"] for entry in whole.record["items_skipped"]] == [[2], [1, 2]]
     pd.testing.assert_frame_equal(together.items, whole.items)
@@ -149,7 +148,7 @@ def test_a_resumed_run_leaves_out_the_same_items(
         parts_begun.append(part)
         if len(parts_begun) == 2:
             raise KeyboardInterrupt
-        return probe_part(model, content, settings, part, **rest)
+        return probe_part(model, plan_of(content, settings), part, **rest)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):

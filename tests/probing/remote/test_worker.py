@@ -10,7 +10,7 @@ import pytest
 
 from probing.errors import BadInput, MissingPackage, NoSpace, OutOfMemory, ProbingError
 from probing.formats import bear
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.remote import worker as module
 from probing.remote.connection import SiteRefused, SiteUnavailable
 from probing.remote.protocol import BenchmarkOffer, Handout

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from probing.errors import BadInput
-from probing.probes.parts import Part
+from probing.plan import Part
 from probing.results.checkpoint import Partial
 
 PART = Part("P30", 0, 2)

@@ -14,9 +14,8 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
 from probing.part_runner import probe_part
+from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import Part, parts
 from probing.probes.probe import tag_columns
 from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
@@ -48,21 +47,21 @@ CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
 
 def measured(benchmark: Benchmark, settings: Settings, folder: Path) -> Partial:
     stored = Partial.open(folder / "out", {}, resume=False)
-    for part in parts(benchmark, settings):
-        result = probe_part(FakeModel(), benchmark, settings, part)
+    for part in plan_of(benchmark, settings).parts:
+        result = probe_part(FakeModel(), plan_of(benchmark, settings), part)
         stored.store(part, result.rows, result.record)
     return stored
 
 
 def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Result:
     """Join all rows at once, as the reference that joining in a folder is compared with."""
-    covered = parts(benchmark, settings)
+    covered = plan_of(benchmark, settings).parts
     records = stored.records(covered)
-    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
+    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(plan_of(benchmark, settings))
     rows = with_tags(row_file.join(map(stored.rows, covered)), benchmark, probe_of(settings))
-    check_complete(rows, benchmark, settings, record)
-    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
-    return Result(rows, scores, record, option_ranges(benchmark, settings))
+    check_complete(rows, plan_of(benchmark, settings), record)
+    scores = all_scores(rows, plan_of(benchmark, settings), option_only=is_option_only(record))
+    return Result(rows, scores, record, option_ranges(plan_of(benchmark, settings)))
 
 
 def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
@@ -75,10 +74,10 @@ def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
 @pytest.mark.parametrize(("slug", "chosen"), CHOSEN.values(), ids=CHOSEN)
 def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[str, Any], tmp_path: Path) -> None:
     benchmark = open_benchmark(slug)
-    settings = chosen_settings(benchmark, chosen)
+    settings = plan(benchmark, chosen).settings
     stored = measured(benchmark, settings, tmp_path)
     in_memory(stored, benchmark, settings).save(tmp_path / "memory")
-    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
     for name in FILES:
         assert (tmp_path / "folder" / name).read_bytes() == (tmp_path / "memory" / name).read_bytes()
 
@@ -87,7 +86,7 @@ def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     benchmark = open_benchmark("culture")
-    settings = chosen_settings(benchmark, {"limit": 1})
+    settings = plan(benchmark, {"limit": 1}).settings
     stored, joins = measured(benchmark, settings, tmp_path), list[int]()
 
     def counted(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -96,8 +95,8 @@ def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
         return row_file.join(tables)
 
     monkeypatch.setattr(joining, "join", counted)
-    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
-    versions = len(parts(benchmark, settings))
+    joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
+    versions = len(plan_of(benchmark, settings).parts)
     assert joins == [1] * versions + [versions]
 
 
@@ -112,18 +111,18 @@ class CountedParts(PartsInMemory):
 
 def test_the_rows_of_one_relation_are_in_memory_at_a_time(tmp_path: Path) -> None:
     benchmark, settings = open_benchmark("starter"), Settings(limit=2, templates=(0,))
-    covered = parts(benchmark, settings)
-    stored = CountedParts({part: probe_part(FakeModel(), benchmark, settings, part) for part in covered})
-    joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+    covered = plan_of(benchmark, settings).parts
+    stored = CountedParts({part: probe_part(FakeModel(), plan_of(benchmark, settings), part) for part in covered})
+    joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
     assert len(stored.frames) == 2 * len(covered)
     assert stored.frames.most == 1
 
 
 def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) -> None:
     benchmark = with_era(open_benchmark("starter"), 2)
-    settings = chosen_settings(benchmark, {"limit": 2})
+    settings = plan(benchmark, {"limit": 2}).settings
     stored = measured(benchmark, settings, tmp_path)
-    rows = joined_in_folder(stored, benchmark, settings, tmp_path / "folder").items
+    rows = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder").items
     pd.testing.assert_frame_equal(rows, Result.load(tmp_path / "folder").items)
     assert rows["era"].isna().tolist() == [True] * 4 + [False] * (len(rows) - 4)
     assert rows["era"].iloc[-1].tolist() == ["old", "new"]
@@ -132,9 +131,9 @@ def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) 
 def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     benchmark, settings = open_benchmark("starter"), Settings(limit=5)
     stored = measured(benchmark, settings, tmp_path)
-    whole = joined_in_folder(stored, benchmark, settings, tmp_path / "whole").items
+    whole = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "whole").items
     monkeypatch.setattr(row_file, "GROUP_BYTES", 4096)
-    pieces = joined_in_folder(stored, benchmark, settings, tmp_path / "pieces").items
+    pieces = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "pieces").items
     pd.testing.assert_frame_equal(pieces, whole)
     groups = [pq.ParquetFile(tmp_path / name / "items.parquet").metadata.num_row_groups for name in ("whole", "pieces")]
     assert groups[0] == 1 < groups[1] < len(whole)
@@ -143,10 +142,10 @@ def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: p
 def test_a_part_with_too_few_rows_leaves_no_folder(tmp_path: Path) -> None:
     benchmark, settings = open_benchmark("starter"), Settings(limit=3)
     stored = measured(benchmark, settings, tmp_path)
-    part = parts(benchmark, settings)[-1]
+    part = plan_of(benchmark, settings).parts[-1]
     stored.store(part, stored.rows(part).iloc[1:], stored.record(part))
     with pytest.raises(Incomplete, match="1 of 3 rows are missing"):
-        joined_in_folder(stored, benchmark, settings, tmp_path / "folder")
+        joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
     assert not (tmp_path / "folder").exists()
 
 
@@ -155,7 +154,7 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     slug: str, chosen: dict[str, Any], tmp_path: Path
 ) -> None:
     benchmark = open_benchmark(slug)
-    settings = chosen_settings(benchmark, chosen)
+    settings = plan(benchmark, chosen).settings
     rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
     probe = probe_of(settings)
     short = probe.condensed(rows, benchmark, settings)
@@ -177,10 +176,10 @@ def test_condensed_rows_take_few_bytes_however_many_options_they_have(
 def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """Return how many bytes are held when the scores of a run on a made-up benchmark are computed."""
     benchmark = Benchmark("made-up", "1", "0", tuple(made_up(number) for number in range(relations)), probe=probe)
-    settings = chosen_settings(benchmark, {})
+    settings = plan(benchmark, {}).settings
     stored = Partial.open(folder / str(relations), {}, resume=False)
-    for part in parts(benchmark, settings):
-        result = probe_part(UniformModel(), benchmark, settings, part)
+    for part in plan_of(benchmark, settings).parts:
+        result = probe_part(UniformModel(), plan_of(benchmark, settings), part)
         stored.store(part, result.rows, result.record)
     sizes = []
 
@@ -190,7 +189,7 @@ def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytes
 
     with traced_memory() as held, monkeypatch.context() as patch:
         patch.setattr(joining, "all_scores", measured_scores)
-        joined_in_folder(stored, benchmark, settings, folder / f"{relations} joined")
+        joined_in_folder(stored, plan_of(benchmark, settings), folder / f"{relations} joined")
     return sizes[0]
 
 

@@ -9,6 +9,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats import bear
+from probing.plan import plan_of
 from probing.results.option_labels import option_ranges, ranges_as_json, ranges_from_json
 from probing.results.rescoring import rescored
 from probing.results.result import Result
@@ -43,7 +44,7 @@ def test_versions_of_a_relation_have_ranges_of_items() -> None:
         "P1.en", ("[X] is [Y].",), ("a", "b"), (Item(0, "x", (0,)), Item(1, "y", (1,))), tags={"predicate": "P1"}
     )
     second = Relation("P1.ar", ("[X] is [Y].",), ("c", "d"), (Item(2, "z", (0,)),), tags={"predicate": "P1"})
-    ranges = option_ranges(Benchmark("b", "1", "1", (first, second)), Settings())
+    ranges = option_ranges(plan_of(Benchmark("b", "1", "1", (first, second)), Settings()))
     assert ranges_from_json(ranges_as_json(ranges)) == ranges == {"P1": [(0, 1, ("a", "b")), (2, 2, ("c", "d"))]}
 
 

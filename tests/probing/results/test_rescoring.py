@@ -17,10 +17,9 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import OtherQuestions
 from probing.formats import bear
+from probing.plan import plan, plan_of
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.normalise import chosen_settings
-from probing.probes.parts import parts
 from probing.results.joining import PartResult, joined
 from probing.results.rescoring import digests, rescored, with_tags
 from probing.results.result import Result
@@ -44,7 +43,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 
 def probed(benchmark: Benchmark, model: Any = None, **options: Any) -> Result:
     """Probe a benchmark as the runner does, without a record of software and device."""
-    settings = chosen_settings(benchmark, options)
+    settings = plan(benchmark, options).settings
     probe = probe_of(settings)
     about = {name: getattr(benchmark, name) for name in ("slug", "version", "digest")}
     facts = {"model": {"id": "fake"}, "benchmark": about, "probe": probe.name, "settings": settings.to_json()}
@@ -53,10 +52,10 @@ def probed(benchmark: Benchmark, model: Any = None, **options: Any) -> Result:
             probe.frame(list(probe.rows(model or FakeModel(), limited[part.relation], part.template, settings))),
             facts | RECORD | COUNTS | {"batch": {"notes": []}},
         )
-        for part in parts(benchmark, settings)
+        for part in plan_of(benchmark, settings).parts
         for limited in [benchmark.select([part.relation], settings.limit)]
     }
-    return joined(measured, benchmark, settings)
+    return joined(measured, plan_of(benchmark, settings))
 
 
 def stored(result: Result, folder: Path) -> Result:
@@ -203,7 +202,7 @@ def test_a_statement_that_became_true_is_another_question(tmp_path: Path) -> Non
 def test_the_digest_of_tags_is_that_of_one_list(benchmark: Benchmark) -> None:
     tags = [[one.id, one.tags, one.answer_tags, *(item.tags for item in one.items)] for one in benchmark.relations]
     expected = hashlib.sha256(json.dumps(tags, sort_keys=True).encode()).hexdigest()
-    assert digests(benchmark, Settings())["tags"] == expected
+    assert digests(plan_of(benchmark, Settings()))["tags"] == expected
 
 
 def test_an_older_result_without_digests_needs_the_same_files(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -211,7 +210,7 @@ def test_an_older_result_without_digests_needs_the_same_files(benchmark: Benchma
     for name in ("questions", "tags"):
         del result.record[name]
     again = rescored(result, benchmark)
-    assert {name: again.record[name] for name in ("questions", "tags")} == digests(benchmark, Settings())
+    assert {name: again.record[name] for name in ("questions", "tags")} == digests(plan_of(benchmark, Settings()))
     with pytest.raises(OtherQuestions, match="does not record what was asked"):
         rescored(result, retagged(benchmark))
 

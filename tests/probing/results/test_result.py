@@ -11,8 +11,8 @@ import pytest
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete, NoSpace
+from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
-from probing.probes.parts import parts
 from probing.results.completeness import check_complete
 from probing.results.result import Result
 from probing.results.row_file import join
@@ -25,7 +25,7 @@ SETTINGS = Settings(templates=(0, 2))
 
 @pytest.fixture
 def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
-    expected_parts = parts(benchmark, SETTINGS)
+    expected_parts = plan_of(benchmark, SETTINGS).parts
     return join(
         PROBE.frame(list(PROBE.rows(model, benchmark[part.relation], part.template, SETTINGS)))
         for part in expected_parts
@@ -131,28 +131,28 @@ def test_items_without_a_column_that_all_probes_have_are_told_as_such(result: Re
 
 
 def test_all_rows_are_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    check_complete(rows, benchmark, SETTINGS, {})
-    check_complete(rows.sample(frac=1, random_state=0), benchmark, SETTINGS, {})
+    check_complete(rows, plan_of(benchmark, SETTINGS), {})
+    check_complete(rows.sample(frac=1, random_state=0), plan_of(benchmark, SETTINGS), {})
 
 
 def test_a_missing_row_is_named(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="1 of 12 rows are missing, the first is relation P30, template 0, item 2"):
-        check_complete(rows.drop(index=2), benchmark, SETTINGS, {})
+        check_complete(rows.drop(index=2), plan_of(benchmark, SETTINGS), {})
 
 
 def test_no_rows_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="12 of 12 rows"):
-        check_complete(rows.iloc[:0], benchmark, SETTINGS, {})
+        check_complete(rows.iloc[:0], plan_of(benchmark, SETTINGS), {})
 
 
 def test_a_repeated_row_is_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="13 rows for 12"):
-        check_complete(join([rows, rows.iloc[:1]]), benchmark, SETTINGS, {})
+        check_complete(join([rows, rows.iloc[:1]]), plan_of(benchmark, SETTINGS), {})
 
 
 def test_rows_that_nobody_asked_for_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
     with pytest.raises(Incomplete, match="12 rows for 6"):
-        check_complete(rows, benchmark, Settings(templates=(2,)), {})
+        check_complete(rows, plan_of(benchmark, Settings(templates=(2,))), {})
 
 
 @pytest.mark.parametrize("scores", [[-1.0, float("nan"), -2.0], [-1.0, -float("inf"), -2.0], [-1.0], []])
@@ -161,4 +161,4 @@ def test_a_row_without_all_its_scores_is_not_complete(
 ) -> None:
     rows.at[3, "scores"] = scores
     with pytest.raises(Incomplete, match="relation P30, template 0, item 3 are not all there"):
-        check_complete(rows, benchmark, SETTINGS, {})
+        check_complete(rows, plan_of(benchmark, SETTINGS), {})

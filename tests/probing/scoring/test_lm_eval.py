@@ -9,7 +9,7 @@ import pytest
 
 from probing.analysis.tokens_in_words import tokenizer_facts
 from probing.runner import run
-from probing.start_token import StartToken
+from probing.start import StartToken
 from tests.real_data import real_data
 
 CLOSE = 1e-3  # largest accepted difference of a statement's score

@@ -10,6 +10,7 @@ import probing
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 from probing.studies.arguments import LARGEST_FILE, LOADING, StudyArguments, read_config
+from probing.studies.study import Pair
 
 
 @pytest.fixture
@@ -41,7 +42,7 @@ def test_arguments_of_the_call_come_before_all_that_the_file_says(
     study = probing.study(config=config, progress=False, limit=2)
     assert limits(study) == {"org/plain": 2, "org/clever": 2}
     alone = probing.study(["org/plain"], config=config, progress=False, out=tmp_path / "alone")
-    assert list(alone.folders) == [("org/plain", "small")]
+    assert list(alone.folders) == [Pair("org/plain", "small")]
 
 
 def test_the_arguments_are_recorded_as_a_file_that_makes_the_same_study(

@@ -61,11 +61,11 @@ def test_a_study_goes_on_where_it_was_interrupted(
     probe_part = part_runner.probe_part
     parts: list[tuple[str, str, str]] = []
 
-    def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
+    def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
         if len(parts) == 5:
             raise KeyboardInterrupt
-        parts.append((model.card.id, content.slug, part.relation))
-        return probe_part(model, content, settings, part, **options)
+        parts.append((model.card.id, plan.benchmark.slug, part.relation))
+        return probe_part(model, plan, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
@@ -106,10 +106,10 @@ def test_settings_of_a_model_come_before_those_of_a_benchmark_and_these_before_t
     records = {pair: study.result(*pair).record for pair in study.folders}
     settings = {pair: (record["settings"]["limit"], record["dtype"]) for pair, record in records.items()}
     assert settings == {
-        ("org/plain", "small"): (3, "float32"),
-        ("org/plain", "other"): (2, "float32"),
-        ("half", "small"): (1, "bfloat16"),
-        ("half", "other"): (1, "bfloat16"),
+        Pair("org/plain", "small"): (3, "float32"),
+        Pair("org/plain", "other"): (2, "float32"),
+        Pair("half", "small"): (1, "bfloat16"),
+        Pair("half", "other"): (1, "bfloat16"),
     }
     assert (tmp_path / "out" / "half" / "small" / "run.json").is_file()
 

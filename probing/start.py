@@ -1,11 +1,11 @@
-"""The start token of a causal model, which stands before every text, and other facts about its tokenizer.
+"""The start token of a causal model, which stands before every text: the rule, its choices and its words.
 
 The setting `start` of a run is one of `NAMED` or the id of a token. `auto` takes the beginning-of-sequence token, the
 end-of-text token if the tokenizer has no other, and none if it has neither.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from probing.errors import BadInput
@@ -13,8 +13,12 @@ from probing.kinds import KINDS, Kind
 
 AUTO, BOS, EOS, NONE = "auto", "bos", "eos", "none"
 NAMED = (AUTO, BOS, EOS, NONE)
+HELP = "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos"
 # What stands between a token and the role that it marks in a chat template: quotation marks, and Jinja's operators.
 BEFORE_ROLE = r"""['"\s+~{}-]*(?:\w+(?:\.|\[['"]))?(?:role|system|user|assistant)\b"""
+KNOWN_LATER = "The start token is known when the tokenizer is loaded."
+TOKEN_NAMES = {BOS: "beginning-of-sequence token (bos)", EOS: "end-of-text token (eos)"}
+POLICIES = {AUTO: "bos, or else eos, as no other was chosen", BOS: "bos, as chosen", EOS: "eos, as chosen"}
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,38 @@ class StartToken:
     text: str = ""
     name: str = ""
     marks_roles: bool = False
+
+    @property
+    def sentences(self) -> list[str]:
+        """What readers of a result are told about the token."""
+        if self.id is None:
+            chosen = "as chosen" if self.policy == NONE else "as the tokenizer has neither bos nor eos"
+            first = "the first token of each text has no probability and is not counted in its score."
+            return [f"No start token stands before a text, {chosen}; {first}"]
+        name = f"the {TOKEN_NAMES[self.name]}" if self.name in TOKEN_NAMES else "a token chosen by its id"
+        policy = f" Policy: {POLICIES[self.policy]}." if self.policy in POLICIES else ""
+        sentences = [f"Every text starts with {self.text} (id {self.id}), {name}.{policy}"]
+        if self.marks_roles:
+            sentences.append(
+                f"The chat template of the model also writes {self.text} before the role of each message, so that a "
+                "statement may be read as the start of a message; figures with another start token can differ by "
+                "points."
+            )
+        return sentences
+
+    @property
+    def remark(self) -> str:
+        """A few words beside a figure if the token also marks roles, else an empty text."""
+        return f"starts with {self.text}, which marks roles in chats" if self.marks_roles else ""
+
+
+@dataclass(frozen=True)
+class SpecialTokens:
+    """The tokens bos and eos and the chat template as a model's files state them, empty where they do not."""
+
+    bos: str = ""
+    eos: str = ""
+    chat_template: str = ""
 
 
 @dataclass(frozen=True)
@@ -77,6 +113,12 @@ def normalised_start(text: str) -> str:
     raise BadInput(f"The start token cannot be {text!r}.", f"Give {', '.join(NAMED)}, or the id of a token.")
 
 
+def several_starts(value: str | Iterable[str]) -> list[str]:
+    """Return each start token of a list once, in its one spelling; a text has commas between them."""
+    names = value.split(",") if isinstance(value, str) else value
+    return list(dict.fromkeys(map(normalised_start, names)))
+
+
 def refuse_start(start: str, kind: Kind) -> None:
     """Raise `BadInput` if a start token is chosen for a model whose tokenizer adds all special tokens."""
     if start != AUTO and not KINDS[kind].chooses_start:
@@ -86,9 +128,46 @@ def refuse_start(start: str, kind: Kind) -> None:
         )
 
 
+def start_name(start: str, *, has_bos: bool, has_eos: bool) -> str:
+    """Return what a setting chooses with a tokenizer that has these tokens: `BOS`, `EOS`, `NONE`, or the id of a token.
+
+    A token that is chosen by its name is returned even if the tokenizer does not have it, which callers refuse.
+    """
+    if start != AUTO:
+        return start
+    return BOS if has_bos else EOS if has_eos else NONE
+
+
 def marks_roles(token: str, chat_template: str) -> bool:
     """Tell whether the chat template writes this token directly before the role of a message."""
     return bool(token) and re.search(re.escape(token) + BEFORE_ROLE, chat_template) is not None
+
+
+def start_marks_roles(text: str, name: str, chat_templates: Sequence[str]) -> bool:
+    """Tell whether one of the chat templates writes the start token before roles, by its text or its name."""
+    written = (text, "bos_token") if name == BOS else (text,)
+    return any(marks_roles(token, template) for token in written for template in chat_templates)
+
+
+def start_in_words(start: str, tokens: SpecialTokens, vocabulary: object) -> str:
+    """Return in words which token stands before every text of a causal model, before its tokenizer is loaded.
+
+    `vocabulary`: the size that the config states, if it does. Raises `BadInput` if an id lies beyond it.
+    """
+    name = start_name(start, has_bos=bool(tokens.bos), has_eos=bool(tokens.eos))
+    if start == NONE:
+        return "No start token, as chosen."
+    if start not in NAMED:
+        if isinstance(vocabulary, int) and int(start) >= vocabulary:
+            raise BadInput(f"The model has no token {start}.", f"Give an id below {vocabulary:,}, or bos, eos or none.")
+        return f"Texts start with token {start}, as chosen."
+    text = {BOS: tokens.bos, EOS: tokens.eos}.get(name, "")
+    if not text:
+        return KNOWN_LATER
+    sentences = f"Texts start with {text} ({name})."
+    if start_marks_roles(text, name, [tokens.chat_template]):
+        sentences += " The chat template writes it before each role; another start token may give other figures."
+    return sentences
 
 
 def _check_types(facts: TokenizerFacts) -> None:

@@ -1,4 +1,4 @@
-"""The checkpoints of a sweep: revisions of a model at a hub, or folders of one training."""
+"""The checkpoints of a training: revisions of a model at a hub, or folders of one training."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -46,9 +46,12 @@ def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> list[Che
     checkpoint without a tokenizer is read with that of the folder around it, unless the source names another.
     Raises `BadInput` where a name is none of a revision.
     """
+    replace(source, tokenizer=None).refuse_bad()
     if source.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave the commit out.")
     model = Path(str(source.model))
+    if source.tokenizer and not model.is_dir():
+        raise BadInput("Revisions of a hub model have their own tokenizers.", "Leave tokenizer out.")
     names = _names(revisions, model)
     make = _in_folder if model.is_dir() else _at_hub
     chosen = [make(source, name) for name in names]
@@ -76,11 +79,11 @@ def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
     return names
 
 
-def in_words(chosen: Sequence[Checkpoint]) -> str:
+def in_words(revisions: Sequence[str]) -> str:
     """Say how many checkpoints there are, and which is the first and the last."""
-    if len(chosen) == 1:
-        return f"one checkpoint, {chosen[0].revision}."
-    return f"{len(chosen):,} checkpoints, from {chosen[0].revision} to {chosen[-1].revision}."
+    if len(revisions) == 1:
+        return f"one checkpoint, {revisions[0]}."
+    return f"{len(revisions):,} checkpoints, from {revisions[0]} to {revisions[-1]}."
 
 
 def _all_at_hub(hub_id: str) -> list[str]:

@@ -20,12 +20,12 @@ from probing.errors import BadInput
 from probing.model_source import ModelSource
 from probing.results.result import Result
 from probing.scoring.tokens import Encoder
+from probing.studies.checkpoints import Checkpoint
+from probing.studies.study import POINT_COLUMNS, Sweep
 from probing.studies.turns import Outcome, Reporter, Turn
-from probing.sweeps.checkpoints import Checkpoint
-from probing.sweeps.sweep import POINT_COLUMNS, Sweep
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
-from tests.probing.sweeps.conftest import QUIET
+from tests.probing.studies.conftest import QUIET
 
 
 def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchmark: Benchmark, swept: Sweep) -> None:
@@ -103,7 +103,7 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
         return estimate(*arguments)
 
     monkeypatch.setattr(probing, "load", loaded)
-    monkeypatch.setattr("probing.runner.open_benchmark", read)
+    monkeypatch.setattr("probing.studies.studying.open_benchmark", read)
     monkeypatch.setattr(time_left, "estimate_work", estimated)
     names = ["checkpoint-0", "checkpoint-500"]
     gc.disable()
@@ -121,11 +121,11 @@ def test_a_sweep_goes_on_where_it_was_interrupted(
     probe_part = part_runner.probe_part
     parts: list[tuple[str, str]] = []
 
-    def interrupted(model: Any, content: Any, settings: Any, part: Any, **options: Any) -> Any:
+    def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
         if len(parts) == 3:
             raise KeyboardInterrupt
         parts.append((Path(model.card.id).name, part.relation))
-        return probe_part(model, content, settings, part, **options)
+        return probe_part(model, plan, part, **options)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     arguments: dict[str, Any] = {"revisions": ["checkpoint-500", "checkpoint-0"], "out": tmp_path / "out", **QUIET}

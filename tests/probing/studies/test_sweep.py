@@ -2,13 +2,18 @@
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
+import probing
 from probing.analysis.comparison import compare
+from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.sweeps.sweep import Sweep
+from probing.studies.study import Sweep
+from tests.probing.studies.conftest import QUIET
 
 
 def test_items_learned_and_forgotten_agree_with_a_comparison(swept: Sweep) -> None:
@@ -26,6 +31,21 @@ def test_scores_are_relative_to_the_first_checkpoint(swept: Sweep) -> None:
     overall = relative[(relative["dimension"] == "overall") & (relative["metric"] == "accuracy")]
     assert overall["percent"].iloc[0] == 100
     assert overall["percent"].iloc[1] == pytest.approx(100 * overall["value"].iloc[1] / overall["value"].iloc[0])
+
+
+def test_a_study_with_revisions_has_the_sweep_of_each_model_and_benchmark(
+    saved: Path, swept: Sweep, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    few = {"revisions": ["checkpoint-500", "checkpoint-0", "checkpoint-9"], "out": tmp_path / "out", **QUIET}
+    study = probing.study([str(saved)], [benchmark], **few)
+    assert list(study.table["revision"]) == ["checkpoint-0", "checkpoint-500"]
+    again = study.sweep("training", benchmark.slug)
+    expected = swept.scores[swept.scores["step"] < 1000].reset_index(drop=True)
+    pd.testing.assert_frame_equal(again.scores, expected)
+    assert again.title == f"training on {benchmark.slug}" and list(again.failures) == ["checkpoint-9"]
+    assert again.plot().data
+    with pytest.raises(BadInput, match="no revisions of other on small"):
+        study.sweep("other", "small")
 
 
 def lines(swept: Sweep, **options: Any) -> list[dict[str, Any]]:

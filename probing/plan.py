@@ -1,0 +1,201 @@
+"""The plan of a run: what is asked of which items, by which probe, in which parts. It is made once and handed on.
+
+`plan` makes it from what somebody chose, which it checks and brings into one spelling; `plan_of` from settings that
+are in that spelling already, such as those of a record.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, cast
+
+from probing.benchmark import Benchmark, Relation
+from probing.errors import BadInput
+from probing.language_model import DType
+from probing.probes import probe_named, probe_of
+from probing.probes.probe import Probe, changed_options, declared_options
+from probing.settings import LM_EVAL, SETTINGS, Settings, usual_spelling
+from probing.start import NONE
+
+# The values of settings with which the protocol of lm-evaluation-harness goes together.
+UNLIKE_HARNESS = frozenset({"few_shot", "chat"})
+HARNESS_CHOICES: Mapping[str, tuple[Any, ...]] = {"reduction": ("sum",), "dtype": ("float32",)}
+
+
+class Part(NamedTuple):
+    """One relation with one template: the unit of storage, resumption and sharing between workers."""
+
+    relation: str
+    template: int
+    items: int
+
+
+class Skipped(NamedTuple):
+    """A relation that is chosen and cannot be asked, and why."""
+
+    relation: str
+    items: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run asks, before there is a model.
+
+    `benchmark`: with those relations and items only that the settings choose. `parts`: all that a complete run covers,
+    in the benchmark's order. `skipped`: the chosen relations that the probe cannot ask.
+    """
+
+    benchmark: Benchmark
+    settings: Settings
+    probe: Probe
+    parts: tuple[Part, ...]
+    skipped: tuple[Skipped, ...] = ()
+
+    def relation(self, part: Part) -> Relation:
+        """Return the relation of a part, with those items only that are asked."""
+        return self.benchmark[part.relation]
+
+    def select(self, label: str) -> "Plan":
+        """Return the same plan with the relations of one label only."""
+        benchmark = self.benchmark.select([label])
+        ids = {relation.id for relation in benchmark.relations}
+        return replace(self, benchmark=benchmark, parts=tuple(part for part in self.parts if part.relation in ids))
+
+    def with_dtype(self, dtype: str) -> "Plan":
+        """Return the plan with the number format in which the model was really loaded."""
+        return replace(self, settings=replace(self.settings, dtype=cast(DType, dtype)))
+
+
+def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
+    """Return the plan of a run from what somebody chose; raise `BadInput` where it does not fit the benchmark.
+
+    `chosen`: values of settings and of the probe's own options by name, or settings. What is not named takes its
+    default value, the probe that of the benchmark. The settings of the plan are in one spelling (order, repetitions,
+    default options), so that equal runs have equal digests.
+    """
+    settings = chosen if isinstance(chosen, Settings) else _named_settings(benchmark, chosen)
+    for name, setting in SETTINGS.items():
+        setting.check(getattr(settings, name))
+    probe = probe_of(settings)
+    settings = replace(settings, options=changed_options(probe))
+    probe.refuse_settings(settings)
+    _refuse_missing_tags(benchmark, settings, probe)
+    asked = _Asked.of(benchmark, settings, probe)
+    if settings.protocol == LM_EVAL:
+        settings = _with_harness_protocol(settings, asked)
+    in_order = {relation.id for relation in asked.benchmark.relations}
+    settings = replace(
+        settings,
+        relations=tuple(r.id for r in benchmark.relations if r.id in in_order) if settings.relations else (),
+        templates=tuple(sorted(set(settings.templates))) or asked.all_templates,
+        **probe.fixed,
+    )
+    made = plan_of(benchmark, settings)
+    for part in made.parts:
+        probe.refuse_part(made.relation(part), part.template)
+    return made
+
+
+def plan_of(benchmark: Benchmark, settings: Settings) -> Plan:
+    """Return the plan of a run that has exactly these settings, such as those of its record."""
+    probe = probe_of(settings)
+    asked = _Asked.of(benchmark, settings, probe)
+    covered = tuple(part for relation in asked.relations for part in _parts(relation, settings.templates))
+    return Plan(asked.benchmark, settings, probe, covered, asked.skipped)
+
+
+def template_counts(benchmark: Benchmark, settings: Settings) -> set[int]:
+    """Return how many templates the relations have that a run with these settings asks, without repetitions."""
+    return _Asked.of(benchmark, settings, probe_of(settings)).template_counts
+
+
+def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
+    """Return the numbers of all templates, or () for all of them where relations differ in how many they have."""
+    return _Asked.of(benchmark, settings, probe_of(settings)).all_templates
+
+
+class _Asked(NamedTuple):
+    """The benchmark with what the settings choose, those of its relations that are asked, and those that cannot be."""
+
+    benchmark: Benchmark
+    relations: Sequence[Relation]
+    skipped: tuple[Skipped, ...]
+
+    @classmethod
+    def of(cls, benchmark: Benchmark, settings: Settings, probe: Probe) -> "_Asked":
+        """Narrow the benchmark; raise `BadInput` where the probe can ask none of the chosen relations."""
+        tags = _relation_tags(settings, probe)
+        usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
+        chosen = benchmark.select(settings.relations, settings.limit, tags | usual, settings.sample, settings.seed)
+        skipped = tuple(Skipped(r.id, len(r.items), why) for r in chosen.relations if (why := probe.why_not(r)))
+        reasons = {relation: why for relation, _, why in skipped}
+        relations = [relation for relation in chosen.relations if relation.id not in reasons]
+        if chosen.relations and not relations:
+            why = "; ".join(dict.fromkeys(reasons.values()))
+            step = "Choose other relations or options, or another language."
+            raise BadInput(f"None of these relations can be asked: {why}.", step)
+        return cls(chosen, relations, skipped)
+
+    @property
+    def template_counts(self) -> set[int]:
+        return {len(relation.templates) for relation in self.relations} - {0}
+
+    @property
+    def all_templates(self) -> tuple[int, ...]:
+        counts = self.template_counts
+        return tuple(range(*counts)) if len(counts) == 1 else ()
+
+
+def _parts(relation: Relation, templates: Sequence[int]) -> list[Part]:
+    """Return the parts of a relation with these templates, all if none is named."""
+    count = len(relation.templates)
+    for template in templates:
+        if not 0 <= template < count:
+            raise BadInput(f"Relation {relation.id} has no template {template}.", f"Choose from 0 to {count - 1}.")
+    return [Part(relation.id, template, len(relation.items)) for template in templates or range(count)]
+
+
+def _named_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
+    """Return the settings with these values of settings and of the probe's own options, by name."""
+    values = usual_spelling(values)
+    probe = probe_named(values.get("probe") or benchmark.probe)
+    own = declared_options(probe)
+    for name in values.keys() - SETTINGS.keys() - own.keys():
+        names = f"Settings: {', '.join(SETTINGS)}. Options of the probe: {', '.join(own) or 'none'}."
+        raise BadInput(f"There is no setting {name!r}, and the probe {probe.name} has no option {name!r}.", names)
+    settings = {name: SETTINGS[name].check(value) for name, value in values.items() if name in SETTINGS}
+    options = {name: value for name, value in values.items() if name not in SETTINGS}
+    return Settings(**{**settings, "probe": probe.name, "options": options})
+
+
+def _with_harness_protocol(settings: Settings, asked: _Asked) -> Settings:
+    """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol."""
+    if not probe_named(settings.probe).harness_protocol:
+        raise BadInput(f"The protocol {LM_EVAL} is not one of the probe {settings.probe}.", "Choose multiple_choice.")
+    everything = asked.all_templates
+    if not everything:
+        problem = f"Relations of {asked.benchmark.slug} differ in their number of templates"
+        raise BadInput(f"{problem}, so that the mean over rows is not the accuracy.", "Leave out the protocol.")
+    allowed = {**HARNESS_CHOICES, "templates": (Settings.templates, (), everything)}
+    for name, values in allowed.items():
+        if getattr(settings, name) not in values:
+            raise BadInput(f"The protocol {LM_EVAL} leaves no choice of {name}.", "Leave it out.")
+    for name in UNLIKE_HARNESS & settings.options.keys():
+        raise BadInput(f"The protocol {LM_EVAL} asks the statement alone.", f"Leave out {name}.")
+    if settings.start == NONE:
+        raise BadInput(f"The protocol {LM_EVAL} always has a start token.", "Choose bos, eos or the id of a token.")
+    return replace(settings, templates=everything)
+
+
+def _relation_tags(settings: Settings, probe: Probe) -> dict[str, str]:
+    """Return the tags of the relations that are asked, where a benchmark has them in several versions (methods 4)."""
+    return {"language": settings.language, **probe.relation_tags()}
+
+
+def _refuse_missing_tags(benchmark: Benchmark, settings: Settings, probe: Probe) -> None:
+    """Raise `BadInput` where a choice among versions of relations has no effect, as the benchmark has no versions."""
+    usual = _relation_tags(Settings(probe=settings.probe), type(probe)())
+    for tag, value in _relation_tags(settings, probe).items():
+        if value != usual[tag] and not any(tag in relation.tags for relation in benchmark.relations):
+            name = tag.replace("_", " ")
+            raise BadInput(f"Benchmark {benchmark.slug} has no {name} {value!r}.", "It has none: leave that out.")

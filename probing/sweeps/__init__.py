@@ -1,1 +1,0 @@
-"""Sweeps: one benchmark, and the checkpoints of one training after each other."""
