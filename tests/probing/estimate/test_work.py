@@ -15,7 +15,7 @@ from probing.estimate.load import USUAL_COSTS, Load
 from probing.estimate.work import ITEMS, WorkEstimate, estimate_work
 from probing.kinds import Kind
 from probing.language_model import Continuation, LanguageModel
-from probing.plan import Part, plan_of
+from probing.plan import Part, Plan, plan_of
 from probing.runner import run
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
@@ -127,8 +127,8 @@ def test_counting_items_would_not_do(
 ) -> None:
     """Guards the tests here: their benchmarks are hard enough."""
 
-    def by_items(benchmark: Benchmark, settings: Settings, part: Part, kind: str, cut: object) -> WorkEstimate:
-        work = estimate_work(plan_of(benchmark, settings), part, "causal")
+    def by_items(plan: Plan, part: Part, kind: str, cut: object) -> WorkEstimate:
+        work = estimate_work(plan, part, "causal")
         return WorkEstimate({"score": Load(work.loads["score"].statements, part.items)})
 
     monkeypatch.setattr(estimate, "estimate_work", by_items)
