@@ -114,7 +114,7 @@ def test_several_start_tokens_are_as_many_runs(
     devices: Devices, bear_folder: BearFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--start", "bos,none", "--device", "xpu:0,xpu:1", "--out", str(tmp_path / "out")]
-    assert main(["run", "org/model", "--benchmark", str(bear_folder.write()), *words]) == 0
+    assert main(["run", str(tmp_path), "--benchmark", str(bear_folder.write()), *words]) == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"start-bos", "start-none"}
 
 
