@@ -9,12 +9,13 @@ from urllib.parse import quote
 
 from tqdm import tqdm
 
-from probing.curation.http_cache import HttpCache, PageNotFound
+from probing.curation.http_cache import HttpCache, Refused
 from probing.curation.query import chunks
 from probing.errors import BadInput
 
 WIKIPEDIA = "https://{site}.wikipedia.org/w"
 TITLES_PER_REQUEST = 50  # the most that the sites allow
+NOT_FOUND = 404
 
 Article = tuple[str, str]  # site, title
 SortKey = Literal["size", "edits"]
@@ -71,21 +72,25 @@ class Articles:
         address = f"{self.url.format(site=site)}/rest.php/v1/page/{name}/history/counts/edits"
         try:
             return self.cache.ask(address, _count, keep=False)
-        except PageNotFound:
-            return 0
+        except Refused as error:
+            if error.status == NOT_FOUND and error.text.startswith("{"):  # at a wrong address, HTML comes instead
+                return 0
+            raise
 
 
-def _pages(answer: Any) -> dict[str, Any]:
+def _pages(text: str) -> dict[str, Any]:
     """Return the part about pages; a site may report an error of its own with status 200, which has no such part."""
+    answer = json.loads(text)
     content = answer.get("query") if isinstance(answer, dict) else None
     if not (isinstance(content, dict) and "pages" in content):
-        raise ValueError(f"no pages: {json.dumps(answer)[:200]}")
+        raise ValueError(f"no pages: {text[:200]}")
     return content
 
 
-def _count(answer: Any) -> int:
+def _count(text: str) -> int:
+    answer = json.loads(text)
     if not (isinstance(answer, dict) and "count" in answer):
-        raise ValueError(f"no count: {json.dumps(answer)[:200]}")
+        raise ValueError(f"no count: {text[:200]}")
     return int(answer["count"])
 
 

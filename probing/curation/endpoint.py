@@ -1,16 +1,17 @@
 """Client of a SPARQL endpoint, which turns queries into rows."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from io import BytesIO
 
 from tqdm import tqdm
+from urllib3 import HTTPResponse
 
-from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut
+from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut, Refused
 from probing.curation.query import PAGE, PREFIXES, Query, chunks, label
 from probing.errors import BadInput, SourceUnavailable
+from probing.extras import extra_package
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 ITEM_ADDRESS = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
@@ -28,13 +29,20 @@ Labels = Mapping[str, Mapping[str, str]]
 
 
 class Endpoint:
-    """A SPARQL endpoint with a cache. `shapes` counts the queries, whether they were sent or found in the cache."""
+    """A SPARQL endpoint with a cache. `shapes` counts the queries, whether they were sent or found in the cache.
+
+    SPARQLWrapper holds the query, reads its answer and names its errors. The cache sends it, because SPARQLWrapper
+    sends by urllib only, which would pass by the stored answers, and its errors lack the headers with the pause.
+    """
 
     def __init__(self, cache: HttpCache, url: str = WIKIDATA) -> None:
         if not re.match(r"https?://\w", url):
             raise BadInput(f"{url!r:.80} is not a web address.", "Give --endpoint such as https://example.org/sparql.")
         self.url, self.cache = url, cache
         self.shapes: Counter[str] = Counter()
+        self._library = extra_package("SPARQLWrapper", "curation", "Asking Wikidata")
+        self._request = self._library.SPARQLWrapper(url, returnFormat=self._library.JSON, agent=cache.agent)
+        self._request.setMethod(self._library.POST)
 
     def rows(self, query: Query) -> list[Binding]:
         """Return all distinct rows of the query, sorted by their items unless the query gives an order."""
@@ -90,20 +98,40 @@ class Endpoint:
         return page if len(page) <= PAGE else None
 
     def _cached_rows(self, query: Query) -> list[Binding]:
-        """Return the rows from the cache, else from the endpoint; a timeout of the engine is noted as well.
-
-        The request is the one of SPARQL's protocol, a form with one field. SPARQLWrapper would send the same, but by
-        urllib only, past the cache and without the headers of errors.
-        """
+        """Return the rows from the cache, else from the endpoint; a timeout of the engine is noted as well."""
         key = f"{self.url}\n{query.text}"
         if self.cache.note(key) == TOO_LONG:
             raise QueryTimedOut(f"{query.description} takes {self.url} too long.", "Ask for less.")
+        self._request.setQuery(query.text)
         try:
-            return self.cache.ask(self.url, lambda answer: _rows(answer, self.url), {"query": query.text})
+            return self.cache.ask(self._request.endpoint, self._rows_of, {"query": self._request.queryString})
         except OverTimeLimit:
             if any(query.slices()):
                 self.cache.put_note(key, TOO_LONG)
             raise
+        except Refused as error:
+            raise self._explained(error) from error
+
+    def _rows_of(self, text: str) -> list[Binding]:
+        """Return the rows of an answer in JSON; raise `SourceUnavailable` if it has none."""
+        # Read as what was asked for: of another Content-Type, SPARQLWrapper would make XML, a graph or plain bytes.
+        headers = {"Content-Type": "application/sparql-results+json"}
+        answer = HTTPResponse(BytesIO(text.encode()), headers, preload_content=False)
+        result = self._library.QueryResult((answer, self._request.returnFormat))
+        try:
+            return [_binding(binding) for binding in result.convert()["results"]["bindings"]]
+        except (KeyError, TypeError) as error:
+            excerpt = " ".join(text.split())[:100]
+            raise SourceUnavailable(
+                f"{self.url} answered something other than rows ({excerpt}).", "Check --endpoint."
+            ) from error
+
+    def _explained(self, refusal: Refused) -> BadInput:
+        """Return the refusal with what SPARQLWrapper says about its status, if it says anything."""
+        errors = self._library.SPARQLExceptions
+        kinds = {400: errors.QueryBadFormed, 401: errors.Unauthorized, 404: errors.EndPointNotFound}
+        reason = f" {kinds[refusal.status]()}" if refusal.status in kinds else ""
+        return BadInput(f"{refusal.message}{reason}", refusal.next_step)
 
 
 def labels_query(languages: Sequence[str], items: tuple[str, ...]) -> Query:
@@ -126,18 +154,7 @@ def item_number(item: str) -> tuple[int, str]:
     return (int(digits[0]) if digits else 0, item)
 
 
-def _rows(answer: Any, server: str) -> list[Binding]:
-    try:
-        bindings = list(answer["results"]["bindings"])
-    except (KeyError, TypeError) as error:
-        excerpt = json.dumps(answer)[:100]
-        raise SourceUnavailable(
-            f"{server} answered something other than rows ({excerpt}).", "Check --endpoint."
-        ) from error
-    return [_binding(binding) for binding in bindings]
-
-
-def _binding(values: Mapping[str, Any]) -> Binding:
+def _binding(values: Mapping[str, Mapping[str, str]]) -> Binding:
     return {column: _item_or_text(value) for column, value in values.items()}
 
 

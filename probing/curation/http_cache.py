@@ -52,8 +52,15 @@ class OverTimeLimit(QueryTimedOut):
     """The query engine itself reported its time limit, so the same query will never succeed."""
 
 
-class PageNotFound(BadInput):
-    """The API answers in JSON that it has no such page; at a wrong address a server answers with HTML instead."""
+class Refused(BadInput):
+    """A server answers with an error that another attempt will not change; `status` and `text` are the answer's."""
+
+    def __init__(self, server: str, status: int, text: str) -> None:
+        step = "Check --endpoint and --wikipedia; --print-query shows the queries."
+        if status == FORBIDDEN:
+            step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
+        super().__init__(f"{server} refuses the request: {status} {text[:200]}.", step)
+        self.status, self.text = status, text
 
 
 class PoliteRetry(Retry):
@@ -129,12 +136,12 @@ class HttpCache:
     def ask(
         self,
         address: str,
-        read: Callable[[Any], Parsed],
+        read: Callable[[str], Parsed],
         form: Mapping[str, str] | None = None,
         *,
         keep: bool = True,
     ) -> Parsed:
-        """Return what `read` makes of the JSON with which the server answers, or has answered an earlier request.
+        """Return what `read` makes of the text with which the server answers, or has answered an earlier request.
 
         A POST request is sent if there is a form, else a GET request. Busy servers, broken connections and answers
         that `read` rejects with a ValueError are asked again; an answer that it takes is stored if `keep` is set.
@@ -146,7 +153,7 @@ class HttpCache:
             response: Any = None
             try:
                 response = self._send(address, form)
-                parsed = read(_json(response, address))
+                parsed = _parsed(response, read, address)
             except TRANSIENT as error:
                 problems.append(_reason(error))
             else:
@@ -248,15 +255,15 @@ def _check_pause(retry: PoliteRetry, response: BaseHTTPResponse | None, server: 
         )
 
 
-def _json(response: Any, server: str) -> Any:
-    """Return the JSON of an answer; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
+def _parsed(response: Any, read: Callable[[str], Parsed], server: str) -> Parsed:
+    """Return an answer as `read`; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
     text = _text(response)
     if not 200 <= response.status_code < 300:
         _raise_for_status(response.status_code, " ".join(text.split()), server)
     if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
         raise BadInput(f"{server} answers with a web page instead of data.", "Check --endpoint and --wikipedia.")
     try:
-        return json.loads(text)
+        return read(text)
     except json.JSONDecodeError as error:
         reason = ENGINE_TIMEOUT if ENGINE_TIMEOUT in text else "the answer breaks off"
         raise ValueError(f"{reason} ({error.msg})") from error
@@ -267,11 +274,7 @@ def _raise_for_status(status: int, text: str, server: str) -> None:
         raise ValueError(f"{ENGINE_TIMEOUT}, status {status}")
     if status in BUSY:
         raise ValueError(f"status {status}")
-    kind = PageNotFound if status == 404 and text.startswith("{") else BadInput
-    step = "Check --endpoint and --wikipedia; --print-query shows the queries."
-    if status == FORBIDDEN:
-        step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
-    raise kind(f"{server} refuses the request: {status} {text[:200]}.", step)
+    raise Refused(server, status, text)
 
 
 def _text(response: Any) -> str:

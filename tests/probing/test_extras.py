@@ -12,6 +12,7 @@ import pytest
 
 import probing
 from probing import extras
+from probing.curation.endpoint import Endpoint
 from probing.curation.http_cache import HttpCache
 from probing.errors import MissingPackage
 from probing.scoring.adapters import require_peft
@@ -56,17 +57,18 @@ def test_adapters_without_peft(without: Callable[[str], None]) -> None:
     assert sentence(raised.value, "peft", "peft")
 
 
-def test_curation_without_its_client(without: Callable[[str], None], tmp_path: Path) -> None:
-    without("requests_cache")
-    with pytest.raises(MissingPackage) as raised:
-        HttpCache(tmp_path / "answers.sqlite")
-    assert sentence(raised.value, "requests_cache", "curation")
+@pytest.mark.parametrize("package", ["requests_cache", "SPARQLWrapper"])
+def test_curation_without_its_client(without: Callable[[str], None], tmp_path: Path, package: str) -> None:
+    without(package)
+    with pytest.raises(MissingPackage) as raised, HttpCache(tmp_path / "answers.sqlite") as cache:
+        Endpoint(cache)
+    assert sentence(raised.value, package, "curation")
 
 
 def test_the_commands_start_without_any_extra() -> None:
     code = """
 import sys
-sys.modules.update(dict.fromkeys(("gguf", "peft", "requests_cache", "plotly", "lm_eval")))
+sys.modules.update(dict.fromkeys(("gguf", "peft", "requests_cache", "SPARQLWrapper", "plotly", "lm_eval")))
 from probing.__main__ import main
 main(["--help"])
 """

@@ -195,6 +195,29 @@ def test_a_query_for_well_known_subjects_that_takes_too_long_is_sent_in_few_slic
     assert len(source.sparql.requests) == 2 + 2
 
 
+@pytest.mark.parametrize(
+    ("status", "reason"), [(400, "badly formed"), (401, "Check the credentials"), (404, "given endpoint"), (403, "")]
+)
+def test_a_refusal_says_what_its_status_means(source: Source, status: int, reason: str) -> None:
+    source.sparql.faults.append(Fault(status, body="not like this"))
+    with pytest.raises(BadInput, match=rf"request: {status} not like this\..*{reason}") as raised:
+        source.endpoint().rows(CAPITALS)
+    assert raised.value.next_step
+
+
+def test_rows_are_read_as_json_whatever_the_server_calls_them(source: Source) -> None:
+    source.sparql.faults.append(Fault(headers={"Content-Type": "application/sparql-results+xml"}))
+    assert source.endpoint().rows(CAPITALS) == EGYPT
+
+
+@pytest.mark.parametrize("body", ["[]", "{}", '{"results": 1}', '{"boolean": true}'])
+def test_json_without_rows_is_an_error(source: Source, body: str) -> None:
+    source.sparql.faults.append(Fault(keep=0, body=body))
+    with pytest.raises(SourceUnavailable, match=r"something other than rows \(.*--endpoint"):
+        source.endpoint().rows(CAPITALS)
+    assert len(source.sparql.requests) == 1
+
+
 def test_an_answer_without_rows_is_an_error(source: Source) -> None:
     with pytest.raises(SourceUnavailable, match=r"something other than rows.*--endpoint"):
         Endpoint(source.cache(), source.wikipedia_url.format(site="en") + "/rest.php/v1/page/Egypt").rows(CAPITALS)
