@@ -227,21 +227,6 @@ def option_names(run: Run, relation: str, index: int) -> tuple[str, ...]:
     return labels_of(ranges, relation, index) if relation in ranges else ()
 
 
-def column_types(run: Run) -> dict[str, str]:
-    """Return the type of each stored column as CSV writes it; lists are text there."""
-    with opened(run) as file:
-        schema = pq.read_schema(file)
-    return {field.name: _csv_type(field.type) for field in schema}
-
-
-def _csv_type(stored: pa.DataType) -> str:
-    if pa.types.is_boolean(stored):
-        return "boolean"
-    if pa.types.is_integer(stored):
-        return "integer"
-    return "number" if pa.types.is_floating(stored) else "string"
-
-
 def item(run: Run, relation: str, template: int, index: int) -> Row | None:
     """Return one item with all its columns, or None if the run has no such item."""
     numbers = find(run, ItemFilter(relation=relation, template=template))

@@ -13,8 +13,7 @@ from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 
 from leaderboard.display import cells
-from leaderboard.display.csv_metadata import FORMAT
-from leaderboard.display.exports import csv_response, json_lines, metadata_response, wants_csv
+from leaderboard.display.exports import csv_response, json_lines, wants_csv
 from leaderboard.display.links import link, page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.models import Run
@@ -24,7 +23,6 @@ from leaderboard.probe_pages.item_sentences import sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.views.item_filters import ItemsForm
-from probing.results.column_descriptions import item_column
 
 EVERYTHING = "all"
 
@@ -114,11 +112,6 @@ def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnV
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
     ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
-    if request.GET.get("format") == FORMAT:
-        kinds = item_rows.column_types(run)
-        types = {LABELS.get(name, name): kinds[name] for name in stored}
-        meanings = {LABELS.get(name, name): item_column(name) for name in stored}
-        return metadata_response(request, "Questions and answers", types, meanings)
     response = csv_response(names, _values(run, chosen, stored), request, ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response

@@ -8,8 +8,7 @@ from django.shortcuts import get_object_or_404, render
 
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
-from leaderboard.display.csv_metadata import FORMAT, datatype
-from leaderboard.display.exports import csv_response, metadata_response, wants_csv
+from leaderboard.display.exports import csv_response, wants_csv
 from leaderboard.display.links import page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.questions import (
@@ -46,9 +45,6 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
     columns = question_columns(benchmark, judged)
     start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
     chosen = rows[start : start + PAGE_SIZE]
-    if request.GET.get("format") == FORMAT:
-        types = {column.name: datatype(column.cell(row).value for row in rows[:PAGE_SIZE]) for column in columns}
-        return metadata_response(request, f"Questions of {benchmark.title}", types, {})
     if wants_csv(request):
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
         return csv_response([column.name for column in columns], values, request)

@@ -30,8 +30,7 @@ from leaderboard.probe_pages.questions_in_words import (
     template_pieces,
 )
 from leaderboard.stored.chance import HUB_ID as CHANCE
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 from probing.benchmark import Item, Relation
 
 CHARTED = 40  # models that a chart shows at most

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
@@ -14,8 +13,8 @@ from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.exports.every_eval_ever import has_samples
-from leaderboard.exports.figure_references import score_reference
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
+from leaderboard.exports.references import run_reference
 from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
@@ -86,11 +85,11 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "notes": run_notes(run, scores) + single_groups(run, pages, scores),
         **_state(run),
         **_origin(run, script),
-        **(reuse(request, run, main.title) if main and run.state == Run.State.FINISHED else {}),
+        **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
     tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
-    reference = score_reference(run, pages, main.score, address) if main else None
+    reference = run_reference(run, pages, main.score, address) if main else None
     return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
 
 
@@ -118,14 +117,10 @@ def _origin(run: Run, script: str) -> dict[str, Any]:
     }
 
 
-def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:
+def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
     """Return what the page offers of a finished run for other sites and programs."""
-    page, badge, picture = (
-        request.build_absolute_uri(reverse(name, args=[run.pk])) for name in ("run", "badge", "run_picture")
-    )
     return {
-        "badge": f"[![{metric} on {run.benchmark.title}]({badge})]({page})",
-        "picture": picture,
+        "picture": request.build_absolute_uri(reverse("run_picture", args=[run.pk])),
         "on_hub": is_for_model_page(run),
         "hub_dataset": dataset_id(run.benchmark),
         "has_samples": has_samples(run),
@@ -217,15 +212,8 @@ def phases(run: Run) -> list[tuple[str, str]]:
 
 
 def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
-    """Return the tidy scores, with the columns of every scores.csv; each value leads to how it is cited."""
-    page = reverse("cite_score", args=[run.pk])
+    """Return the tidy scores, with the columns of every scores.csv."""
     pages, relations = pages_of(run.benchmark), relation_names(run)
-
-    def value(score: Score) -> cells.Cell:
-        names = {name: getattr(score, name) for name in ("metric", "dimension", "group")}
-        address = "" if score.value is None else f"{page}?{urlencode(names)}"
-        return replace(cells.number(score.value, 4), href=address)
-
     return Table(
         name="scores",
         caption="All scores",
@@ -233,7 +221,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
-            Column("value", "Value", value, align="number"),
+            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
             Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
