@@ -37,7 +37,6 @@ from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.harness import harness_command, protocol_words
-from probing.analysis.normalisations import NORMALISATION
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
 from probing.results.skipped_items import skipped_in_words
@@ -49,7 +48,6 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-NORMALISED = "Do other normalisations change it?"
 DOMAIN = "domain"  # the breakdown that comes first
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows
@@ -63,9 +61,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     main = headline(run, pages, scores)
     offered = places_of(pages, [run])
     place = one_place(request.GET, offered)
-    sections, normalised = run_sections(run, pages, scores, request.GET, place)
+    sections = run_sections(run, pages, scores, request.GET, place)
     surprising = surprises.sections(run, pages.question_form)
-    details = [*folds(run, scores, request.GET), *normalised]
+    details = folds(run, scores, request.GET)
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
@@ -129,8 +127,8 @@ def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 def run_sections(
     run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
-) -> tuple[list[Section], list[Fold]]:
-    """Return the probe's sections and every breakdown, that by domain first, and a fold with other normalisations."""
+) -> list[Section]:
+    """Return the probe's sections and every breakdown, that by domain first."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     special = probe_sections(run, pages, query, place)
     names = {section.name for section in special}
@@ -140,9 +138,7 @@ def run_sections(
         if name not in names and not has_all_items(rows, scores)
     ]
     plain.sort(key=lambda section: section.name != DOMAIN)
-    normalised = [section for section in special if section.name == NORMALISATION]
-    folded = [Fold(NORMALISATION, NORMALISED, part.chart.summary if part.chart else "", [part]) for part in normalised]
-    return [*(section for section in special if section not in normalised), *plain], folded
+    return [*special, *plain]
 
 
 def contents(

@@ -17,13 +17,13 @@ from probing.part_runner import probe_part
 from probing.probes import probe_of
 from probing.probes.normalise import chosen_settings
 from probing.probes.parts import Part, parts
-from probing.probes.probe import tag_columns
+from probing.probes.probe import Probe, tag_columns
 from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
 from probing.results.completeness import check_complete
 from probing.results.joining import PartsInMemory, joined_in_folder, merged
 from probing.results.option_labels import option_ranges
-from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
+from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result
 from probing.results.skipped_items import all_skipped
 from probing.runner import run
@@ -38,7 +38,7 @@ ITEMS, OPTIONS, MOST = 150, 100, 500
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
-    "pmi": ("starter", {"limit": 3, "relations": ["country_capital", "river_continent"], "pmi": True}),
+    "generic": ("starter", {"limit": 3, "relations": ["country_capital"], "generic_subjects": "it"}),
     "decided": ("starter", {"limit": 3, "templates": (0, 1), "decide": True}),
     "ranking": ("culture", {"limit": 2}),
     "specificity": ("pairs", {"limit": 3}),
@@ -61,7 +61,7 @@ def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Resu
     record = merged(records) | {"items_skipped": all_skipped(records)} | digests(benchmark, settings)
     rows = with_tags(row_file.join(map(stored.rows, covered)), benchmark, probe_of(settings))
     check_complete(rows, benchmark, settings, record)
-    scores = all_scores(rows, benchmark, settings, option_only=is_option_only(record))
+    scores = probe_of(settings).scores(rows)
     return Result(rows, scores, record, option_ranges(benchmark, settings))
 
 
@@ -158,7 +158,7 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     settings = chosen_settings(benchmark, chosen)
     rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
     probe = probe_of(settings)
-    short = probe.condensed(rows, benchmark, settings)
+    short = probe.condensed(rows)
     assert not {"scores", "exact", "statement"} & set(short.columns)
     assert FIGURES & set(short.columns)
     assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
@@ -184,12 +184,14 @@ def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytes
         stored.store(part, result.rows, result.record)
     sizes = []
 
-    def measured_scores(*arguments: Any, **options: Any) -> pd.DataFrame:
+    scores = type(probe_of(settings)).scores
+
+    def measured_scores(of: Probe, rows: pd.DataFrame) -> pd.DataFrame:
         sizes.append(held())
-        return all_scores(*arguments, **options)
+        return scores(of, rows)
 
     with traced_memory() as held, monkeypatch.context() as patch:
-        patch.setattr(joining, "all_scores", measured_scores)
+        patch.setattr(type(probe_of(settings)), "scores", measured_scores)
         joined_in_folder(stored, benchmark, settings, folder / f"{relations} joined")
     return sizes[0]
 
