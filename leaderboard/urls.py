@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
-from django.urls import include, path, register_converter
+from django.urls import include, path, register_converter, reverse_lazy
 from django.urls.converters import IntConverter, StringConverter
 from django.views.generic import RedirectView
 
@@ -19,14 +19,13 @@ from leaderboard.views.compare import compare_view
 from leaderboard.views.crawlers import SITEMAPS, robots_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
-from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, lines_view, parquet_view
-from leaderboard.views.methods import guide_view, methods_view
+from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
 from leaderboard.views.not_found import gone
 from leaderboard.views.overview import overview_view
-from leaderboard.views.question import question_view
+from leaderboard.views.question import former_item_view, question_view
 from leaderboard.views.questions import questions_view
 from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
@@ -97,7 +96,6 @@ runs = [
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items.jsonl", lines_view, name="lines"),
-    path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
 ]
 
 benchmarks = [
@@ -144,6 +142,8 @@ crawlers = [
 # Addresses of what is no more lead to what takes its place, or say that it is gone.
 former = [
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
+    path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
+    path("methods/<slug:name>/", RedirectView.as_view(url=reverse_lazy("methods"))),
     path("runs/<number:pk>/badge.svg", gone),
     path("embed/<path:page>", gone),
     path("embed/", gone, {"page": ""}),
@@ -167,7 +167,6 @@ urlpatterns = [
     path("queue/", kept(queue_view), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
-    path("methods/<slug:name>/", kept(guide_view), name="guide"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", kept(status_view, seconds=2), name="status"),

@@ -17,7 +17,7 @@ from leaderboard.models import Benchmark, Remeasurement, Run
 from leaderboard.models.benchmark import named
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
-from leaderboard.views.item_filters import ItemsForm
+from leaderboard.views.items import ItemsForm
 from probing.errors import BadInput
 
 

@@ -15,7 +15,6 @@ from leaderboard.api.routes import RESULTS, get
 from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
 from leaderboard.lists.overview_rows import ModelRow
-from leaderboard.lists.question_outcomes import question_outcomes
 from leaderboard.lists.questions import (
     ORDERS,
     PLACE_TAGS,
@@ -23,13 +22,13 @@ from leaderboard.lists.questions import (
     difficulties,
     question_id,
     question_named,
+    question_outcomes,
     read_questions,
     values_of_tag,
 )
 from leaderboard.probe_pages import pages_of
 from leaderboard.views.overview import matrix_table, selection
-from leaderboard.views.question_filters import QuestionsForm
-from leaderboard.views.questions import question_columns
+from leaderboard.views.questions import QuestionsForm, question_columns
 from leaderboard.views.relation import models_table, on_relation
 from probing.errors import BadInput
 

@@ -227,10 +227,9 @@ def option_names(run: Run, relation: str, index: int) -> tuple[str, ...]:
     return labels_of(ranges, relation, index) if relation in ranges else ()
 
 
-def item(run: Run, relation: str, template: int, index: int) -> Row | None:
-    """Return one item with all its columns, or None if the run has no such item."""
-    numbers = find(run, ItemFilter(relation=relation, template=template))
-    return next((row for row in rows(run, numbers) if row["index"] == index), None)
+def of_item(run: Run, relation: str, index: int) -> dict[int, Row]:
+    """Map each template to the row of an item with all its columns; nothing if the run was not asked the item."""
+    return {row["template"]: row for row in answers(run, relation, [index], names(run))}
 
 
 def answers(run: Run, relation: str, indices: Collection[int], columns: Sequence[str]) -> list[Row]:

@@ -30,8 +30,13 @@ from leaderboard.probe_pages.descriptions import counts, description, sentence_a
 from leaderboard.probe_pages.diversity import diversity_sections, overlap_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
-from leaderboard.probe_pages.question_forms import FREE_TEXT
-from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
+from leaderboard.probe_pages.questions_in_words import (
+    FREE_TEXT,
+    example_question,
+    group_title,
+    read_relations,
+    relation_name,
+)
 from leaderboard.probe_pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table

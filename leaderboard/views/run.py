@@ -28,10 +28,9 @@ from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
-from leaderboard.probe_pages.item_columns import right_or_wrong
-from leaderboard.probe_pages.item_sentences import sentences
+from leaderboard.probe_pages.items import right_or_wrong
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names, sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
