@@ -53,7 +53,11 @@ def test_a_page_shows_the_question_of_a_row_in_place_of_its_subject() -> None:
     subject = ItemColumns().build(RUN, VALUES, sentences=SENTENCES)[0]
     assert subject.title == "Question"
     cell = subject.cell(ROW)
-    assert (cell.text, cell.value, cell.href) == ("Chad is in ____.", "Chad", "/benchmarks/starter/items/P30-3/?run=7&wording=2")
+    assert (cell.text, cell.value, cell.href) == (
+        "Chad is in ____.",
+        "Chad",
+        "/benchmarks/starter/items/P30-3/?run=7&wording=2",
+    )
     assert subject.cell(ROW | {"index": 4}).text == "Chad"
 
 

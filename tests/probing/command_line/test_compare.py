@@ -75,7 +75,7 @@ def test_compare_says_in_what_the_runs_differ(
         "model: fake/hash and fake/other",
         f"commit: {'0' * 40} and {'2' * 40}",
         "reduction: sum and mean",
-        "generic_subjects: not set and it",
+        "generic subjects: not set and it",
         "device: cpu and cuda:0",
     ]
 
