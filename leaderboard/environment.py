@@ -50,5 +50,13 @@ def env_choice(name: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def env_address(name: str) -> str:
+    """Return an address of the web without its last slash, empty where none is set."""
+    value = os.environ.get(name, "").strip().rstrip("/")
+    if value and not value.startswith(("https://", "http://")):
+        raise ImproperlyConfigured(f"{name}={value!r} is no address. Set it like {name}=https://docs.example.org.")
+    return value
+
+
 def env_path(name: str, default: Path) -> Path:
     return Path(os.environ.get(name) or default).expanduser().resolve()

@@ -11,7 +11,16 @@ from typing import Any
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.environment import env_bool, env_choice, env_int, env_list, env_networks, env_path, env_share
+from leaderboard.environment import (
+    env_address,
+    env_bool,
+    env_choice,
+    env_int,
+    env_list,
+    env_networks,
+    env_path,
+    env_share,
+)
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 MEMORY_OVERHEAD = 1.25  # memory of a run by that of the weights: a quarter more is for the program and its batches
@@ -259,6 +268,7 @@ STATICFILES_DIRS = [
     ("plotly", package_folder("plotly") / "package_data"),
 ]
 HUB_ORGANISATION = os.environ.get("CLOZEBOARD_HUB_ORGANISATION", "").strip()  # that publishes the shipped benchmarks
+DOCUMENTATION = env_address("CLOZEBOARD_DOCUMENTATION")  # of the built documentation, to which /methods/ leads
 WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600  # seconds; the address of a file changes with its content
 WHITENOISE_USE_FINDERS = True  # files are served from where they are installed, without collectstatic
 STORAGES = {

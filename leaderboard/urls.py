@@ -2,9 +2,9 @@
 
 from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
-from django.urls import include, path, register_converter
+from django.urls import include, path, register_converter, reverse_lazy
 from django.urls.converters import IntConverter, StringConverter
-from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.generic import RedirectView
 
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
@@ -15,26 +15,23 @@ from leaderboard.views.benchmark_files import benchmark_picture_view, croissant_
 from leaderboard.views.benchmarks import benchmarks_view
 from leaderboard.views.board import board_view
 from leaderboard.views.changes import changes_view
-from leaderboard.views.cited_score import cited_score_view
 from leaderboard.views.compare import compare_view
 from leaderboard.views.crawlers import SITEMAPS, robots_view
-from leaderboard.views.embed import embed_view
 from leaderboard.views.feeds import ChangesFeed, ResultsFeed
 from leaderboard.views.health import health_view
-from leaderboard.views.item import item_view
 from leaderboard.views.items import items_view, lines_view, parquet_view
-from leaderboard.views.methods import guide_view, methods_view
+from leaderboard.views.methods import methods_view
 from leaderboard.views.metrics import metrics_view
 from leaderboard.views.model import model_view
+from leaderboard.views.not_found import gone
 from leaderboard.views.overview import overview_view
-from leaderboard.views.question import question_view
+from leaderboard.views.question import former_item_view, question_view
 from leaderboard.views.questions import questions_view
 from leaderboard.views.queue import queue_view
 from leaderboard.views.quiz import quiz_view
 from leaderboard.views.relation import relation_view
 from leaderboard.views.run import run_view
 from leaderboard.views.run_files import (
-    badge_view,
     eval_results_view,
     evaluation_samples_view,
     evaluation_view,
@@ -89,11 +86,9 @@ handler500 = "leaderboard.serving.errors.server_error"
 runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
-    path("cite/", kept(cited_score_view), name="cite_score"),
     path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
     path("model-card.md", kept(model_card_view), name="model_card"),
     path("picture.png", kept(picture_view), name="run_picture"),
-    path("badge.svg", kept(badge_view), name="badge"),
     path("reproduce.sh", kept(script_view), name="script"),
     path("requirements.txt", kept(requirements_view), name="requirements"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
@@ -101,7 +96,6 @@ runs = [
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
     path("items.jsonl", lines_view, name="lines"),
-    path("items/<str:relation>/<number:template>/<number:index>/", kept(item_view), name="item"),
 ]
 
 benchmarks = [
@@ -145,12 +139,21 @@ crawlers = [
     path("sitemap-<section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, "sitemap_part"),
 ]
 
+# Addresses of what is no more lead to what takes its place, or say that it is gone.
+former = [
+    path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
+    path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
+    path("methods/<slug:name>/", RedirectView.as_view(url=reverse_lazy("methods"))),
+    path("runs/<number:pk>/badge.svg", gone),
+    path("embed/<path:page>", gone),
+    path("embed/", gone, {"page": ""}),
+]
+
 urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),
     path("snapshots/", include(snapshots)),
-    path("embed/<path:page>", xframe_options_exempt(kept(embed_view)), name="embed"),
-    path("embed/", xframe_options_exempt(kept(embed_view)), {"page": ""}, "embed"),
+    path("", include(former)),
     path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<model:name>/", kept(model_view), name="model"),
@@ -164,7 +167,6 @@ urlpatterns = [
     path("queue/", kept(queue_view), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
-    path("methods/<slug:name>/", kept(guide_view), name="guide"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", kept(status_view, seconds=2), name="status"),

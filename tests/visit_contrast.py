@@ -62,7 +62,7 @@ items = table(f"/runs/{first.pk}/items/?format=csv")
 assert {"false_label", "log_odds", "correct"} <= set(items.columns)
 assert "the true statement is more probable" in page(f"/runs/{first.pk}/items/?correct=no")
 item = items.iloc[0]
-shown = page(f"/runs/{first.pk}/items/{item.relation}/{item.template}/{item['index']}/")
+shown = page(f"/benchmarks/{SLUG}/items/{item.relation}-{item['index']}/?run={first.pk}&wording={item.template + 1}")
 assert "False answer" in shown and "Log odds" in shown
 assert "Preference for the truth" in page(f"/compare/?m={first.pk}&m={second.pk}")
 answers = table(f"/compare/?m={first.pk}&m={second.pk}&format=csv&table=disagreements")

@@ -33,7 +33,7 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
-from leaderboard.views.item_filters import ItemsForm
+from leaderboard.views.items import ItemsForm
 from probing.errors import BadInput
 
 LOOK_AGAIN = 5  # seconds after which what goes on is worth another look

@@ -14,20 +14,19 @@ from leaderboard.api.parameters import PagedQuery, PageFacts, choice, one_of, pa
 from leaderboard.api.runs import Json
 from leaderboard.display.tables import Column
 from leaderboard.lists.overview_filter import FACETS
-from leaderboard.lists.question_outcomes import question_outcomes
 from leaderboard.lists.questions import (
     ORDERS,
     PLACE_TAGS,
     difficulties,
     question_id,
     question_named,
+    question_outcomes,
     read_questions,
     values_of_tag,
 )
 from leaderboard.probe_pages import pages_of
 from leaderboard.views.overview import matrix_table, selection
-from leaderboard.views.question_filters import QuestionsForm
-from leaderboard.views.questions import question_columns
+from leaderboard.views.questions import QuestionsForm, question_columns
 from leaderboard.views.relation import models_table, on_relation
 from probing.errors import BadInput
 

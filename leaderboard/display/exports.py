@@ -2,23 +2,20 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, TypeVar
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
 from django.utils.text import slugify
 
-from leaderboard.display import csv_metadata
 from leaderboard.display.cells import Raw, written
-from leaderboard.display.links import link
 from leaderboard.display.tables import Table, select
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
 
 CONTENT_TYPE = "text/csv; charset=utf-8"
 JSON_LINES = "application/jsonl; charset=utf-8"
-CSV_FORMATS = ("csv", csv_metadata.FORMAT)  # values of the parameter `format`
 BYTE_ORDER_MARK = "\ufeff"
 LINES = 200  # that are sent at once; each by itself would take longer to send than to write
 LOOKED_AT = 50  # rows at the start whose scripts decide about the byte order mark
@@ -74,28 +71,10 @@ def csv_response(
 
 
 def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
-    """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one.
-
-    The request may ask for the description of its columns instead.
-    """
+    """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one."""
     names, values = _exported(table, request.GET)
-    if request.GET.get("format") == csv_metadata.FORMAT:
-        meanings = {column.name: column.help for column in (table.export or table).columns if column.help}
-        types = [csv_metadata.datatype(row[place] for row in values) for place in range(len(names))]
-        return metadata_response(request, table.caption, dict(zip(names, types, strict=True)), meanings, table.name)
     response = HttpResponse("".join(csv_lines(names, values)), content_type=CONTENT_TYPE)
     return _as_download(response, request, table.name)
-
-
-def metadata_response(
-    request: HttpRequest, title: str, types: Mapping[str, str], meanings: Mapping[str, str], table: str = ""
-) -> JsonResponse:
-    """Return what the columns of a CSV file hold, as the file that stands beside it; `types`: of each column."""
-    address = request.build_absolute_uri(_address(request, "csv"))
-    content = csv_metadata.metadata(address, title, types, meanings)
-    headers = {"Content-Disposition": f'attachment; filename="{file_name(request, table)}.csv-metadata.json"'}
-    options = {"indent": 1, "ensure_ascii": False}
-    return JsonResponse(content, json_dumps_params=options, content_type=csv_metadata.CONTENT_TYPE, headers=headers)
 
 
 def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
@@ -111,8 +90,8 @@ def _json_lines(rows: Iterable[object]) -> Iterator[str]:
 
 
 def wants_csv(request: HttpRequest) -> bool:
-    """Tell whether a request asks for a table as CSV, or for what its columns hold."""
-    return request.GET.get("format") in CSV_FORMATS
+    """Tell whether a request asks for a table as CSV."""
+    return request.GET.get("format") == "csv"
 
 
 def file_name(request: HttpRequest, table: str = "") -> str:
@@ -131,13 +110,6 @@ def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list
     ]
 
 
-def _address(request: HttpRequest, chosen: str) -> str:
-    return f"{request.path}{link(request.GET, format=chosen)}"
-
-
 def _as_download(response: ResponseT, request: HttpRequest, table: str = "") -> ResponseT:
-    """Name the file, and the description of its columns beside it."""
-    beside = request.build_absolute_uri(_address(request, csv_metadata.FORMAT))
-    response["Link"] = f'<{beside}>; rel="describedby"; type="{csv_metadata.CONTENT_TYPE}"'
     response["Content-Disposition"] = f'attachment; filename="{file_name(request, table)}.csv"'
     return response

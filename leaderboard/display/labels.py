@@ -30,14 +30,12 @@ DIMENSIONS = {
     "head": "Kind of place",
     "major": "Major fact types",
     "repeats": "Repeated words",
-    "normalisation": "Normalisation",
     "repetition": "Repetition",
     "truth": "Truth",
 }
 SETTINGS = {
     "dtype": "Number format",
     "pll": "PLL",
-    "pmi": "PMI",
     "start": "Start token",
     "templates": "Wordings",
 }

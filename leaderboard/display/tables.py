@@ -147,8 +147,8 @@ class TableView:
     """One page of a table with the links that change the view.
 
     `head` is the column that names the rows. Narrow screens show a card for each row if `cards` is set. `total` is the
-    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` and `latex` are the
-    addresses of the table in these formats, empty where the page offers none.
+    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the address
+    of the table as CSV.
     """
 
     table: Table[Any]
@@ -159,7 +159,6 @@ class TableView:
     total: int
     empty: bool
     csv: str
-    latex: str = ""
     pages: list[PageLink] = field(default_factory=list)
 
     @property
@@ -168,12 +167,12 @@ class TableView:
         return self.cards and any(head.column.folded for head in self.headers)
 
 
-def view(table: Table[Any], query: QueryDict, *, latex: bool = False) -> TableView:
-    """Return the page of the table that the query string asks for; `latex`: the page offers it as LaTeX, too."""
-    return views([table], query, latex=latex)[table.name]
+def view(table: Table[Any], query: QueryDict) -> TableView:
+    """Return the page of the table that the query string asks for."""
+    return views([table], query)[table.name]
 
 
-def views(tables: Sequence[Table[Any]], query: QueryDict, *, latex: bool = False) -> dict[str, TableView]:
+def views(tables: Sequence[Table[Any]], query: QueryDict) -> dict[str, TableView]:
     """Return the pages of several tables by name; what their cells need is read at once for tables of one `prepare`."""
     pages = [(table, select(table, query, all_pages=False)) for table in tables]
     by_function: dict[Callable[[Sequence[Any]], object], list[Any]] = {}
@@ -181,10 +180,10 @@ def views(tables: Sequence[Table[Any]], query: QueryDict, *, latex: bool = False
         by_function.setdefault(table.prepare, []).extend(rows)
     for prepare, prepared in by_function.items():
         prepare(prepared)
-    return {table.name: _view(table, rows, query, latex) for table, rows in pages}
+    return {table.name: _view(table, rows, query) for table, rows in pages}
 
 
-def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict, latex: bool) -> TableView:
+def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict) -> TableView:
     columns = _filled(table, rows)
     name = {"table": None if table.main else table.name, table.parameter("page"): None}
     return TableView(
@@ -196,7 +195,6 @@ def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict, latex: bool)
         total=len(table.rows),
         empty=all(table.is_pinned(row) for row in table.rows),
         csv=link(query, format="csv", **name),
-        latex=link(query, format="latex", **name) if latex else "",
         pages=_page_links(table, query),
     )
 

@@ -1,7 +1,7 @@
 """Runs as records of Every Eval Ever, the shared format of evaluation results (schema 0.3.0).
 
 A record has two files: one with all scores, and for runs with stored answers one with a line for each of them. Both
-contain everything that the run has, in the fields that the format leaves open, so that nothing is lost on the way back.
+contain everything that the run has, in the fields that the format leaves open, so that nothing is lost.
 The package `every_eval_ever` is not used to write them, as it needs an older huggingface_hub than this project; the
 tests hold the files against its schema.
 """

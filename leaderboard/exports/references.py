@@ -1,13 +1,42 @@
-"""References to what the site shows, as plain text, BibTeX and CSL-JSON."""
+"""References to runs, models, benchmarks, snapshots and other pages, as plain text, BibTeX and CSL-JSON."""
 
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
+from django.utils.text import slugify
+
+from leaderboard.display import cells, labels
+from leaderboard.display.figures import figure, interval_note
+from leaderboard.display.labels import within
 from leaderboard.display.visible import visible
-from leaderboard.exports.latex import latex
+from leaderboard.models import Benchmark, Run, Score, Snapshot
+from leaderboard.probe_pages import pages_of
+from leaderboard.probe_pages.culture.places import variant_in_words
+from leaderboard.probe_pages.pages import ProbePages
 
 SITE = "Clozeboard"
+MOST_FIGURES = 12  # that the reference of a model lists
+# Characters that mean something to LaTeX, and signs of the pages that its text fonts lack, with what prints them.
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    **{character: f"\\{character}" for character in "{}$&#%_"},
+    "±": r"$\pm$",
+    "−": "$-$",
+    "×": r"$\times$",
+    "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "○": r"$\circ$",
+    "●": r"$\bullet$",
+    **{sign: f"$^{digit}$" for sign, digit in zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-", strict=True)},
+}
 
 
 @dataclass(frozen=True)
@@ -42,10 +71,10 @@ class Reference:
         """The reference as an entry of a BibTeX file; the fields `url` and `urldate` need a style that prints them."""
         day = self.issued or self.accessed
         fields = {
-            "title": f"{{{latex(self.title)}}}",
+            "title": f"{{{_latex(self.title)}}}",
             "author": f"{{{SITE}}}",
             "year": f"{day:%Y}" if day else "",
-            "note": latex(": ".join(filter(None, [self.part.capitalize(), self.details]))),
+            "note": _latex(": ".join(filter(None, [self.part.capitalize(), self.details]))),
             "url": self.address,
             "urldate": f"{self.accessed:%Y-%m-%d}" if self.accessed else "",
         }
@@ -73,3 +102,106 @@ class Reference:
 
 def _csl_date(day: date | None) -> dict[str, list[list[int]]] | None:
     return {"date-parts": [[day.year, day.month, day.day]]} if day else None
+
+
+def _latex(text: str) -> str:
+    """Return a text, escaped for LaTeX; scripts other than the Latin one need XeLaTeX or LuaLaTeX."""
+    return "".join(LATEX.get(character, character) for character in visible(text))
+
+
+class ReferenceFile(NamedTuple):
+    """A format of references: its content type, the suffix of its files, and how their text is made."""
+
+    content_type: str
+    suffix: str
+    text: Callable[[Reference], str]
+
+
+def _csl_text(reference: Reference) -> str:
+    return json.dumps([reference.csl], ensure_ascii=False, indent=2)
+
+
+# By the names that the query string has for them.
+FILES = {
+    "citation": ReferenceFile("text/plain", "txt", attrgetter("text")),
+    "bibtex": ReferenceFile("application/x-bibtex", "bib", attrgetter("bibtex")),
+    "csl": ReferenceFile("application/vnd.citationstyles.csl+json", "csl.json", _csl_text),
+}
+
+
+def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
+    """Return how a finished run is cited, with all that pins its figure; `address`: of its page, absolute."""
+    facts = [
+        figure_in_words(pages.metric_label(score.metric), score),
+        ", ".join(filter(None, [run.model.version_in_words, variant_in_words(run)])),
+        f"benchmark version {run.benchmark.version[:12]}",
+        _origin(run),
+    ]
+    return Reference(
+        key=f"clozeboard-run-{run.pk}",
+        title=f"{run.model.title} on {run.benchmark.title}",
+        details="; ".join(filter(None, facts)),
+        address=address,
+        part=f"run {run.pk}",
+        version=run.benchmark.version,
+        issued=run.finished.date() if run.finished and not run.is_published else None,
+    )
+
+
+def model_reference(name: str, figures: Sequence[tuple[Run, Score]], address: str, accessed: date) -> Reference:
+    """Return how the page of a model is cited: its figures with their runs, as long as these are few."""
+    listed = [_figure_of_run(run, score) for run, score in figures[:MOST_FIGURES]]
+    more = len(figures) - len(listed)
+    return Reference(
+        key=f"clozeboard-model-{slugify(name.replace('/', ' '))}",
+        title=f"{name}: figures by benchmark",
+        details="; ".join([*listed, *([f"and {more} more"] if more else [])]),
+        address=address,
+        accessed=accessed,
+    )
+
+
+def benchmark_reference(benchmark: Benchmark, models: int, address: str, accessed: date) -> Reference:
+    """Return how the standings of a benchmark are cited."""
+    return Reference(
+        key=f"clozeboard-benchmark-{slugify(benchmark.name.replace(':', ' '))}",
+        title=f"Standings on {benchmark.title}",
+        details=f"{labels.number_of(models, 'run')}; benchmark version {benchmark.version[:12]}",
+        address=address,
+        version=benchmark.version,
+        accessed=accessed,
+    )
+
+
+def snapshot_reference(snapshot: Snapshot, address: str) -> Reference:
+    """Return how frozen tables are cited."""
+    return Reference(
+        key=f"clozeboard-snapshot-{snapshot.digest[:12]}",
+        title=snapshot.title,
+        details=f"tables as they were on {snapshot.created:%Y-%m-%d}",
+        address=address,
+        part="snapshot",
+        version=snapshot.digest,
+        issued=snapshot.created.date(),
+    )
+
+
+def figure_in_words(metric: str, score: Score) -> str:
+    """Return a figure with its interval and the number of its questions; `metric`: the title of its metric."""
+    note = interval_note(score.low, score.high)
+    interval = f" ({note})" if note else ""
+    items = f" over {cells.items(score.n).text} questions" if score.n else ""
+    return f"{within(metric)} {figure(score.value or 0.0)}{interval}{items}"
+
+
+def _figure_of_run(run: Run, score: Score) -> str:
+    metric = pages_of(run.benchmark).metric_label(score.metric)
+    version = run.benchmark.version[:12]
+    return f"{run.benchmark.title} (version {version}, run {run.pk}): {figure_in_words(metric, score)}"
+
+
+def _origin(run: Run) -> str:
+    """Return when the figure was measured, or who published it."""
+    if run.reference:
+        return f"{run.get_provenance_display().lower()}: {run.reference}"
+    return f"{run.get_provenance_display().lower()} on {run.finished:%Y-%m-%d}" if run.finished else ""

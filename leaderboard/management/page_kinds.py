@@ -77,8 +77,9 @@ def of_benchmark(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     yield "relation", f"/benchmarks/{benchmark}/relations/{item['relation']}/"
     yield "run", f"/runs/{first}/"
     yield "items", f"/runs/{first}/items/"
-    yield "item", f"/runs/{first}/items/{item['relation']}/{item['template']}/{item['index']}/"
-    yield "question", f"/benchmarks/{benchmark}/items/{item['relation']}-{item['index']}/"
+    question = f"/benchmarks/{benchmark}/items/{item['relation']}-{item['index']}/"
+    yield "question", question
+    yield "question-of-run", f"{question}?run={first}&wording={item['template'] + 1}"
     for second in others[:1]:
         yield "compare", f"/compare/?m={first}&m={second}"
 

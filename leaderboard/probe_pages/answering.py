@@ -8,17 +8,16 @@ from leaderboard.models import Benchmark
 from leaderboard.probe_pages.culture.places import Place, rows_in_place
 from leaderboard.probe_pages.culture.sections import models, predicates_of_places, run_sections
 from leaderboard.probe_pages.culture.sides import sides
-from leaderboard.probe_pages.item_columns import ItemColumns
-from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
-from leaderboard.probe_pages.question_forms import FREE_TEXT
+from leaderboard.probe_pages.items import ItemColumns, ItemRow, RunAnswer, facts_table
+from leaderboard.probe_pages.questions_in_words import FREE_TEXT
 from leaderboard.probe_pages.ranking import PAGES as RANKING
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
 
 
-def item_page(item: ItemRow) -> ItemPage:
-    """Return the page of a question with everything that is stored of it."""
-    return ItemPage("item_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return everything that is stored of the answer to a question."""
+    return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
@@ -34,7 +33,7 @@ PAGES = replace(
     offers_options=False,
     option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
     item_columns=ITEM_COLUMNS,
-    item_page=item_page,
+    run_answer=run_answer,
     question_form=FREE_TEXT,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,

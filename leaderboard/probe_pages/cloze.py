@@ -16,10 +16,10 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import cloze_fact_types as fact_types
 from leaderboard.probe_pages.breakdowns import group_href
 from leaderboard.probe_pages.cloze_fact_types import HEADS, FactTypeKey, MacroAverage, ScoresByFactType
-from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, item_page
+from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, run_answer
 from leaderboard.probe_pages.cloze_models import difficulty_section, side_by_side
 from leaderboard.probe_pages.pages import Json, ProbePages
-from leaderboard.probe_pages.question_forms import TYPED
+from leaderboard.probe_pages.questions_in_words import TYPED
 from leaderboard.probe_pages.training import TRAINING_METRICS, training_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.cloze import MAJOR
@@ -191,7 +191,7 @@ PAGES = ProbePages(
     # These figures are relative to those of the same model before its training.
     published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
     item_columns=ITEM_COLUMNS,
-    item_page=item_page,
+    run_answer=run_answer,
     model_answer=MODEL_ANSWER,
     question_form=TYPED,
     run_sections=run_sections,

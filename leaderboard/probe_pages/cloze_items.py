@@ -9,8 +9,15 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.models import Run
-from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, item_url
-from leaderboard.probe_pages.item_pages import PLACE_COLUMNS, ItemPage, ItemRow, facts_table
+from leaderboard.probe_pages.items import (
+    PLACE_COLUMNS,
+    ColumnValues,
+    ItemColumns,
+    ItemRow,
+    RunAnswer,
+    facts_table,
+    item_url,
+)
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing, Row
 from probing.probes.cloze import Cloze
@@ -24,7 +31,7 @@ WRITTEN_NOTE = (
     "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
     "Sentences whose blank is not at their end are not asked."
 )
-# Columns that the page of an item shows above its table of facts.
+# Columns that the page of a question shows above the table of facts.
 ABOVE_FACTS = (
     *PLACE_COLUMNS,
     *("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation"),
@@ -68,16 +75,17 @@ def _answer_text(row: Row) -> str:
 MODEL_ANSWER = ModelAnswer(("predictions", "prediction_label", "rank"), _answer_text)
 
 
-def item_page(item: ItemRow) -> ItemPage:
-    """Return the page of a sentence with its blank, and what the model put there."""
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return a sentence with its blank, and what the model put there."""
     row = item.row
     context: dict[str, Any] = {
+        "row": row,
         "blank": row["statement"].partition(BLANK_TEXT),
         "said": verdict(row, k_of(item.run)),
         "written": _continuation(row),
     }
     ranking = [_ranking_table(row)] if row.get("predictions") else []
-    return ItemPage("item_facts.html", context, [*ranking, facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)])
+    return RunAnswer("parts/answer_facts.html", context, [*ranking, facts_table(item, ITEM_COLUMNS, ABOVE_FACTS)])
 
 
 def verdict(row: Row, k: int) -> str:
@@ -124,7 +132,6 @@ def _ranking_table(row: Row) -> Table[RankedWord]:
             Column("right", "Right", lambda word: cells.yes_no(word.right)),
         ],
         rows=[RankedWord(place, *word, place == row["rank"]) for place, word in enumerate(words, 1)],
-        main=True,
         sortable=False,
     )
 

@@ -12,10 +12,9 @@ from leaderboard.display.links import link
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import Comparison, Pattern, read_answers
 from leaderboard.probe_pages.comparison_tables import ComparedRun, group_cell
-from leaderboard.probe_pages.item_columns import item_url
-from leaderboard.probe_pages.item_sentences import RowKey, row_key, sentences
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.probe_pages.questions_in_words import Names
+from leaderboard.probe_pages.questions_in_words import Names, RowKey, row_key, sentences
 from leaderboard.stored.item_rows import Row
 
 DISAGREEMENTS_PER_PAGE = 20

@@ -14,10 +14,8 @@ from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.scores import Slice, StripScores
 from leaderboard.models import Benchmark
-from leaderboard.probe_pages.item_columns import ItemColumns
-from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page
-from leaderboard.probe_pages.question_forms import CHOICE, QuestionForm
-from leaderboard.probe_pages.questions_in_words import group_title
+from leaderboard.probe_pages.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
+from leaderboard.probe_pages.questions_in_words import CHOICE, QuestionForm, group_title
 from probing.benchmark import Relation
 
 Json = Mapping[str, Any]
@@ -81,8 +79,8 @@ class ProbePages:
     that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
     benchmark to the metric of its published figures, where these are not in the probe's main metric.
     Relations: `relation_slice` names the scores that the page of a relation shows.
-    Items: `item_columns` describes the list of a run's items, `item_page` makes the page of one, `model_answer` reads
-    the model's answer from a row, `question_form` says how an item is put to a reader.
+    Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
+    run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
     before that the group of items that the reader chose, a `culture.places.Place`. `strip_sections` are those of a
@@ -113,7 +111,7 @@ class ProbePages:
     relation_slice: Callable[[Relation | None, str], tuple[str, str]] = relation_slice
 
     item_columns: ItemColumns = MULTIPLE_CHOICE_COLUMNS
-    item_page: Callable[[ItemRow], ItemPage] = option_page
+    run_answer: Callable[[ItemRow], RunAnswer] = answer_among_options
     model_answer: ModelAnswer = PREDICTION
     question_form: QuestionForm = CHOICE
 

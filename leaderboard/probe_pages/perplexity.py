@@ -13,14 +13,12 @@ from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.item_columns import ItemColumns
-from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, facts_table
+from leaderboard.probe_pages.items import ItemColumns, ItemRow, RunAnswer, facts_table
 from leaderboard.probe_pages.pages import Json, ProbePages
 from leaderboard.probe_pages.perplexity_comparison import comparison_sections
 from leaderboard.probe_pages.perplexity_metrics import METRIC_LABELS, GroupScores, scores_by_group
 from leaderboard.probe_pages.perplexity_p_values import models_section, p_values_section, summaries
-from leaderboard.probe_pages.question_forms import STATEMENT
-from leaderboard.probe_pages.questions_in_words import wording
+from leaderboard.probe_pages.questions_in_words import STATEMENT, wording
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter, ItemsMissing
 from probing.analysis.perplexity import PHRASING_METRICS, TEMPLATE, TOKENIZER_NOTE
@@ -147,9 +145,9 @@ def perplexities(run: Run) -> list[Distribution]:
     ]
 
 
-def item_page(item: ItemRow) -> ItemPage:
-    """Return the page of a statement with everything that is stored of it."""
-    return ItemPage("item_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return everything that is stored of a statement."""
+    return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
 def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
@@ -170,7 +168,7 @@ PAGES = ProbePages(
     asked_by="true and false statements, compared by perplexity",
     published_scores=published_scores,
     item_columns=ITEM_COLUMNS,
-    item_page=item_page,
+    run_answer=run_answer,
     model_answer=ModelAnswer((), lambda row: ""),
     question_form=STATEMENT,
     run_sections=run_sections,

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import isnan
 
-from django.urls import reverse
-
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.sections import Section
@@ -13,6 +11,7 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.lists.compared_runs import compared_rows, records, short_names, stored_results
 from leaderboard.models import Run
 from leaderboard.probe_pages.breakdowns import titled_cell
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.questions_in_words import group_title, relation_names
 from leaderboard.stored.item_rows import Row
 from probing.analysis.comparison import RESULT_NAMES
@@ -72,7 +71,7 @@ def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[R
     relations = relation_names(runs[0])
 
     def statement(row: Row) -> Cell:
-        address = reverse("item", args=[runs[0].pk, row["relation"], row["template"], row["index"]])
+        address = item_url(runs[0], row)
         return cells.text(row["statement"], href=address)
 
     relations = relation_names(runs[0])

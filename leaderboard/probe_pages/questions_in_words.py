@@ -1,17 +1,21 @@
-"""Names of relations and of other groups of items in words, and questions as sentences with their answers."""
+"""Questions in words: names of relations and groups of items, and the sentences in which readers see items."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from leaderboard.display import labels
 from leaderboard.display.cells import Cell
+from leaderboard.lists.compared_runs import ModelAnswer
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages.culture.sides import pair_title
 from leaderboard.stored.benchmarks import read
+from leaderboard.stored.item_rows import Row
 from probing.analysis.crossed import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
+from probing.probes.choices import OTHER_BLANK
 from probing.statements.geography.fact_types import FACT_TYPES
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT, Prompt, prompt
 
@@ -160,3 +164,100 @@ def example_cell(relation: Relation) -> Cell:
     filled = _prompt(relation, item).fill(relation.options_of(item)[item.answers[0]])
     pieces = (filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :])
     return Cell(filled.text, filled.text, pieces=pieces, lang=language_of(relation))
+
+
+NO_STATEMENTS = (
+    "Its questions are statements that are true or false, and a model's answer is how perplexing it finds each of them."
+)
+NO_VECTORS = "Its questions compare the vectors of words, so there is no sentence to complete."
+NO_TEXTS = "Its questions are answered by free texts, which this page cannot judge."
+
+
+class ShownSentence(NamedTuple):
+    """A sentence with a blank between `before` and `after`; without a blank `before` is the whole text."""
+
+    before: str
+    after: str = ""
+    blank: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.before}____{self.after}" if self.blank else self.before
+
+
+class QuestionForm(NamedTuple):
+    """How an item is put to a reader.
+
+    `sentence` makes the text of an item by the number of a template. `answer` reads a model's answer from a row where
+    that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `unplayable` says why readers
+    cannot answer these questions themselves; it is empty where they can. `typed` tells that they write the answer,
+    and `hint` which of several answers counts.
+    """
+
+    sentence: Callable[[Relation, Item, int], ShownSentence]
+    answer: ModelAnswer | None = None
+    unplayable: str = ""
+    typed: bool = False
+    hint: str = ""
+
+
+def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the item's sentence with an empty blank in place of the answer."""
+    filled = prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill("", OTHER_BLANK)
+    return ShownSentence(filled.text[: filled.start], filled.text[filled.end :])
+
+
+def statement(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the statement, whose phrasings are the item's options."""
+    return ShownSentence(relation.options_of(item)[template], blank=False)
+
+
+def question(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the question that a chat model is asked, or the item's sentence where there is none."""
+    if not relation.questions:
+        return with_blank(relation, item, template)
+    return ShownSentence(relation.questions[0].replace(SUBJECT_SLOT, item.subject), blank=False)
+
+
+def subject(relation: Relation, item: Item, template: int) -> ShownSentence:
+    return ShownSentence(item.subject, blank=False)
+
+
+def _perplexity(row: Row) -> str:
+    return f"perplexity {row['perplexity']:,.1f}"
+
+
+CHOICE = QuestionForm(with_blank)
+TYPED = QuestionForm(with_blank, typed=True)
+FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
+STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
+FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
+CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)
+
+
+RowKey = tuple[str, int, int]  # relation, template and index
+Sentences = Mapping[RowKey, str]
+
+
+def row_key(row: Row) -> RowKey:
+    return row["relation"], row["template"], row["index"]
+
+
+def usual_sentence(benchmark: Benchmark, form: QuestionForm, relation: Relation, item: Item) -> str:
+    """Return an item's question in the first of the benchmark's usual wordings."""
+    usual: int = next(iter(benchmark.settings.get("templates") or [0]))
+    template = 0 if item.wording or usual >= len(relation.templates) else usual
+    return str(form.sentence(relation, item, template))
+
+
+def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
+    """Map the key of each row to its question; rows without a question in the benchmark's files are left out."""
+    templates: dict[str, dict[int, set[int]]] = {}  # templates by relation and index
+    for label, template, index in map(row_key, rows):
+        templates.setdefault(label, {}).setdefault(index, set()).add(template)
+    return {
+        (relation.label, template, item.index): str(form.sentence(relation, item, template))
+        for relation in read_relations(run.benchmark)
+        if relation.label in templates
+        for item in relation.items
+        for template in templates[relation.label].get(item.index, ())
+    }

@@ -10,7 +10,6 @@ from leaderboard.lists.ranked_rows import Standing
 from leaderboard.lists.runs import finished_runs
 from leaderboard.lists.scores import Slice
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages import normalisations
 from leaderboard.probe_pages.culture.entropies import variety_section
 from leaderboard.probe_pages.culture.places import Place, rows_in_place
 from leaderboard.probe_pages.culture.predictions import predictions
@@ -46,16 +45,15 @@ METRIC_LABELS = {
 
 
 def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the sections about cultures, the predictions of the chosen place, and other normalisations."""
-    sections = [predictions(run, place), normalisations.run_section(run, METRIC, METRIC_LABELS[METRIC])]
-    return [*culture_sections(run, place), *(section for section in sections if section)]
+    """Return the sections about cultures, and the predictions of the chosen place."""
+    of_place = predictions(run, place)
+    return [*culture_sections(run, place), *([of_place] if of_place else [])]
 
 
 def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
     """Return all models on the chosen pair, or on each, and how varied the answers are."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
     sections = [models(rows_in_place(of_pairs, place)), variety_section(benchmark, [*of_pairs, *of_predicates], place)]
-    sections.append(normalisations.benchmark_section(benchmark, METRIC, METRIC_LABELS[METRIC]))
     return [section for section in sections if section]
 
 
@@ -98,7 +96,6 @@ PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={
         "pair": "Culture pair",
-        "pmi": "PMI",
         "few_shot": "Examples before each item",
         "chat": "Use the chat template",
     },

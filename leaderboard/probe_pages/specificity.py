@@ -4,10 +4,9 @@ from leaderboard.display.sections import Section
 from leaderboard.lists.runs import finished_runs, runs_beside
 from leaderboard.lists.scores import figures
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.item_columns import ItemColumns
-from leaderboard.probe_pages.item_pages import ItemPage, ItemRow, option_page, option_page_of
+from leaderboard.probe_pages.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probe_pages.pages import CountColumn, ProbePages
-from leaderboard.probe_pages.question_forms import FINER
+from leaderboard.probe_pages.questions_in_words import FINER
 from leaderboard.probe_pages.specificity_models import CHANGE, alike, changes
 from leaderboard.probe_pages.specificity_promptings import PromptedRun, promptings_section
 from leaderboard.probe_pages.specificity_runs import by_prompting_order, comparable_settings, settings_in_words
@@ -53,11 +52,11 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     return [section for section in sections if section]
 
 
-def item_page(item: ItemRow) -> ItemPage:
-    """Return the page of a pair; a cascade has a template of its own."""
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return the answer to a pair; a cascade has a template of its own."""
     if item.row["prompting"] == "cascade":
-        return option_page_of(item, item.relation.cascades[item.row["template"]])
-    return option_page(item)
+        return answer_in_template(item, item.relation.cascades[item.row["template"]])
+    return answer_among_options(item)
 
 
 PAGES = ProbePages(
@@ -81,7 +80,7 @@ PAGES = ProbePages(
         yes_no={"specific": "Specific", "correct": "Specific, all pairs"},
         file_only=("scores", "exact", "best"),
     ),
-    item_page=item_page,
+    run_answer=run_answer,
     question_form=FINER,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,

@@ -227,25 +227,9 @@ def option_names(run: Run, relation: str, index: int) -> tuple[str, ...]:
     return labels_of(ranges, relation, index) if relation in ranges else ()
 
 
-def column_types(run: Run) -> dict[str, str]:
-    """Return the type of each stored column as CSV writes it; lists are text there."""
-    with opened(run) as file:
-        schema = pq.read_schema(file)
-    return {field.name: _csv_type(field.type) for field in schema}
-
-
-def _csv_type(stored: pa.DataType) -> str:
-    if pa.types.is_boolean(stored):
-        return "boolean"
-    if pa.types.is_integer(stored):
-        return "integer"
-    return "number" if pa.types.is_floating(stored) else "string"
-
-
-def item(run: Run, relation: str, template: int, index: int) -> Row | None:
-    """Return one item with all its columns, or None if the run has no such item."""
-    numbers = find(run, ItemFilter(relation=relation, template=template))
-    return next((row for row in rows(run, numbers) if row["index"] == index), None)
+def of_item(run: Run, relation: str, index: int) -> dict[int, Row]:
+    """Map each template to the row of an item with all its columns; nothing if the run was not asked the item."""
+    return {row["template"]: row for row in answers(run, relation, [index], names(run))}
 
 
 def answers(run: Run, relation: str, indices: Collection[int], columns: Sequence[str]) -> list[Row]:

@@ -14,8 +14,8 @@ from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.links import PageLink
 from leaderboard.display.sections import Anchor, Section, anchors
 from leaderboard.display.tables import Table
-from leaderboard.exports.figure_references import benchmark_reference
 from leaderboard.exports.linked_data import as_script, dataset
+from leaderboard.exports.references import benchmark_reference
 from leaderboard.lists import runs
 from leaderboard.lists.country_shares import are_about_countries
 from leaderboard.lists.runs import ANY_VERSION
@@ -30,15 +30,19 @@ from leaderboard.probe_pages.descriptions import counts, description, sentence_a
 from leaderboard.probe_pages.diversity import diversity_sections, overlap_sections
 from leaderboard.probe_pages.filters import offered_slices, place_of, read_filter
 from leaderboard.probe_pages.published_sections import published_sections
-from leaderboard.probe_pages.question_forms import FREE_TEXT
-from leaderboard.probe_pages.questions_in_words import example_question, group_title, read_relations, relation_name
+from leaderboard.probe_pages.questions_in_words import (
+    FREE_TEXT,
+    example_question,
+    group_title,
+    read_relations,
+    relation_name,
+)
 from leaderboard.probe_pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.probe_pages.standings_chart import standings_charts
 from leaderboard.probe_pages.standings_table import standings_table
 from leaderboard.probe_pages.ties import ties
 from leaderboard.stored.smallest_differences import shown_difference
-from leaderboard.views.citing import page_address
-from leaderboard.views.page import show, switch_links
+from leaderboard.views.page import page_address, show, switch_links
 from probing.benchmark import Relation
 from probing.known_benchmarks import CATALOG
 

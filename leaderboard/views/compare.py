@@ -42,8 +42,7 @@ from leaderboard.probe_pages.disagreement_filters import FILTERED_BY, chosen_row
 from leaderboard.probe_pages.disagreement_tables import agreement_table, disagreements_table
 from leaderboard.probe_pages.questions_in_words import Names, relation_names
 from leaderboard.stored.item_rows import Row
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 from probing.analysis.comparison import RESULT_NAMES
 from probing.errors import ProbingError
 

@@ -12,7 +12,7 @@ from django.utils.feedgenerator import Atom1Feed
 from leaderboard.display.figures import figure
 from leaderboard.display.labels import within
 from leaderboard.display.visible import visible
-from leaderboard.exports.figure_references import score_reference
+from leaderboard.exports.references import run_reference
 from leaderboard.lists.ended_runs import NEWEST, RecentResult, newest_results
 from leaderboard.models import Benchmark, Change, Score
 from leaderboard.models.benchmark import named
@@ -77,7 +77,7 @@ class ResultsFeed(Results):
         result, score = kwargs["item"], main_score(kwargs["item"])
         address = kwargs["request"].build_absolute_uri(self.item_link(result))
         pages = pages_of(result.run.benchmark)
-        text = score_reference(result.run, pages, score, address).text if score else ""
+        text = run_reference(result.run, pages, score, address).text if score else ""
         return {**super().get_context_data(**kwargs), "text": text}
 
 

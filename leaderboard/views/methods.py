@@ -1,6 +1,6 @@
-"""/methods/ : documents as pages, with contents, sections, and an address for every heading and bold term.
+"""/methods/ : docs/methods.md as a page, with contents, sections, and an address for every heading and bold term.
 
-docs/methods.md is the page itself; the documents that it leads to are pages below it.
+What it says of other documents leads to the built documentation, where `settings.DOCUMENTATION` says where that is.
 """
 
 from collections.abc import Sequence
@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import reverse
 from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
@@ -23,8 +22,6 @@ from markdown_it.token import Token
 # read to those who do not see where it stands, is the name of what stands above it.
 SCROLLED = '<div class="scroll" role="group" aria-label="{0}" tabindex="0"><table><caption>{0}</caption>'
 IN_CONTENTS = ("h2", "h3")
-METHODS = "methods"
-GUIDES = ("own-sentences", "judging", "curation")  # the documents that methods.md and these themselves link to
 
 
 class Heading(NamedTuple):
@@ -36,28 +33,21 @@ class Heading(NamedTuple):
 
 
 class Document(NamedTuple):
-    """Its title, the text as HTML, the headings that the contents list, and every id that links can lead to."""
+    """The text as HTML, the headings that the contents list, and every id that links can lead to."""
 
-    title: str
     text: SafeString
     contents: list[Heading]
     ids: frozenset[str]
 
 
 def methods_view(request: HttpRequest) -> HttpResponse:
-    return render(request, "methods.html", read_document(METHODS)._asdict())
+    return render(request, "methods.html", read_methods()._asdict())
 
 
-def guide_view(request: HttpRequest, name: str) -> HttpResponse:
-    if name not in GUIDES:
-        raise Http404(f"There is no guide {name!r}.")
-    return render(request, "guide.html", read_document(name)._asdict())
-
-
-@lru_cache(maxsize=1 + len(GUIDES))
-def read_document(name: str) -> Document:
-    """Read a file of docs/; headings, and paragraphs that begin with a bold term, get ids."""
-    source = (settings.BASE_DIR / "docs" / f"{name}.md").read_text(encoding="utf-8")
+@lru_cache(maxsize=1)
+def read_methods() -> Document:
+    """Read docs/methods.md; headings, and paragraphs that begin with a bold term, get ids."""
+    source = (settings.BASE_DIR / "docs" / "methods.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("table_open", _table_open)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
@@ -67,7 +57,7 @@ def read_document(name: str) -> Document:
     above, tables = "", 0  # the last name, and the number of tables since
     for opening, inside in pairwise(tokens):
         term = _name(opening, inside.children or [])
-        _lead_to_pages(opening.children or [])
+        _lead_to_documentation(opening.children or [])
         if opening.type == "table_open":
             tables += 1
             opening.meta["caption"] = f"{above}, table {tables}" if tables > 1 else above
@@ -84,21 +74,20 @@ def read_document(name: str) -> Document:
             contents.append(Heading(opening.tag, anchor, term))
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
     text = SafeString(markdown.renderer.render(_in_sections(tokens), markdown.options, {}))
-    title = next(_name(opening, inside.children or []) for opening, inside in pairwise(tokens) if opening.tag == "h1")
-    return Document(title, text, contents, frozenset(ids))
+    return Document(text, contents, frozenset(ids))
 
 
-def _lead_to_pages(inside: Sequence[Token]) -> None:
-    """Let links to other documents lead to their pages."""
-    for token in inside:
-        if token.type == "link_open":
-            file, hash_mark, anchor = str(token.attrGet("href")).partition("#")
-            if file.endswith(".md"):
-                token.attrSet("href", f"{_address(file.removesuffix('.md'))}{hash_mark}{anchor}")
-
-
-def _address(name: str) -> str:
-    return reverse("methods") if name == METHODS else reverse("guide", args=[name])
+def _lead_to_documentation(inside: Sequence[Token]) -> None:
+    """Let links to other documents lead to the built ones; without an address of these only their words remain."""
+    for place, token in enumerate(inside):
+        file, hash_mark, anchor = str(token.attrGet("href") or "").partition("#")
+        if not file.endswith(".md"):
+            continue
+        if settings.DOCUMENTATION:
+            token.attrSet("href", f"{settings.DOCUMENTATION}/{file.removesuffix('.md')}.html{hash_mark}{anchor}")
+        else:
+            closing = next(later for later in inside[place:] if later.type == "link_close")
+            token.hidden = closing.hidden = True
 
 
 def _in_sections(tokens: Sequence[Token]) -> list[Token]:

@@ -12,7 +12,7 @@ from leaderboard.display import cells
 from leaderboard.display.columns import interval_columns, source_column
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
-from leaderboard.exports.figure_references import model_reference
+from leaderboard.exports.references import model_reference
 from leaderboard.lists.light_rows import light_rows
 from leaderboard.lists.model_profile import ProfileRow, family_figures, medians, profile
 from leaderboard.lists.published import differs
@@ -33,8 +33,7 @@ from leaderboard.probe_pages.model_sections import (
 )
 from leaderboard.probe_pages.replications import replication_section, replications
 from leaderboard.probe_pages.trajectory_sections import Curve, training_section
-from leaderboard.views.citing import page_address
-from leaderboard.views.page import show
+from leaderboard.views.page import page_address, show
 
 HUB = "https://huggingface.co/"
 NAMED = 10  # runs without results that the page names; a training can have hundreds of steps

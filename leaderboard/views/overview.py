@@ -22,8 +22,7 @@ from leaderboard.probe_pages.overview_measures import PartChoice, measures, part
 from leaderboard.probe_pages.overview_table import overview_table
 from leaderboard.probe_pages.search import benchmarks_and_relations, page_named
 from leaderboard.probe_pages.topics import TOPICS
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 
 DEFAULT_SORT = "coverage"
 

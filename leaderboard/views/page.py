@@ -1,10 +1,11 @@
-"""Functions that several pages share; `show` renders a page, or gives one of its tables or its reference as a file."""
+"""What several pages share; `show` renders a page, or gives one of its tables or its reference as a file."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
 
 from leaderboard.display.charts import Chart
@@ -12,13 +13,11 @@ from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Table, views
-from leaderboard.exports.references import Reference
+from leaderboard.exports.references import FILES, Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
 from leaderboard.probe_pages.culture.places import Place, switches
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.views.citing import latex_response, named_table, reference_response
-from leaderboard.views.embedding import embedded, frames, is_embedded
 
 LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
 
@@ -40,8 +39,6 @@ def show(
     """
     tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
     charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
-    if is_embedded(request):
-        return embedded(request, tables, charts, [*sections, *folded], reference)
     if (file := _file(request, tables, reference)) is not None:
         return file
     by_name = {chart.name: chart for chart in charts}
@@ -51,13 +48,12 @@ def show(
         {
             **context,
             "sections": sections,
-            "tables": views(tables, request.GET, latex=True),
+            "tables": views(tables, request.GET),
             "charts": by_name,
             "can_be_frozen": can_be_frozen(request),
-            "frames": frames(request, tables, charts) if can_be_frozen(request) else [],
             "reference": reference,
             "canonical": request.build_absolute_uri(request.path),
-            "reference_formats": _reference_links(request, tables) if reference else [],
+            "reference_formats": _reference_links(request) if reference else [],
         },
     )
     if context.get("live"):  # it changes with time and with parts of runs
@@ -67,21 +63,41 @@ def show(
 
 def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
     """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
-    chosen, name = request.GET.get("format"), request.GET.get("table", "")
-    if chosen != "latex" and not wants_csv(request):
-        return reference_response(request, reference) if reference else None
-    table = named_table(tables, name)
+    if not wants_csv(request):
+        return _reference_file(request, reference) if reference else None
+    name = request.GET.get("table", "")
+    table = next((table for table in tables if name in ("", table.name)), None)
     if table is None:
         names = ", ".join(table.name for table in tables) or "none"
         return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
-    return table_response(table, request) if wants_csv(request) else latex_response(request, table, reference)
+    return table_response(table, request)
 
 
-def _reference_links(request: HttpRequest, tables: Sequence[Table[Any]]) -> list[PageLink]:
+def _reference_file(request: HttpRequest, reference: Reference) -> HttpResponse | None:
+    """Return the reference in the format that the query string names; None if it names no format of references."""
+    if (chosen := FILES.get(request.GET.get("format", ""))) is None:
+        return None
+    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{chosen.suffix}"'}
+    content_type = f"{chosen.content_type}; charset=utf-8"
+    return HttpResponse(f"{chosen.text(reference)}\n", content_type=content_type, headers=headers)
+
+
+def _reference_links(request: HttpRequest) -> list[PageLink]:
     """Return the links to the files in which the page is cited."""
     formats = {"BibTeX": "bibtex", "CSL-JSON": "csl", "Plain text": "citation"}
-    formats |= {"LaTeX table": "latex"} if tables else {}
     return [PageLink(title, link(request.GET, format=name)) for title, name in formats.items()]
+
+
+def page_address(request: HttpRequest) -> str:
+    """Return the absolute address of what a page shows, with the choices of its reader."""
+    query = link(request.GET, format=None, table=None).removeprefix("?")
+    return request.build_absolute_uri(f"{request.path}?{query}" if query else request.path)
+
+
+def page_reference(request: HttpRequest, key: str, title: str, details: str = "") -> Reference:
+    """Return how a page is cited whose rows may change."""
+    today = timezone.now().date()
+    return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
 
 
 def probe_sections(run: Run, pages: ProbePages, query: QueryDict, place: Place | None = None) -> list[Section]:

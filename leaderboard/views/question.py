@@ -1,11 +1,16 @@
-"""/benchmarks/<slug>/items/<id>/ : one question with its difficulty and the answer of every model."""
+"""/benchmarks/<slug>/items/<id>/ : one question with its difficulty and the answers of all models, or of one run.
 
+With `?run=<number>` the page is about that run: what it answered, with everything that is stored of the answer.
+"""
+
+import re
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django import forms
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from leaderboard.display import cells
@@ -13,27 +18,62 @@ from leaderboard.display.cells import Cell
 from leaderboard.display.exports import table_response, wants_csv
 from leaderboard.display.links import link, page_links, page_number
 from leaderboard.display.tables import Table, TableView, views
-from leaderboard.lists.question_outcomes import QuestionOutcomes, question_outcomes, read_runs
-from leaderboard.lists.questions import BenchmarkQuestion, question_named, question_url
-from leaderboard.models import Benchmark
+from leaderboard.lists.questions import (
+    BenchmarkQuestion,
+    QuestionOutcomes,
+    question_named,
+    question_outcomes,
+    question_url,
+    read_runs,
+)
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.question_forms import ShownSentence
-from leaderboard.probe_pages.question_pages import answers_table, options_table, read_answers
-from leaderboard.probe_pages.question_statements import contrasts, statements_table
-from leaderboard.probe_pages.questions_in_words import language_of, relation_name, tag_text
-from leaderboard.stored.outcomes import RIGHT
-from leaderboard.views.question_filters import AnswersForm
+from leaderboard.probe_pages.items import ItemRow, RunAnswer, item_url
+from leaderboard.probe_pages.questions_in_words import ShownSentence, language_of, relation_name, tag_text
+from leaderboard.stored import item_rows
+from leaderboard.stored.item_rows import ItemsMissing, Row
+from leaderboard.stored.outcomes import RIGHT, outcomes_of
+from leaderboard.views.items import items_missing
+from leaderboard.views.question_answers import answers_table, contrasts, options_table, read_answers, statements_table
 from probing.errors import ProbingError
 from probing.probes.columns import VERSION_TAGS
 
 MODELS_EACH_PAGE = 10
+NUMBER = re.compile("[0-9]{1,18}")  # of a run
+EVERY, NONE = "right", "wrong"
 
 
-class Wording(NamedTuple):
-    """A sentence of the question with the numbers of models that answered it, and that did so rightly."""
+class AnswersForm(forms.Form):
+    """Filters over the models that answered a question."""
 
-    number: int
+    model = forms.CharField(required=False, max_length=100, label="Model")
+    outcome = forms.ChoiceField(
+        required=False,
+        label="Answers",
+        choices=[("", "all"), (EVERY, "right in every wording"), (NONE, "right in none")],
+    )
+
+    def __init__(self, data: Any, judged: bool) -> None:
+        super().__init__(data, label_suffix="")
+        if not judged:
+            del self.fields["outcome"]
+        self.full_clean()
+
+    def passes(self, name: str, share: float | None) -> bool:
+        """Tell whether a run is chosen, given its name and the share of wordings in which it is right."""
+        outcome = self.cleaned_data.get("outcome", "")
+        part = self.cleaned_data.get("model", "").casefold()
+        return part in name.casefold() and share == {EVERY: 1, NONE: 0}.get(outcome, share)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """A sentence of the question with the numbers of models that answered it, and that did so rightly.
+
+    `number` is what pages call it, which counts from 1 over all templates of the relation.
+    """
+
     template: int
     sentence: ShownSentence
     answered: int
@@ -42,30 +82,68 @@ class Wording(NamedTuple):
     current: bool
 
     @property
+    def number(self) -> int:
+        return self.template + 1
+
+    @property
     def share(self) -> Cell:
         return cells.share(self.right / self.answered)
 
 
+@dataclass(frozen=True)
+class RunRows:
+    """A run that the reader has chosen, with its stored rows of the question by template."""
+
+    run: Run
+    rows: dict[int, Row]
+
+    def outcomes(self, question: BenchmarkQuestion) -> QuestionOutcomes:
+        """Return what the run made of the question, wherever it was measured and at whichever step."""
+        of_relation = outcomes_of(self.run).get(question.relation.label)
+        own = {self.run.pk: of_relation.of(question.item.index)} if of_relation else {}
+        return QuestionOutcomes({self.run.pk: self.run.model.hub_id}, own)
+
+    def answer(self, question: BenchmarkQuestion, template: int) -> RunAnswer | None:
+        """Return everything that is stored of the run's answer to a wording, None if it was not asked that."""
+        if template not in self.rows:
+            return None
+        item = ItemRow(self.run, self.rows[template], question.relation, question.item)
+        return pages_of(self.run.benchmark).run_answer(item)
+
+
 def question_view(request: HttpRequest, name: str, question: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(Benchmark, named(name), current=True)
+    run = _chosen_run(request, name)
+    benchmark = run.benchmark if run else get_object_or_404(Benchmark, named(name), current=True)
     try:
         item = question_named(benchmark, question)
+        own = RunRows(run, item_rows.of_item(run, item.relation.label, item.item.index)) if run else None
     except ProbingError as error:
+        if run and isinstance(error, ItemsMissing):
+            return items_missing(request, run, error, "Question")
         return question_missing(request, benchmark, error)
     outcomes, form = question_outcomes(benchmark, item), AnswersForm(request.GET, bool(benchmark.correctness.column))
-    wordings = _wordings(request, benchmark, item, outcomes)
-    runs = [run for run in outcomes.by_share() if form.passes(outcomes.models[run], outcomes.share(run))]
-    tables = _tables(request, benchmark, item, outcomes, runs, wordings)
+    wordings = _wordings(request, benchmark, item, outcomes, own)
+    passing = [number for number in outcomes.by_share() if form.passes(outcomes.models[number], outcomes.share(number))]
+    tables, answer = _parts(request, benchmark, item, own, outcomes, passing, wordings)
     if wants_csv(request):
         return _csv(request, tables)
     context = {
-        **_place(benchmark, item),
+        **_place(benchmark, item, run),
         "form": form,
+        "run": run,
+        "answer": answer,
         "wordings": wordings,
         "verdict": outcomes.in_words(len(wordings)),
-        "tables": _views(request, tables, len(runs)),
+        "tables": _views(request, tables, 1 if run else len(passing)),
     }
     return render(request, "question.html", context)
+
+
+def former_item_view(request: HttpRequest, pk: int, relation: str, template: int, index: int) -> HttpResponse:
+    """Lead from the former page of one item of a run to that of its question."""
+    run = get_object_or_404(Run.objects.select_related("benchmark"), pk=pk)
+    row = {"relation": relation, "template": template, "index": index}
+    return redirect(item_url(run, row), permanent=True)
 
 
 def question_missing(request: HttpRequest, benchmark: Benchmark, error: ProbingError) -> HttpResponse:
@@ -73,11 +151,24 @@ def question_missing(request: HttpRequest, benchmark: Benchmark, error: ProbingE
     return render(request, "question_missing.html", {"benchmark": benchmark, "error": error}, status=404)
 
 
-def _place(benchmark: Benchmark, question: BenchmarkQuestion) -> dict[str, Any]:
-    """Return what a page says about where a question stands."""
+def _chosen_run(request: HttpRequest, name: str) -> Run | None:
+    """Return the run that the reader has chosen, which may be on a former version of the benchmark."""
+    number = request.GET.get("run", "")
+    if not number:
+        return None
+    runs = Run.objects.select_related("model", "benchmark")
+    run = runs.filter(pk=number).first() if NUMBER.fullmatch(number) else None
+    if run is None or run.benchmark.name != name:
+        raise Http404(f"There is no run {number!r:.40} on this benchmark.")
+    return run
+
+
+def _place(benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None) -> dict[str, Any]:
+    """Return what a page says about where a question stands; its neighbours are about the same run."""
     relation, item = question.relation, question.item
     tags = relation.tags_of(item)
     near = {"before": question.before, "after": question.after}
+    same_run = f"?run={run.pk}" if run else ""
     return {
         "benchmark": benchmark,
         "question": question,
@@ -85,50 +176,64 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion) -> dict[str, Any]:
         "relation_name": relation_name(relation),
         "relation_url": reverse("relation", args=[benchmark.name, relation.id]),
         "tags": [(name, tag_text(name, value)) for name, value in tags.items() if name not in VERSION_TAGS],
-        **{name: question_url(benchmark, relation, other) if other else "" for name, other in near.items()},
+        **{
+            name: f"{question_url(benchmark, relation, other)}{same_run}" if other else ""
+            for name, other in near.items()
+        },
     }
 
 
 def _wordings(
-    request: HttpRequest, benchmark: Benchmark, question: BenchmarkQuestion, outcomes: QuestionOutcomes
-) -> list[Wording]:
-    form = pages_of(benchmark).question_form
-    templates = outcomes.asked(benchmark, question)
-    chosen = page_number(request.GET.get("wording", ""), len(templates), 1)
-    return [
-        Wording(
-            number,
-            template,
-            form.sentence(question.relation, question.item, template),
-            len(counted),
-            counted.count(RIGHT),
-            link(request.GET, wording=str(number)),
-            number == chosen,
-        )
-        for number, template in enumerate(templates, 1)
-        for counted in [outcomes.counted(template)]
-    ]
-
-
-def _tables(
     request: HttpRequest,
     benchmark: Benchmark,
     question: BenchmarkQuestion,
     outcomes: QuestionOutcomes,
-    runs: Sequence[int],
-    wordings: list[Wording],
-) -> list[Table[Any]]:
-    """Return the answers of one page of models, and their scores of options or of other statements beside this one."""
-    start = (page_number(request.GET.get("page", ""), len(runs), MODELS_EACH_PAGE) - 1) * MODELS_EACH_PAGE
-    beside = contrasts(question)
-    answers = read_answers(read_runs(runs[start : start + MODELS_EACH_PAGE]), question, outcomes, beside)
-    shown = next(wording.template for wording in wordings if wording.current)
-    table = answers_table(question, answers, [wording.template for wording in wordings])
-    further = [
-        options_table(question, answers, shown),
-        statements_table(benchmark, question, beside, answers, shown),
+    own: RunRows | None,
+) -> list[Wording]:
+    """Return the wordings that some run was asked, the chosen one among them; of a run the first that it was asked."""
+    form, asked_of_run = pages_of(benchmark).question_form, sorted(own.rows) if own else []
+    templates = sorted({*outcomes.asked(benchmark, question), *asked_of_run})
+    by_number = {str(template + 1): template for template in templates}
+    chosen = by_number.get(request.GET.get("wording", ""), [*asked_of_run, *templates][0])
+    return [
+        Wording(
+            template,
+            form.sentence(question.relation, question.item, template),
+            len(counted),
+            counted.count(RIGHT),
+            link(request.GET, wording=str(template + 1)),
+            template == chosen,
+        )
+        for template in templates
+        for counted in [outcomes.counted(template)]
     ]
-    return [table, *filter(None, further)]
+
+
+def _parts(
+    request: HttpRequest,
+    benchmark: Benchmark,
+    question: BenchmarkQuestion,
+    own: RunRows | None,
+    outcomes: QuestionOutcomes,
+    passing: Sequence[int],
+    wordings: list[Wording],
+) -> tuple[list[Table[Any]], RunAnswer | None]:
+    """Return the tables of the page, that of the answers first, and what is stored of the chosen run's answer.
+
+    Without a run, they are about one page of models.
+    """
+    template = next(wording.template for wording in wordings if wording.current)
+    start = (page_number(request.GET.get("page", ""), len(passing), MODELS_EACH_PAGE) - 1) * MODELS_EACH_PAGE
+    runs = [own.run] if own else read_runs(passing[start : start + MODELS_EACH_PAGE])
+    beside = contrasts(question)
+    answers = read_answers(runs, question, own.outcomes(question) if own else outcomes, beside)
+    answer = own.answer(question, template) if own else None
+    further: list[Table[Any] | None] = [
+        *(answer.tables if answer else [None if own else options_table(question, answers, template)]),
+        statements_table(benchmark, question, beside, answers, template),
+    ]
+    table = answers_table(question, answers, [wording.template for wording in wordings])
+    return [table, *filter(None, further)], answer
 
 
 def _views(request: HttpRequest, tables: Sequence[Table[Any]], models: int) -> dict[str, TableView]:

@@ -1,37 +1,70 @@
 """/benchmarks/<slug>/items/ : the questions of a benchmark, the hardest or the easiest first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
+from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 
-from leaderboard.display import cells
+from leaderboard.display import cells, labels
 from leaderboard.display.cells import Cell
-from leaderboard.display.csv_metadata import FORMAT, datatype
-from leaderboard.display.exports import csv_response, metadata_response, wants_csv
+from leaderboard.display.exports import csv_response, wants_csv
 from leaderboard.display.links import page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.questions import (
+    HARDEST,
+    ORDERS,
     PLACE_TAGS,
+    Choice,
     RatedQuestion,
     difficulties,
     question_id,
     question_url,
     read_questions,
+    values_of_tag,
 )
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.item_sentences import usual_sentence
-from leaderboard.probe_pages.question_forms import STATEMENT
-from leaderboard.probe_pages.questions_in_words import language_of, relation_name
+from leaderboard.probe_pages.questions_in_words import STATEMENT, language_of, relation_name, tag_text, usual_sentence
 from leaderboard.views.question import question_missing
-from leaderboard.views.question_filters import QuestionsForm
-from probing.benchmark import TRUTH_VALUES
+from probing.benchmark import TRUTH_VALUES, Relation
 from probing.errors import ProbingError
 
 SHARE_RIGHT_HELP = "The share of right answers over all models and wordings that were measured here."
+
+
+class QuestionsForm(forms.Form):
+    """Filters over the questions of a benchmark, and their order."""
+
+    search = forms.CharField(required=False, max_length=100, label="Subject, sentence or answer")
+
+    def __init__(self, data: Any, relations: Sequence[Relation], judged: bool) -> None:
+        super().__init__(data, label_suffix="")
+        names = {relation.label: relation_name(relation) for relation in relations}
+        self.fields["relation"] = _choice_field("Relation", names)
+        for tag in PLACE_TAGS:
+            values = values_of_tag(relations, tag)
+            if len(values) > 1:
+                self.fields[tag] = _choice_field(
+                    labels.dimension(tag), {value: tag_text(tag, value) for value in values if value}
+                )
+        if judged:
+            self.fields["order"] = forms.ChoiceField(required=False, choices=list(ORDERS.items()), label="Order")
+        self.full_clean()
+
+    @property
+    def choice(self) -> Choice:
+        """The choice of the reader; values that are not valid are left out."""
+        chosen = {name: value for name, value in self.cleaned_data.items() if value}
+        return Choice(**{"order": HARDEST, **chosen})
+
+
+def _choice_field(label: str, titles: Mapping[str, str]) -> forms.ChoiceField:
+    """Return a field that chooses one of several values, which pages call by their titles, or all of them."""
+    return forms.ChoiceField(required=False, choices=[("", "all"), *titles.items()], label=label)
 
 
 def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -46,9 +79,6 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
     columns = question_columns(benchmark, judged)
     start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
     chosen = rows[start : start + PAGE_SIZE]
-    if request.GET.get("format") == FORMAT:
-        types = {column.name: datatype(column.cell(row).value for row in rows[:PAGE_SIZE]) for column in columns}
-        return metadata_response(request, f"Questions of {benchmark.title}", types, {})
     if wants_csv(request):
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
         return csv_response([column.name for column in columns], values, request)

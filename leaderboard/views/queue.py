@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
 from leaderboard.display import cells
 from leaderboard.display.columns import model_column, settings_column
-from leaderboard.display.exports import CSV_FORMATS, wants_csv
+from leaderboard.display.exports import wants_csv
 from leaderboard.display.links import page_links, page_number
 from leaderboard.display.tables import PAGE_SIZE, Column, Table, view
 from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_results
@@ -26,7 +26,7 @@ MOST_WAITING = 10**6  # runs; more than any site lets wait
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    line = queue(*_shown(request.GET))
+    line = queue(*_shown(request))
     ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
     if wants_csv(request):
         return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
@@ -44,11 +44,11 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     return show(request, "queue.html", context, [running_table(line.working), *ended])
 
 
-def _shown(query: QueryDict) -> tuple[int, int]:
+def _shown(request: HttpRequest) -> tuple[int, int]:
     """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
-    if query.get("format") in CSV_FORMATS:
+    if wants_csv(request):
         return 0, MOST_WAITING
-    return _page(page_number(query.get("page", ""), MOST_WAITING, PAGE_SIZE))
+    return _page(page_number(request.GET.get("page", ""), MOST_WAITING, PAGE_SIZE))
 
 
 def _page(number: int) -> tuple[int, int]:

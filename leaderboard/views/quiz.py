@@ -19,7 +19,7 @@ from leaderboard.lists.quiz import Marked, QuizQuestion, drawn_questions, mark, 
 from leaderboard.models import Benchmark
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.question_forms import QuestionForm
+from leaderboard.probe_pages.questions_in_words import QuestionForm
 from leaderboard.views.question import question_missing
 from probing.errors import ProbingError
 

@@ -18,20 +18,19 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.baselines import with_baseline_name
-from leaderboard.probe_pages.item_sentences import usual_sentence
 from leaderboard.probe_pages.published_sections import published_slice
-from leaderboard.probe_pages.question_forms import FREE_TEXT
 from leaderboard.probe_pages.questions_in_words import (
+    FREE_TEXT,
     example_question,
     language_of,
     read_relations,
     relation_name,
     tag_text,
     template_pieces,
+    usual_sentence,
 )
 from leaderboard.stored.chance import HUB_ID as CHANCE
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 from probing.benchmark import Item, Relation
 
 CHARTED = 40  # models that a chart shows at most

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
@@ -14,8 +13,8 @@ from leaderboard.display.links import PageLink, link
 from leaderboard.display.sections import Anchor, Fold, Section, anchors
 from leaderboard.display.tables import PAGE_SIZE, Column, Table
 from leaderboard.exports.every_eval_ever import has_samples
-from leaderboard.exports.figure_references import score_reference
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
+from leaderboard.exports.references import run_reference
 from leaderboard.lists.country_shares import has_map
 from leaderboard.lists.progress import progress
 from leaderboard.lists.runs import OPEN, WORKING
@@ -29,16 +28,14 @@ from leaderboard.probe_pages.culture.places import Place, one_place, places_of
 from leaderboard.probe_pages.details import surprises
 from leaderboard.probe_pages.details.folds import folds
 from leaderboard.probe_pages.headline import headline
-from leaderboard.probe_pages.item_columns import right_or_wrong
-from leaderboard.probe_pages.item_sentences import sentences
+from leaderboard.probe_pages.items import right_or_wrong
 from leaderboard.probe_pages.pages import ProbePages
-from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.probe_pages.questions_in_words import group_title, relation_names, sentences
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter, Row
 from leaderboard.views.page import probe_sections, show, switch_links
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.harness import harness_command, protocol_words
-from probing.analysis.normalisations import NORMALISATION
 from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
 from probing.results.skipped_items import skipped_in_words
@@ -50,7 +47,6 @@ PHASES = (
     Run.State.AGGREGATING,
     Run.State.FINISHED,
 )
-NORMALISED = "Do other normalisations change it?"
 DOMAIN = "domain"  # the breakdown that comes first
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows
@@ -64,9 +60,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     main = headline(run, pages, scores)
     offered = places_of(pages, [run])
     place = one_place(request.GET, offered)
-    sections, normalised = run_sections(run, pages, scores, request.GET, place)
+    sections = run_sections(run, pages, scores, request.GET, place)
     surprising = surprises.sections(run, pages.question_form)
-    details = [*folds(run, scores, request.GET), *normalised]
+    details = folds(run, scores, request.GET)
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
@@ -86,11 +82,11 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "notes": run_notes(run, scores) + single_groups(run, pages, scores),
         **_state(run),
         **_origin(run, script),
-        **(reuse(request, run, main.title) if main and run.state == Run.State.FINISHED else {}),
+        **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *(section for fold in details for section in fold.sections)]
     tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
-    reference = score_reference(run, pages, main.score, address) if main else None
+    reference = run_reference(run, pages, main.score, address) if main else None
     return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
 
 
@@ -118,14 +114,10 @@ def _origin(run: Run, script: str) -> dict[str, Any]:
     }
 
 
-def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:
+def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
     """Return what the page offers of a finished run for other sites and programs."""
-    page, badge, picture = (
-        request.build_absolute_uri(reverse(name, args=[run.pk])) for name in ("run", "badge", "run_picture")
-    )
     return {
-        "badge": f"[![{metric} on {run.benchmark.title}]({badge})]({page})",
-        "picture": picture,
+        "picture": request.build_absolute_uri(reverse("run_picture", args=[run.pk])),
         "on_hub": is_for_model_page(run),
         "hub_dataset": dataset_id(run.benchmark),
         "has_samples": has_samples(run),
@@ -134,8 +126,8 @@ def reuse(request: HttpRequest, run: Run, metric: str) -> dict[str, Any]:
 
 def run_sections(
     run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
-) -> tuple[list[Section], list[Fold]]:
-    """Return the probe's sections and every breakdown, that by domain first, and a fold with other normalisations."""
+) -> list[Section]:
+    """Return the probe's sections and every breakdown, that by domain first."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     special = probe_sections(run, pages, query, place)
     names = {section.name for section in special}
@@ -145,9 +137,7 @@ def run_sections(
         if name not in names and not has_all_items(rows, scores)
     ]
     plain.sort(key=lambda section: section.name != DOMAIN)
-    normalised = [section for section in special if section.name == NORMALISATION]
-    folded = [Fold(NORMALISATION, NORMALISED, part.chart.summary if part.chart else "", [part]) for part in normalised]
-    return [*(section for section in special if section not in normalised), *plain], folded
+    return [*special, *plain]
 
 
 def contents(
@@ -217,15 +207,8 @@ def phases(run: Run) -> list[tuple[str, str]]:
 
 
 def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
-    """Return the tidy scores, with the columns of every scores.csv; each value leads to how it is cited."""
-    page = reverse("cite_score", args=[run.pk])
+    """Return the tidy scores, with the columns of every scores.csv."""
     pages, relations = pages_of(run.benchmark), relation_names(run)
-
-    def value(score: Score) -> cells.Cell:
-        names = {name: getattr(score, name) for name in ("metric", "dimension", "group")}
-        address = "" if score.value is None else f"{page}?{urlencode(names)}"
-        return replace(cells.number(score.value, 4), href=address)
-
     return Table(
         name="scores",
         caption="All scores",
@@ -233,7 +216,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
-            Column("value", "Value", value, align="number"),
+            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
             Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),

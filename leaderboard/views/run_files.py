@@ -6,12 +6,9 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.display.exports import json_lines
 from leaderboard.exports import every_eval_ever, hugging_face
-from leaderboard.exports.badges import badge
 from leaderboard.exports.pictures import run_picture
 from leaderboard.models import Run, Score
 from leaderboard.probe_pages import pages_of, reproduction
-
-BADGE_SECONDS = 300
 
 
 def finished_run(pk: int) -> Run:
@@ -63,14 +60,6 @@ def requirements_view(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 @require_safe
-def badge_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the badge of a run, which other sites may show."""
-    run = finished_run(pk)
-    headers = {"Cross-Origin-Resource-Policy": "cross-origin", "Cache-Control": f"max-age={BADGE_SECONDS}"}
-    return HttpResponse(badge(run, main_score(run)), content_type="image/svg+xml", headers=headers)
-
-
-@require_safe
 def picture_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Send the picture that chats and social networks show with links to the run."""
     run = finished_run(pk)
@@ -102,11 +91,11 @@ def _text_file(text: str, name: str, content_type: str) -> HttpResponse:
 
 @require_safe
 def evaluation_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send a run as a record of Every Eval Ever; a record that was imported is sent as it came."""
+    """Send a run as a record of Every Eval Ever."""
     run = finished_run(pk)
     scores = list(run.scores.order_by("pk"))
     root = request.build_absolute_uri("/")
-    record = run.provenance_record.get("every_eval_ever") or every_eval_ever.aggregate(run, scores, root)
+    record = every_eval_ever.aggregate(run, scores, root)
     name = f"{every_eval_ever.file_id(run)}.json"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return JsonResponse(record, json_dumps_params={"indent": 1, "ensure_ascii": False}, headers=headers)

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, Table
-from leaderboard.exports.figure_references import snapshot_reference
+from leaderboard.exports.references import snapshot_reference
 from leaderboard.models import Snapshot
 from leaderboard.models.run import run_url
 from leaderboard.operations.dump import dumps, folder

@@ -19,8 +19,7 @@ from leaderboard.probe_pages.trajectory import (
     trajectory_sections,
 )
 from leaderboard.probe_pages.trajectory_words import headline
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 from probing.errors import ProbingError
 
 KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")

@@ -27,8 +27,7 @@ from leaderboard.lists.runs import runs_with_items
 from leaderboard.models import Run
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.culture.places import PARAMETER, Place, chosen_place, places_of, switches
-from leaderboard.views.citing import page_reference
-from leaderboard.views.page import show
+from leaderboard.views.page import page_reference, show
 from probing.errors import BadInput, ProbingError
 
 NUMBER = re.compile(r"[0-9]{1,18}")

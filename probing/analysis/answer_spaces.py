@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from probing.analysis.crossed import BY_CULTURE, group_names
 
 # Columns of rows that hold a value for each option.
-PER_OPTION = ("scores", "exact", "tokens", "unconditional", "generic")
+PER_OPTION = ("scores", "exact", "tokens", "generic")
 # Columns of condensed rows (`analysis.condensed`): the number of options, and whether all of them have their scores.
 OPTIONS, ALL_EXACT = "number of options", "all options exact"
 

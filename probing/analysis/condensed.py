@@ -10,11 +10,10 @@ from probing.analysis.answer_spaces import ALL_EXACT, OPTIONS, PER_OPTION, all_e
 from probing.analysis.bias import BIAS_METRICS, biases_of_rows
 from probing.analysis.breakdown import hashable
 from probing.analysis.confidence import CONFIDENCES, confidences
-from probing.analysis.normalisations import RULE_COLUMNS
 from probing.analysis.ties import TIED, tied_rows
 
 # The columns that only condensed rows have.
-FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS, *RULE_COLUMNS.values()})
+FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
 # Columns that no score is computed from.
 UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
 

@@ -5,16 +5,19 @@ causal model, the log-probability of the option and what follows, given the text
 is the sum over the option's own tokens.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.normalisations import scores_by_rule
+from probing.analysis.accuracy import SCORE_COLUMNS, mean, proportion
+from probing.analysis.breakdown import OVERALL
 from probing.arrays import Ints
 from probing.benchmark import ROW_KEY
 
 CONDITIONAL, ANSWER_ONLY = "conditional", "answer only"
+SCORED_BY = "scored_by"  # the dimension, whose groups are the two scores
+CHANGED = "prediction_changed"  # the metric: share of predictions that are other ones than by the run's own rule
 
 
 def conditional_scores(tokens: pd.DataFrame) -> pd.DataFrame:
@@ -42,7 +45,21 @@ def conditional_accuracy(rows: pd.DataFrame, pieces: Iterable[pd.DataFrame], met
     """
     best = pd.concat([_best_options(conditional_scores(piece)) for piece in pieces if len(piece)])
     in_order = best.loc[pd.MultiIndex.from_frame(rows[ROW_KEY])]
-    return scores_by_rule(rows, {str(name): in_order[name].to_numpy() for name in in_order}, metric)
+    return _scores_by_rule(rows, {str(name): in_order[name].to_numpy() for name in in_order}, metric)
+
+
+def _scores_by_rule(rows: pd.DataFrame, predictions: Mapping[str, Ints], metric: str) -> pd.DataFrame:
+    """Return the `metric` and the share of changed predictions by each score, as tidy scores.
+
+    `predictions`: by the name of each score the option that it prefers, shape (rows,).
+    """
+    answers, own = rows["answers"].tolist(), rows["prediction"].to_numpy()
+    tables = [pd.DataFrame(columns=SCORE_COLUMNS)]
+    for name, best in predictions.items():
+        correct = pd.Series([option in right for option, right in zip(best, answers, strict=True)], dtype=bool)
+        shares = [proportion(rows, metric, correct, OVERALL), mean(rows, CHANGED, pd.Series(best != own), OVERALL)]
+        tables += [share.assign(dimension=SCORED_BY, group=name) for share in shares]
+    return pd.concat(tables[1:] or tables, ignore_index=True)
 
 
 def _best_options(scores: pd.DataFrame) -> pd.DataFrame:

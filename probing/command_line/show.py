@@ -14,12 +14,11 @@ from probing.analysis.ties import TIES, ties_in_words
 from probing.analysis.tokens_in_words import tokens_in_words
 from probing.command_line.program import print_lines, print_scores, print_table
 from probing.errors import BadInput
-from probing.probes import probe_named, probe_of
+from probing.probes import probe_named
 from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
 from probing.results.skipped_items import skipped_in_words
 from probing.results.tokens import TOKENS_FILE, read_tokens
-from probing.settings import Settings
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -53,7 +52,7 @@ def show(arguments: argparse.Namespace) -> None:
         print("\nprecision at k")
         print_table(precision)
     print_details(result, arguments.details)
-    print_alternatives(result, Path(arguments.folder) / TOKENS_FILE)
+    print_token_scores(result, Path(arguments.folder) / TOKENS_FILE)
 
 
 def precision_table(result: Result, text: str) -> pd.DataFrame:
@@ -83,13 +82,10 @@ def print_details(result: Result, with_long: bool) -> None:
         print(f"\n{FULL_RUN_NEEDED}")
 
 
-def print_alternatives(result: Result, tokens: Path) -> None:
-    """Print accuracy by conditional scores where tokens are stored, and what other rules cannot be computed and why."""
-    settings = Settings.from_json(result.record["settings"])
-    probe = probe_of(settings)
-    if tokens.is_file():
-        print("\nby the scores of single tokens")
-        scores = conditional_accuracy(result.items, read_tokens(tokens), probe.main_metric)
-        print_table(scores.drop(columns="dimension"))
-    for sentence in probe.missing_alternatives(settings, result.items.columns):
-        print(f"\n{sentence}")
+def print_token_scores(result: Result, tokens: Path) -> None:
+    """Print accuracy by the scores of single tokens, where these are stored."""
+    if not tokens.is_file():
+        return
+    print("\nby the scores of single tokens")
+    metric = probe_named(result.record["probe"]).main_metric
+    print_table(conditional_accuracy(result.items, read_tokens(tokens), metric).drop(columns="dimension"))

@@ -1,29 +1,19 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import repeat
-from typing import ClassVar, NamedTuple, cast
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import accuracy_scores
-from probing.analysis.answer_spaces import all_exact
 from probing.analysis.condensed import condensed_with_details
-from probing.analysis.normalisations import (
-    RULE_COLUMNS,
-    missing_normalisations,
-    normalisation_scores,
-    predictions_by_rule,
-)
-from probing.analysis.text_lengths import TextLengths, statement_lengths, text_lengths
 from probing.arrays import Floats
-from probing.benchmark import Benchmark, Item, Relation
+from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
-from probing.language_model import LanguageModel, OptionScores, Reduction, Request
+from probing.language_model import LanguageModel, OptionScores, Request
 from probing.options import option
 from probing.probes.choices import (
     ChoiceColumns,
@@ -36,27 +26,24 @@ from probing.probes.choices import (
 )
 from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
-from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked, sums_outside_blanks
+from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked
 from probing.settings import Settings
 from probing.start import AUTO
 from probing.statements.examples import Examples, as_context, as_messages
-from probing.template import SUBJECT_SLOT, Prompt, prompt, without_subject
+from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
-NO_SUBJECT = "pmi=true hides the subject, which not every sentence names"
 
 
 class MultipleChoiceColumns(ChoiceColumns):
     """Columns of a row; any further column is a tag.
 
-    `tokens`: the number of tokens of each option's scored text. `unconditional`: with the option `pmi`, the sum of each
-    option's text with the subject hidden. `generic`: with the option `generic_subjects`, each option's share of
-    probability with them. `demonstrations`: with the option `few_shot`, the indices of the items that stand before this
-    one with their answers.
+    `tokens`: the number of tokens of each option's scored text. `generic`: with the option `generic_subjects`, each
+    option's share of probability with them. `demonstrations`: with the option `few_shot`, the indices of the items that
+    stand before this one with their answers.
     """
 
     tokens: list[int]
-    unconditional: list[float]
     generic: list[float]
     demonstrations: list[int]
 
@@ -91,10 +78,8 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
-    measures_statements: ClassVar[bool] = True
     columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
 
-    pmi: bool = option(False, "score the options with the subject hidden as well, for PMI", adds_figures=True)
     generic_subjects: str = option(
         "",
         "also ask with subjects that say nothing, to see which answers the model favours: it, the region",
@@ -106,16 +91,14 @@ class MultipleChoice(Probe):
     def __post_init__(self) -> None:
         if self.few_shot < 0:
             raise BadInput(f"{self.few_shot} examples cannot be shown.", "Give few_shot=1 or more, or 0 for none.")
-        if (self.few_shot or self.chat) and (self.pmi or self.generic_subjects):
+        if (self.few_shot or self.chat) and self.generic_subjects:
             raise BadInput(
-                "PMI and generic subjects are about the statement alone, without examples or a chat.",
-                "Leave out pmi and generic_subjects, or few_shot and chat.",
+                "Generic subjects are about the statement alone, without examples or a chat.",
+                "Leave out generic_subjects, or few_shot and chat.",
             )
 
     def refuse_settings(self, settings: Settings) -> None:
         super().refuse_settings(settings)
-        if self.pmi and settings.decide:
-            raise BadInput("PMI needs the scores of all options, which --decide leaves open.", "Leave one of them out.")
         if self.chat and settings.start != AUTO:
             raise BadInput("The chat template decides how a text begins.", "Leave out --start, or chat.")
 
@@ -201,21 +184,6 @@ class MultipleChoice(Probe):
 
         return (unless_too_long(ranked_by, scores) for scores in model.score(requests, settings.scoring))
 
-    def hidden_sums(
-        self, model: LanguageModel, requests: Sequence[Request], settings: Settings
-    ) -> Iterator[Floats | TooLong]:
-        """Yield the sums of the texts by which options are ranked, of prompts with hidden subjects.
-
-        What the model puts in the place of a subject does not count.
-        """
-        answers = model.score(requests, settings.scoring)
-        pairs = zip(requests, answers, strict=False)
-        return (unless_too_long(partial(sums_outside_blanks, *request), scores) for request, scores in pairs)
-
-    def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
-        """Return the lengths of the texts by which a prompt's options are ranked: of whole statements, or answers."""
-        return text_lengths(tuple(options)) if self.chat else statement_lengths(text, options)
-
     def more(self, relation: Relation, item: Item, answer: RankedOptions) -> Row:
         """Return further columns of the row; presets of this probe override it."""
         return {}
@@ -226,25 +194,16 @@ class MultipleChoice(Probe):
         examples = Examples(relation, self.few_shot, 0)
         if self.few_shot and not all(map(examples.are_enough, relation.items)):
             return f"too few items to show {self.few_shot} others before each"
-        numbers = range(len(relation.templates))
-        sentences = (slotted(relation, item, number) for item in relation.items for number in numbers)
-        return NO_SUBJECT if self.pmi and any(SUBJECT_SLOT not in text for text in sentences) else ""
+        return ""
 
     def _extra_columns(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        """Yield for each item the columns of the further passes that the options ask for."""
-
-        def columns(item: Item, sums: Floats | None, shares: list[float] | None) -> Row:
-            if sums is not None and not np.isfinite(sums).all():
-                raise non_finite(model, relation, item, template)
-            hidden = {} if sums is None else {"unconditional": sums.tolist()}
-            return hidden | ({} if shares is None else {"generic": shares})
-
-        unconditional = self._unconditional(model, relation, template, settings) if self.pmi else repeat(None)
+        """Yield for each item the columns of the further pass with generic subjects, if that is asked for."""
         generic = self._generic(model, relation, template, settings) if self.generic_subjects else {}
-        for item, sums in zip(relation.items, unconditional, strict=False):
-            yield unless_too_long(columns, item, sums, generic.get(relation.options_of(item)))
+        for item in relation.items:
+            shares = generic.get(relation.options_of(item))
+            yield shares if isinstance(shares, TooLong) else {} if shares is None else {"generic": shares}
 
     def _generic(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
@@ -263,44 +222,11 @@ class MultipleChoice(Probe):
 
         return generic_shares(relation, template, subjects_of(self.generic_subjects, relation), scores)
 
-    def _unconditional(
-        self, model: LanguageModel, relation: Relation, template: int, settings: Settings
-    ) -> Iterator[Floats | TooLong]:
-        """Yield the sums of each item's options with its subject hidden; items with equal requests share them."""
-        requests: list[Request] = []
-        for item in relation.items:
-            hidden = without_subject(slotted(relation, item, template), relation.verbatim)
-            requests.append((hidden, relation.options_of(item)))
-        distinct = list(dict.fromkeys(requests))
-        sums = dict(zip(distinct, self.hidden_sums(model, distinct, settings), strict=False))
-        return (sums[request] for request in requests if request in sums)
-
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return choice_frame(rows)
 
-    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        condensed = condensed_with_details(rows)
-        if not all_exact(rows):
-            return condensed
-        predictions = predictions_by_rule(rows, self._row_lengths(rows, benchmark), self._reduction(settings))
-        return condensed.assign(**{RULE_COLUMNS[name]: best.astype(np.int32) for name, best in predictions.items()})
+    def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return condensed_with_details(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
-
-    def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        lengths = self._row_lengths(rows, benchmark)
-        return normalisation_scores(rows, lengths, self.main_metric, self._reduction(settings))
-
-    def _reduction(self, settings: Settings) -> Reduction:
-        return cast(Reduction, self.fixed.get("reduction", settings.reduction))
-
-    def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
-        return missing_normalisations(settings, columns)
-
-    def _row_lengths(self, rows: pd.DataFrame, benchmark: Benchmark) -> Iterator[TextLengths]:
-        """Yield the lengths of the texts of each row's options."""
-        items = benchmark.items_by_key()
-        for label, template, index in zip(rows["relation"], rows["template"], rows["index"], strict=True):
-            relation, item = items[label, index]
-            yield self.lengths(item_prompt(relation, item, template), relation.options_of(item))

@@ -1,16 +1,15 @@
 """The base class of probes: options, rows, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.condensed import FIGURES
 from probing.analysis.ranks import item_values
-from probing.benchmark import Benchmark, Item, Relation
+from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.kinds import Kind
 from probing.language_model import LanguageModel
@@ -32,7 +31,6 @@ class Probe(ABC):
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
-    `measures_statements`: whether scores per byte and per word divide by the length of whole statements.
     `needs`: what the main metric needs, in words, where a run may have none of it.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
     """
@@ -43,7 +41,6 @@ class Probe(ABC):
     correctness: ClassVar[Correctness] = CORRECT
     fixed: ClassVar[Mapping[str, Any]] = {}
     harness_protocol: ClassVar[bool] = False
-    measures_statements: ClassVar[bool] = False
     needs: ClassVar[str] = ""
     remarks: ClassVar[Sequence[str]] = ()
     __dataclass_fields__: ClassVar[dict[str, Any]]
@@ -61,17 +58,9 @@ class Probe(ABC):
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return tidy scores of stored rows, which may be condensed."""
 
-    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        """Return all rows of some relations with as little as `scores` and `alternatives` need of each."""
+    def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return all rows of some relations with as little as `scores` needs of each."""
         return rows
-
-    def alternatives(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
-        """Return tidy scores by other rules than the probe's own, for which the texts of the benchmark are needed."""
-        return pd.DataFrame(columns=SCORE_COLUMNS)
-
-    def missing_alternatives(self, settings: Settings, columns: Collection[str]) -> list[str]:
-        """Return a sentence for each alternative that rows with these columns do not allow."""
-        return []
 
     @classmethod
     def compare(cls, results: ResultRows) -> pd.DataFrame:

@@ -14,8 +14,6 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.culture import ranking_scores
-from probing.analysis.text_lengths import TextLengths, text_lengths
-from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong, UnsupportedModel
 from probing.formats.dlama import pair_named
@@ -58,7 +56,6 @@ class Ranking(MultipleChoice):
     main_metric: ClassVar[str] = "p_at_1"
     columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
     harness_protocol: ClassVar[bool] = False
-    measures_statements: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
     pair: str = option(
@@ -88,16 +85,6 @@ class Ranking(MultipleChoice):
             return RankedOptions(scores.reduce(scoring.reduction), scores)
 
         return (unless_too_long(by_mean, scores) for scores in answers)
-
-    def hidden_sums(
-        self, model: LanguageModel, requests: Sequence[Request], settings: Settings
-    ) -> Iterator[Floats | TooLong]:
-        answers = model.score(candidate_requests(model, requests), Scoring(**self.fixed, span="answer"))
-        return (unless_too_long(OptionScores.reduce, scores) for scores in answers)
-
-    def lengths(self, text: Prompt, options: Sequence[str]) -> TextLengths:
-        """Return the lengths of the candidates, without the space before the blank."""
-        return text_lengths(tuple(options))
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
         """Return marks of an option only, as all tokens by which candidates are ranked are theirs."""

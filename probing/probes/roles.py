@@ -34,18 +34,6 @@ def token_roles(marks: str, spans: Spans) -> list[str]:
     return [next((role for mark, role in MARKS.items() if mark in part), TEMPLATE) for part in parts]
 
 
-def sums_outside_blanks(text: Prompt, options: Iterable[str], scores: OptionScores) -> Floats:
-    """Return the sum over each option's tokens, those left out that a model puts into blanks which are not scored."""
-    if not scores.spans:
-        return scores.reduce("sum")
-    parts = zip(options, scores.texts, scores.spans, scores.log_probs, strict=True)
-    sums = []
-    for option, statement, spans, tokens in parts:
-        roles = token_roles(marked(text, option, statement), spans)
-        sums.append(float(tokens[[role != BLANK for role in roles]].sum()))
-    return np.array(sums)
-
-
 class ItemTokens(NamedTuple):
     """The scored tokens of all options of an item, in their order; each list has an entry per token.
 

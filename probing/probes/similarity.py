@@ -12,7 +12,7 @@ from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.baselines import baseline_scores
 from probing.analysis.condensed import condensed
 from probing.analysis.ties import with_ties
-from probing.benchmark import Benchmark, Item, Relation
+from probing.benchmark import Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
 from probing.probes.choices import ChoiceColumns, choice_frame, choice_row, non_finite
@@ -48,7 +48,7 @@ class Similarity(Probe):
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return choice_frame(rows)
 
-    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+    def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         return condensed(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from probing.analysis.condensed import condensed
 from probing.analysis.ranks import item_values
 from probing.analysis.specificity import pair_hits, specificity_scores
 from probing.analysis.ties import with_ties
-from probing.benchmark import Benchmark, Relation
+from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
@@ -133,7 +133,7 @@ class Specificity(Probe):
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float, "specific": "boolean"})
 
-    def condensed(self, rows: pd.DataFrame, benchmark: Benchmark, settings: Settings) -> pd.DataFrame:
+    def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         return condensed(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:

@@ -25,7 +25,6 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "scores": "the score of each option, in the order of the options: a log-probability, or a cosine",
     "exact": "for each option, whether its score is exact; otherwise it is an upper bound",
     "tokens": "for each option, the number of tokens that are scored; of a sentence, the number of its tokens",
-    "unconditional": "for each option, the log-probability of its text with the subject hidden",
     "generic": "for each option, its share of probability with subjects that say nothing",
     "statement": (
         "the sentence with what the model answers (`prediction_label`) at the blank, not with the right answer; "

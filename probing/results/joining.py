@@ -20,7 +20,7 @@ from probing.plan import Part, Plan
 from probing.results.completeness import check_parts
 from probing.results.kept_rows import ROWS_KEPT
 from probing.results.option_labels import option_ranges
-from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
+from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result, write_scores
 from probing.results.row_file import ITEMS, RowSchema, join, write_rows
 from probing.results.skipped_items import all_skipped, refuse_nothing_left
@@ -84,7 +84,7 @@ def joined_in_folder(
     record = merged(records) | skipped | digests(plan)  # parts whose rows are missing have no record
     result = Result(
         folder / ITEMS,
-        all_scores(rows, plan, option_only=is_option_only(record)),
+        plan.probe.scores(rows),
         record if keep_rows else {**record, ROWS_KEPT: False},
         option_ranges(plan),
     )
@@ -134,7 +134,7 @@ def _condensed_together(
     if len(rows):
         rows = with_tags(rows, plan.benchmark, plan.probe)
         schema.add(rows)
-        rows = plan.probe.condensed(rows, plan.benchmark, plan.settings)
+        rows = plan.probe.condensed(rows)
     ends = np.cumsum([len(frame) for frame in frames])
     return {part: rows.iloc[end - len(frame) : end] for part, frame, end in zip(sharing, frames, ends, strict=True)}
 

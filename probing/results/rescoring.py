@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.normalisations import PER_BYTE, PER_WORD
 from probing.analysis.score_changes import score_changes
 from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import Incomplete, OtherQuestions
@@ -27,11 +26,6 @@ from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.
 UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
-
-
-def is_option_only(record: Mapping[str, Any]) -> bool:
-    """Tell whether the record is of a model that scores nothing but the option; records of old results do not say."""
-    return bool(record.get("model", {}).get("option_only"))
 
 
 def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
@@ -49,20 +43,6 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     place = list(rows.columns).index(former[0]) if former else len(rows.columns)
     others = rows.drop(columns=former)
     return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
-
-
-def all_scores(rows: pd.DataFrame, plan: Plan, *, option_only: bool = False) -> pd.DataFrame:
-    """Return the tidy scores of a run: those by the rule of its probe, then those by other rules.
-
-    `option_only`: whether the model has scored the options alone (`ModelCard`); scores per byte or word of the whole
-    statement are then left out, as they would divide by a text that was not scored.
-    """
-    probe = plan.probe
-    alternatives = probe.alternatives(rows, plan.benchmark, plan.settings)
-    if option_only and probe.measures_statements:
-        alternatives = alternatives[~alternatives["group"].isin((PER_BYTE, PER_WORD))]
-    tables = [probe.scores(rows), alternatives]
-    return pd.concat([table for table in tables if len(table)], ignore_index=True)
 
 
 def digests(plan: Plan) -> dict[str, str]:
@@ -106,8 +86,7 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    rows = with_tags(result.items, plan.benchmark, plan.probe)
-    scores = all_scores(rows, plan, option_only=is_option_only(result.record))
+    scores = plan.probe.scores(with_tags(result.items, plan.benchmark, plan.probe))
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
     record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan)}

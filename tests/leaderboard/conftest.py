@@ -120,7 +120,7 @@ class Site:
             f"/runs/{self.failed.pk}/",
             f"{first}items/",
             f"{first}items/?correct=no&template=1",
-            f"{first}items/P30/0/1/",
+            f"/benchmarks/small/items/P30-1/?run={self.first.pk}&wording=1",
             f"/compare/?m={self.first.pk}&m={self.second.pk}",
             "/compare/",
             "/benchmarks/",

@@ -24,9 +24,9 @@ from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
 from probing.part_runner import probe_part
 from probing.plan import plan_of
+from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.option_labels import option_ranges, ranges_as_json
-from probing.results.rescoring import all_scores
 from probing.results.row_file import OPTIONS
 from probing.settings import Settings
 from probing.template import prompt
@@ -178,7 +178,7 @@ def _probed_result(content: Content, settings: Settings, model: FakeModel) -> _R
 
 
 def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result:
-    tidy = all_scores(rows, plan_of(content, settings)).to_dict("records")
+    tidy = probe_of(settings).scores(rows).to_dict("records")
     scores = [{str(name): None if pd.isna(cell) else cell for name, cell in score.items()} for score in tidy]
     return _Result(_parquet(rows, content, settings), scores)
 

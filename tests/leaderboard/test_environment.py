@@ -1,7 +1,7 @@
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from leaderboard.environment import env_bool, env_int, env_share
+from leaderboard.environment import env_address, env_bool, env_int, env_share
 
 
 def test_a_switch_reads_the_usual_words(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,3 +26,11 @@ def test_a_share_is_a_number_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setenv("SHARE", value)
         with pytest.raises(ImproperlyConfigured, match="SHARE is not a share"):
             env_share("SHARE", 0)
+
+
+def test_an_address_has_no_slash_at_its_end_and_is_one_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCUMENTS", "https://docs.example.org/ ")
+    assert env_address("DOCUMENTS") == "https://docs.example.org"
+    monkeypatch.setenv("DOCUMENTS", "docs.example.org")
+    with pytest.raises(ImproperlyConfigured, match="Set it like DOCUMENTS=https://"):
+        env_address("DOCUMENTS")

@@ -77,7 +77,7 @@ for arguments in json.loads({json.dumps(json.dumps(tried))}):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("more", [["--limit", "-3"], ["--limit", "-3", "--start", "bos,eos"], ["--set", "pmi=maybe"]])
+@pytest.mark.parametrize("more", [["--limit", "-3"], ["--limit", "-3", "--start", "bos,eos"], ["--set", "chat=maybe"]])
 def test_the_command_answers_bad_arguments_before_torch_is_imported(more: list[str], tmp_path: Path) -> None:
     words = ["run", "org/never-loaded", "--benchmark", "starter", *more, "--out", str(tmp_path / "out")]
     code = f"""

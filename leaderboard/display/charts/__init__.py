@@ -1,6 +1,5 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
-from leaderboard.display.charts.bump_plots import bumps
 from leaderboard.display.charts.distributions import boxes, violins
 from leaderboard.display.charts.dot_plots import dots, forest, grouped, headed_dots
 from leaderboard.display.charts.dumbbells import Dumbbell, dumbbells
@@ -23,7 +22,6 @@ __all__ = [
     "Strip",
     "beside",
     "boxes",
-    "bumps",
     "calibration",
     "changes",
     "deviations",

@@ -7,7 +7,7 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
-from leaderboard.probe_pages.item_columns import item_url
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.questions_in_words import group_title, relation_names, wording
 from leaderboard.stored.highlights import MOST_FLIPS, Flip, highlights
 

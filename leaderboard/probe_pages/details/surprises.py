@@ -7,10 +7,8 @@ from leaderboard.display import cells
 from leaderboard.display.sections import Section
 from leaderboard.display.tables import Column, Table
 from leaderboard.models import Run
-from leaderboard.probe_pages.item_columns import item_url
-from leaderboard.probe_pages.item_sentences import row_key, sentences
-from leaderboard.probe_pages.question_forms import QuestionForm
-from leaderboard.probe_pages.questions_in_words import group_title, relation_names
+from leaderboard.probe_pages.items import item_url
+from leaderboard.probe_pages.questions_in_words import QuestionForm, group_title, relation_names, row_key, sentences
 from leaderboard.stored.highlights import highlights
 from leaderboard.stored.item_rows import Row
 

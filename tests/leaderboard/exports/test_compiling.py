@@ -1,4 +1,4 @@
-"""Citations and tables, compiled as a paper has them and checked against the schema of CSL.
+"""Citations, compiled as a paper has them and checked against the schema of CSL.
 
 The compilation needs pdflatex and bibtex (Debian: texlive-latex-base), and is skipped without them. The schema is that
 of citation-style-language/schema, version 1.0.2 (MIT licence).
@@ -21,10 +21,9 @@ pytestmark = pytest.mark.django_db
 SCHEMA = json.loads((Path(__file__).parent / "csl-data.json").read_text(encoding="utf-8"))
 HOSTILE = r"100 % of {A_b} & #1 \LaTeX $x^2$ ~ <tag> ± − × ≈ → ● 10⁻³"
 PAPER = r"""\documentclass{article}
-\usepackage{booktabs,longtable,natbib,url}
+\usepackage{natbib,url}
 \begin{document}
 \nocite{*}
-%s
 \bibliographystyle{plainnat}
 \bibliography{references}
 \end{document}
@@ -32,10 +31,10 @@ PAPER = r"""\documentclass{article}
 needs_latex = pytest.mark.skipif(not shutil.which("pdflatex") or not shutil.which("bibtex"), reason="needs pdflatex")
 
 
-def compiled(folder: Path, bibtex: str, tables: str = "") -> str:
-    """Compile a paper with these references and tables, and return its bibliography as BibTeX formats it."""
+def compiled(folder: Path, bibtex: str) -> str:
+    """Compile a paper with these references, and return its bibliography as BibTeX formats it."""
     (folder / "references.bib").write_text(bibtex, encoding="utf-8")
-    (folder / "paper.tex").write_text(PAPER % tables, encoding="utf-8")
+    (folder / "paper.tex").write_text(PAPER, encoding="utf-8")
     latex = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper"]
     for command in (latex, ["bibtex", "paper"], latex):
         done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
@@ -57,7 +56,7 @@ def test_bibtex_of_hostile_names_compiles(client: Client, tmp_path: Path) -> Non
 
 @needs_latex
 @pytest.mark.slow
-def test_every_page_compiles_with_its_table(client: Client, site: Site, tmp_path: Path) -> None:
+def test_the_references_of_all_pages_compile(client: Client, site: Site, tmp_path: Path) -> None:
     pages = [
         site.first.get_absolute_url(),
         f"/models/{site.first.model.hub_id}/",
@@ -68,9 +67,7 @@ def test_every_page_compiles_with_its_table(client: Client, site: Site, tmp_path
     ]
     marked_pages = [(page, "&" if "?" in page else "?") for page in pages]
     references = [client.get(f"{page}{mark}format=bibtex").content.decode() for page, mark in marked_pages]
-    tables = [client.get(f"{page}{mark}format=latex").content.decode() for page, mark in marked_pages]
-    assert all("\\toprule" in table for table in tables)
-    bibliography = compiled(tmp_path, "\n".join(references), "\n".join(tables))
+    bibliography = compiled(tmp_path, "\n".join(references))
     assert bibliography.count("\\bibitem") == len(pages)
 
 
@@ -81,17 +78,7 @@ def test_csl_json_is_valid(client: Client, page: str) -> None:
     jsonschema.validate(client.get(f"{address}?format=csl").json(), SCHEMA)
 
 
-def test_a_latex_table_has_the_rows_and_columns_of_the_page_and_its_address(client: Client, site: Site) -> None:
-    response = client.get("/benchmarks/small/?format=latex&table=leaderboard")
-    assert response["Content-Type"].startswith("application/x-latex")
-    text = response.content.decode()
-    view = client.get("/benchmarks/small/").context["tables"]["leaderboard"]
-    assert text.count(r"\\") == len(view.lines) + 1
-    assert "http://testserver/benchmarks/small/" in text.replace("\\", "")
-    assert r"\caption{" in text and r"\label{tab:leaderboard}" in text
-
-
 def test_a_table_that_is_not_on_the_page_is_named(client: Client) -> None:
-    response = client.get("/?format=latex&table=nothing")
+    response = client.get("/?format=csv&table=nothing")
     assert response.status_code == 404
     assert "Tables of this page: overview" in response.content.decode()

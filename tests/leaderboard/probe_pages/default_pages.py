@@ -3,6 +3,7 @@
 from django.test import Client
 
 from leaderboard.models import Benchmark
+from leaderboard.probe_pages.items import item_url
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -18,7 +19,8 @@ def assert_every_page_opens(client: Client, benchmark: Benchmark, probe: str) ->
     for address in ("/benchmarks/small/", f"/models/{run.model.hub_id}/"):
         (row,) = (row for row in csv_rows(client, address) if str(score) in row.values())
         assert row
-    for page in ("", "items/", "items/P30/0/1/"):
+    for page in ("", "items/"):
         assert client.get(f"/runs/{run.pk}/{page}").status_code == 200
-    for address in ("/benchmarks/small/", "/benchmarks/small/relations/P30/", f"/compare/?m={run.pk}"):
+    question = item_url(run, {"relation": "P30", "template": 0, "index": 1})
+    for address in (question, "/benchmarks/small/", "/benchmarks/small/relations/P30/", f"/compare/?m={run.pk}"):
         assert client.get(address).status_code == 200

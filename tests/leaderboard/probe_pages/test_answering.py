@@ -10,6 +10,7 @@ from leaderboard.intake import check_job, queue
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.models.benchmark import named
 from leaderboard.probe_pages import published
+from leaderboard.probe_pages.items import item_url
 from leaderboard.worker.jobs import probe_run
 from probing.language_model import Continuation
 from probing.settings import Settings
@@ -50,8 +51,8 @@ def test_items_show_the_question_and_the_response(client: Client, run: Run) -> N
 
 def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: Client, run: Run) -> None:
     item = next(row for row in csv_rows(client, f"/runs/{run.pk}/items/") if row["subject"] == "France")
-    address = f"/runs/{run.pk}/items/{item['relation']}/0/{item['index']}/"
-    assert set(client.get(address).context["tables"]) == {"facts"}
+    address = item_url(run, {**item, "template": 0})
+    assert set(client.get(address).context["tables"]) == {"answers", "facts"}
     facts = {fact["name"]: fact["stored"] for fact in csv_rows(client, address, "facts")}
     assert "What do people of France speak?" in facts.values()
     assert "They speak French." in facts.values()

@@ -8,6 +8,7 @@ from django.test import Client
 
 from leaderboard.models import Run
 from leaderboard.probe_pages.cloze_items import ITEM_COLUMNS, verdict
+from leaderboard.probe_pages.items import item_url
 from leaderboard.stored import item_rows
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -28,7 +29,8 @@ def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) ->
 def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
     rows = {row["subject"]: row["correct"] for row in csv_rows(client, f"/runs/{generator.pk}/items/")}
     assert rows == {"Paris": "true", "Cairo": "false", "Inn": "", "Sahara": ""}
-    assert client.get(f"/runs/{generator.pk}/items/desert_continent/0/0/").status_code == 200
+    response = client.get(item_url(generator, {"relation": "desert_continent", "template": 0, "index": 0}))
+    assert "The model was not asked" in response.content.decode()
 
 
 def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
@@ -67,17 +69,17 @@ def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) ->
 
 
 def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
-    address = f"/runs/{encoder.pk}/items/river_countries/0/0/"
+    address = item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0})
     page = client.get(address).content.decode()
     assert "The Inn river flows through <span" in page
     assert "Right: the answer is in place 2 (the first 5 places count)." in page
     assert "<mark>Austria</mark>" in page
-    ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address)]
+    ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address, "ranking")]
     assert ranked == [("1", "Egypt", "false"), ("2", "Austria", "true"), ("3", "Africa", "false")]
 
 
 def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
-    facts = csv_rows(client, f"/runs/{encoder.pk}/items/river_countries/0/0/", "facts")
+    facts = csv_rows(client, item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0}), "facts")
     values = {fact["name"]: fact["stored"] for fact in facts}
     assert values["One token"] == "true"
     assert not {"", "None", "True"} & set(values.values())
@@ -99,7 +101,7 @@ def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any
 
 
 def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
-    page = client.get(f"/runs/{generator.pk}/items/city_country/0/0/").content.decode()
+    page = client.get(item_url(generator, {"relation": "city_country", "template": 0, "index": 0})).content.decode()
     assert "The model wrote" in page
     assert "<mark>France</mark> and Austria." in page
 

@@ -3,7 +3,7 @@
 import pytest
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.item_columns import ColumnValues, ItemColumns, right_or_wrong
+from leaderboard.probe_pages.items import ColumnValues, ItemColumns, right_or_wrong
 
 RUN = Run(pk=7, benchmark=Benchmark(slug="starter"))
 VALUES: ColumnValues = {
@@ -53,7 +53,11 @@ def test_a_page_shows_the_question_of_a_row_in_place_of_its_subject() -> None:
     subject = ItemColumns().build(RUN, VALUES, sentences=SENTENCES)[0]
     assert subject.title == "Question"
     cell = subject.cell(ROW)
-    assert (cell.text, cell.value, cell.href) == ("Chad is in ____.", "Chad", "/runs/7/items/P30/1/3/")
+    assert (cell.text, cell.value, cell.href) == (
+        "Chad is in ____.",
+        "Chad",
+        "/benchmarks/starter/items/P30-3/?run=7&wording=2",
+    )
     assert subject.cell(ROW | {"index": 4}).text == "Chad"
 
 
@@ -135,5 +139,5 @@ def test_columns_are_aligned_by_what_they_hold(name: str, values: set[object], a
 def test_a_subject_links_to_its_item_and_texts_have_the_language_of_their_row() -> None:
     columns = {column.name: column for column in ItemColumns().build(RUN, VALUES)}
     subject = columns["subject"].cell(ROW)
-    assert (subject.href, subject.lang) == ("/runs/7/items/P30/1/3/", "fr")
+    assert (subject.href, subject.lang) == ("/benchmarks/starter/items/P30-3/?run=7&wording=2", "fr")
     assert (columns["answer"].cell(ROW).lang, columns["relation"].cell(ROW).lang) == ("fr", "")

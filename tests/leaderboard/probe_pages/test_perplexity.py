@@ -10,6 +10,7 @@ from django.test import Client
 from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import published
 from leaderboard.probe_pages.filters import offered_slices
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.perplexity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks
 from probing.analysis.perplexity import TOKENIZER_NOTE
@@ -104,9 +105,10 @@ def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: 
     assert len(rows) == 915
     assert {"subject", "true", "perplexity", "tokens"} <= rows[0].keys()
     assert {"correct", "prediction"}.isdisjoint(rows[0])
-    one = client.get(f"/runs/{measured.pk}/items/{rows[0]['relation']}/0/{rows[0]['index']}/")
+    address = item_url(measured, {**rows[0], "template": 0})
+    one = client.get(address)
     assert rows[0]["subject"].split()[-1] in one.content.decode()
-    facts = {row["name"]: row["stored"] for row in csv_rows(client, f"{one.request['PATH_INFO']}")}
+    facts = {row["name"]: row["stored"] for row in csv_rows(client, address, "facts")}
     assert facts["True"] in ("true", "false")
     shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
     assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]

@@ -5,9 +5,9 @@ from django.test import Client
 
 from leaderboard.lists.questions import question_id, question_named, question_url
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.question_statements import MOST_CONTRASTS, contrasts
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
+from leaderboard.views.question_answers import MOST_CONTRASTS, contrasts
 from probing.benchmark import Item, Relation
 from probing.known_benchmarks import EMBEDDED
 from tests.fakes import FakeModel

@@ -11,6 +11,7 @@ from leaderboard.display import charts
 from leaderboard.display.exports import BYTE_ORDER_MARK
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages.culture import sections
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.published import load
 from leaderboard.stored import benchmarks
 from tests.leaderboard import factories as make
@@ -256,7 +257,7 @@ class InArabic(HTMLParser):
 def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Client, culture_run: Run) -> None:
     index = next(item.index for item in benchmarks.read(culture_run.benchmark)["P37.arab-west.ar"].items)
     run = f"/runs/{culture_run.pk}/"
-    pages = [run, f"{run}items/?language=ar", f"{run}items/P37/0/{index}/"]
+    pages = [run, f"{run}items/?language=ar", item_url(culture_run, {"relation": "P37", "template": 0, "index": index})]
     for address in [
         *pages,
         "/benchmarks/culture/?part=arab-west+ar",

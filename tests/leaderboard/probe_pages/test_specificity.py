@@ -11,6 +11,7 @@ from django.test import Client
 
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probe_pages import published
+from leaderboard.probe_pages.items import item_url
 from leaderboard.probe_pages.specificity import benchmark_sections, run_sections
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.item_rows import ItemFilter
@@ -24,6 +25,7 @@ from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.display.charts.plotted import plotted
 from tests.leaderboard.views.html_table import Tables
 
+FIRST_ITEM = {"relation": "lies_in", "template": 0, "index": 0}
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 Measure = Callable[..., Run]
@@ -192,7 +194,7 @@ def test_items_have_both_answers(client: Client, measure: Measure) -> None:
     assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
     cusco = next(line for line in lines if line["subject"] == "Cusco")
     assert cusco["coarse_log_prob"] == "", "South America is two tokens"
-    html = client.get(f"/runs/{run.pk}/items/lies_in/0/0/").content.decode()
+    html = client.get(item_url(run, FIRST_ITEM)).content.decode()
     assert "France" in html
     assert "Europe" in html
 
@@ -245,7 +247,7 @@ def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Meas
         "/benchmarks/pairs/relations/lies_in/",
         f"/runs/{few_shot.pk}/",
         f"/runs/{few_shot.pk}/items/",
-        f"/runs/{few_shot.pk}/items/lies_in/0/0/",
+        item_url(few_shot, FIRST_ITEM),
     ):
         assert "prompting few-shot" in client.get(address).content.decode(), address
 
@@ -278,7 +280,7 @@ def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: M
 def test_an_item_shows_what_the_model_was_asked(
     client: Client, measure: Measure, prompting: str, demonstrations: int, after: str
 ) -> None:
-    context = client.get(f"/runs/{measure('org/a', prompting).pk}/items/lies_in/0/0/").context
+    context = client.get(item_url(measure("org/a", prompting), FIRST_ITEM)).context["answer"].context
     assert context["statement"] == ("The city of Lyon lies in ", "France", after)
     assert context["shown"].count(" lies in ") == demonstrations
     assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]

@@ -87,10 +87,10 @@ def test_rows_are_read_by_their_numbers(
 
 
 def test_one_item_is_read_with_all_its_columns(run: Run) -> None:
-    item = item_rows.item(run, "P36", 0, 1)
+    item = item_rows.of_item(run, "P36", 1)[0]
     assert item is not None
     assert (item["answer_label"], item["domain"], set(item)) == ("Kyiv", ["Places", None], set(ROWS))
-    assert item_rows.item(run, "P36", 0, 7) is None
+    assert item_rows.of_item(run, "P36", 7) == {}
 
 
 def test_the_ends_of_a_column_are_its_least_and_greatest_value_and_none_for_a_missing_one(run: Run) -> None:

@@ -10,7 +10,7 @@ from tests.leaderboard.display.charts.plotted import plotted
 
 BEHIND = ("chance", "median")  # series that stand behind the points of a model
 # Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
-WITHOUT_PAGES = {"normalisation", "max_softmax_bin", "softmax_margin_bin"}
+WITHOUT_PAGES = {"max_softmax_bin", "softmax_margin_bin"}
 
 
 def has_points(trace: Any) -> bool:

@@ -7,7 +7,7 @@ from leaderboard.models import Run
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.views.test_hostile_requests import addresses
 
-FILES = ("items.parquet", "items.jsonl", "badge.svg", "picture.png", "every-eval-ever.json", "reproduce.sh")
+FILES = ("items.parquet", "items.jsonl", "picture.png", "every-eval-ever.json", "reproduce.sh")
 HEADERS: dict[str, tuple[str, ...]] = {
     "Range": (
         *("bytes=", "bytes=-", "bytes=9-1", "bytes=-0", "bytes=0-99999999999999999999", "bytes=99999999999999999999-"),

@@ -5,7 +5,7 @@ from django.http import QueryDict
 
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
-from leaderboard.views.item_filters import ItemsForm
+from leaderboard.views.items import ItemsForm
 from tests.leaderboard.conftest import Site
 
 

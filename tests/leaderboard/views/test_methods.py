@@ -1,14 +1,15 @@
-"""/methods/ : docs/methods.md and the documents that it leads to as pages."""
+"""/methods/ : docs/methods.md as a page, with links to the built documentation."""
 
 import re
-from urllib.parse import urljoin
+from collections.abc import Iterator
 
 import pytest
 from django.conf import settings
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from leaderboard.display import labels
-from leaderboard.views.methods import GUIDES, METHODS, read_document
+from leaderboard.views.methods import read_methods
 from tests.leaderboard.conftest import Site
 
 
@@ -27,37 +28,50 @@ def test_the_contents_lead_to_every_section(client: Client, db: None) -> None:
 
 
 def test_every_chapter_is_a_section_with_its_heading_first(client: Client, db: None) -> None:
-    text = read_document(METHODS).text
+    text = read_methods().text
     assert text.count("<section>") == text.count("</section>") == text.count("<h2")
     assert re.findall(r"<section>\s*<(\w+)", text) == ["h2"] * text.count("<h2")
     assert "folds.js" in client.get("/methods/").content.decode()
 
 
-@pytest.mark.parametrize("address", ["/methods/", *(f"/methods/{name}/" for name in GUIDES)])
-def test_every_link_of_a_document_leads_to_a_paragraph_of_a_page(client: Client, db: None, address: str) -> None:
-    article = client.get(address).content.decode().partition("<article")[2].partition("</article>")[0]
-    links = {urljoin(address, link) for link in re.findall(r'href="([^"]+)"', article)}
-    assert links
-    for page, _, anchor in (link.partition("#") for link in links):
-        if not page.startswith(("http://", "https://")):
-            answer = client.get(page)
-            assert answer.status_code == 200, page
-            assert not anchor or f'id="{anchor}"' in answer.content.decode(), f"{page}#{anchor}"
+def links_of_the_page(client: Client) -> set[str]:
+    article = client.get("/methods/").content.decode().partition("<article")[2].partition("</article>")[0]
+    return set(re.findall(r'href="([^"]+)"', article))
 
 
-def test_the_documents_that_the_methods_lead_to_have_their_own_title_and_lead_back(client: Client, db: None) -> None:
-    page = client.get("/methods/judging/").content.decode()
-    assert "<title>Judging sentences · Clozeboard</title>" in page
-    assert 'href="/methods/">← Methods</a>' in page
+@pytest.fixture
+def read_anew() -> Iterator[None]:
+    """Read the document anew, as it depends on a setting, and forget it afterwards."""
+    read_methods.cache_clear()
+    yield
+    read_methods.cache_clear()
 
 
-def test_other_files_of_the_documentation_are_no_pages(client: Client, db: None) -> None:
-    assert client.get("/methods/deployment/").status_code == 404
+@pytest.mark.usefixtures("read_anew")
+def test_links_to_other_documents_lead_to_the_built_documentation(client: Client, db: None, settings: Settings) -> None:
+    settings.DOCUMENTATION = "https://docs.example.org"
+    links = links_of_the_page(client)
+    assert "https://docs.example.org/judging.html" in links
+    names = {link.rpartition("/")[2].partition(".html")[0] for link in links if "docs.example.org" in link}
+    assert all((settings.BASE_DIR / "docs" / f"{name}.md").exists() for name in names)
+
+
+@pytest.mark.usefixtures("read_anew")
+def test_without_its_address_the_words_of_links_to_documents_remain(client: Client, db: None) -> None:
+    links = links_of_the_page(client)
+    assert all(link.startswith(("http://", "https://", "#")) for link in links)
+    assert {link.removeprefix("#") for link in links if link.startswith("#")} <= read_methods().ids
+    assert "sentences (how)." in client.get("/methods/").content.decode()
+
+
+@pytest.mark.parametrize("name", ["own-sentences", "judging", "curation"])
+def test_the_former_addresses_of_guides_lead_to_the_methods(client: Client, db: None, name: str) -> None:
+    assert client.get(f"/methods/{name}/")["Location"] == "/methods/"
 
 
 @pytest.mark.parametrize("column", labels.ABOUT)
 def test_the_paragraph_about_a_column_exists(column: str) -> None:
-    assert labels.ABOUT[column] in read_document(METHODS).ids
+    assert labels.ABOUT[column] in read_methods().ids
 
 
 def test_every_link_to_the_methods_from_the_text_of_a_page_leads_to_a_paragraph(client: Client, site: Site) -> None:
@@ -66,7 +80,7 @@ def test_every_link_to_the_methods_from_the_text_of_a_page_leads_to_a_paragraph(
         text = client.get(address).content.decode().partition("<main")[2].partition("</main>")[0]
         links |= set(re.findall(r'href="/methods/([^"/]*)"', text))
     assert len(links) > 5
-    assert links <= {f"#{identifier}" for identifier in read_document(METHODS).ids}
+    assert links <= {f"#{identifier}" for identifier in read_methods().ids}
 
 
 def test_every_table_scrolls_by_itself_and_has_a_caption_and_column_heads(client: Client, db: None) -> None:

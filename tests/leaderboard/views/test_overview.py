@@ -264,7 +264,7 @@ def test_a_site_without_figures_offers_to_submit_a_model(client: Client, tiny: B
 def test_a_site_without_benchmarks_says_what_to_do(client: Client, db: None) -> None:
     html = page(client)
     assert "import_benchmark" in html
-    assert 'id="cite"' not in html and 'id="embed"' not in html, "there is nothing to cite or to embed"
+    assert 'id="cite"' not in html, "there is nothing to cite"
 
 
 def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, tiny: Benchmark) -> None:

@@ -10,8 +10,7 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.lists.question_outcomes import QuestionOutcomes
-from leaderboard.lists.questions import question_url
+from leaderboard.lists.questions import QuestionOutcomes, question_url
 from leaderboard.models import Benchmark, Run
 from leaderboard.stored import benchmarks, item_rows
 from leaderboard.stored.ranks import refresh_standings, restore_figures
@@ -102,8 +101,62 @@ def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Cli
     assert f"2 of {len(relation.items)}" in page
 
 
-def test_the_page_of_a_runs_item_links_to_the_question_of_all_models(client: Client, answered: Site) -> None:
-    assert ADDRESS in client.get(f"/runs/{answered.first.pk}/items/P30/0/1/").content.decode()
+def test_the_page_about_a_run_shows_every_option_and_leads_to_all_models(client: Client, answered: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={answered.first.pk}&wording=2")
+    page = response.content.decode()
+    assert {row.label for row in response.context["tables"]["options"].table.rows} == {"Africa", "Asia", "Europe"}
+    assert [line["model"] for line in csv_rows(client, f"{ADDRESS}?run={answered.first.pk}")] == ["org/first"]
+    assert f'<a href="{ADDRESS}">this question in all models</a>' in page
+    assert f"/runs/{answered.first.pk}/items/?relation=P30" in page
+    assert response.context["after"].endswith(f"?run={answered.first.pk}")
+
+
+def test_each_wording_of_a_run_has_the_scores_that_are_stored(client: Client, answered: Site) -> None:
+    rows = stored_rows(answered.second)
+    rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)].set_index("template")
+    for template in (0, 1):
+        table = csv_rows(client, f"{ADDRESS}?run={answered.second.pk}&wording={template + 1}", "options")
+        scores = [float(line["score"]) for line in table]
+        assert scores == sorted(rows.loc[template, "scores"], reverse=True)
+        (chosen,) = [line["option"] for line in table if line["chosen"] == "true"]
+        assert chosen == rows.loc[template, "prediction_label"]
+
+
+def test_the_answer_of_a_run_on_a_former_version_is_shown(client: Client, answered: Site) -> None:
+    Benchmark.objects.filter(pk=answered.benchmark.pk).update(current=False)
+    page = client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+    assert "Egypt is located in" in page and "Log-probability" in page
+    assert "this question in all models" not in page
+
+
+def test_a_run_that_was_not_asked_a_question_says_so(client: Client, answered: Site) -> None:
+    rows = stored_rows(answered.first)
+    rewrite(answered.first, rows[rows["index"] != 1])
+    assert "This run was not asked this wording." in client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+
+
+def test_the_former_address_of_an_item_leads_to_its_question(client: Client, site: Site) -> None:
+    response = client.get(f"/runs/{site.first.pk}/items/P30/0/1/")
+    assert response["Location"] == f"{ADDRESS}?run={site.first.pk}&wording=1"
+    assert client.get(f"/runs/{site.first.pk}/items/P99/0/0/", follow=True).status_code == 404
+    assert client.get("/runs/99/items/P30/0/1/").status_code == 404
+
+
+def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, site: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={site.published.pk}")
+    assert response.status_code == 404
+    assert "no items to show" in response.content.decode()
+
+
+@pytest.mark.parametrize("run", ["99", "first", "-1", "1" * 30, "<b>"])
+def test_a_run_that_is_not_on_the_benchmark_is_not_found(client: Client, site: Site, run: str) -> None:
+    assert client.get(f"{ADDRESS}?run={run}").status_code == 404
+
+
+@pytest.mark.parametrize("wording", ["9", "0", "first"])
+def test_a_wording_that_was_not_asked_is_the_first_one(client: Client, answered: Site, wording: str) -> None:
+    wordings = client.get(f"{ADDRESS}?wording={wording}").context["wordings"]
+    assert [shown.current for shown in wordings] == [True, False]
 
 
 def test_a_tie_is_called_one(client: Client, site: Site) -> None:

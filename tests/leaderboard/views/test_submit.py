@@ -62,8 +62,7 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
     dtype = {"set-dtype": ["", "float32", "bfloat16", "float16", "auto"], "set-start": [], "set-sample": []}
     protocol = {"set-protocol": ["usual", "lm-eval"]}
     prompting = {"set-prompting": ["vanilla", "few-shot", "shared-few-shot", "cascade"], "set-shots": []}
-    own = {"set-pmi": ["False", "True"], "set-generic_subjects": []}
-    own |= {"set-few_shot": [], "set-chat": ["False", "True"]}
+    own = {"set-generic_subjects": [], "set-few_shot": [], "set-chat": ["False", "True"]}
     assert shown(client, benchmark="small") == {
         **own,
         **scoring,
@@ -245,7 +244,7 @@ def test_several_benchmarks_offer_the_options_that_they_share(
     form = client.get("/submit/?benchmark=small&benchmark=pairs").context["form"]
     names = {field.name for field in form.options()}
     assert {"set-sample", "set-pll", "set-dtype"} <= names
-    assert names.isdisjoint({"set-prompting", "set-pmi"})
+    assert names.isdisjoint({"set-prompting", "set-chat"})
 
 
 @pytest.mark.parametrize("sample", ["0", "-1"])

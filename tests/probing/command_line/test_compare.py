@@ -64,7 +64,7 @@ def test_compare_says_in_what_the_runs_differ(
 ) -> None:
     use(monkeypatch, FakeModel(replace(FAKE_CARD, id="fake/other", commit="2" * 40), device="cuda:0"))
     other = str(tmp_path / "other")
-    arguments = ["--benchmark", folder, "--reduction", "mean", "--set", "pmi=true", "--out", other]
+    arguments = ["--benchmark", folder, "--reduction", "mean", "--set", "generic_subjects=it", "--out", other]
     assert main(["run", "fake", *arguments]) == 0
     capsys.readouterr()
     assert main(["compare", *results, other]) == 0
@@ -75,7 +75,7 @@ def test_compare_says_in_what_the_runs_differ(
         "model: fake/hash and fake/other",
         f"commit: {'0' * 40} and {'2' * 40}",
         "reduction: sum and mean",
-        "pmi: not set and True",
+        "generic subjects: not set and it",
         "device: cpu and cuda:0",
     ]
 

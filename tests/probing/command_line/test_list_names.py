@@ -22,7 +22,7 @@ def test_all_benchmarks_and_all_options_of_all_probes_are_listed(capsys: pytest.
         assert [line.split("=")[0].strip() for line in lines if "=" in line.split("  ")[1]] == [
             *declared_options(probe)
         ]
-    assert "  pmi=false  score the options with the subject hidden as well, for PMI [true or false]" in printed
+    assert "  few_shot=0  show so many other items with their answers before each [whole number]" in printed
 
 
 def test_the_relations_of_a_benchmark_are_listed_with_their_templates(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from probing.analysis.normalisations import NORMALISATION
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.probes.cloze import Cloze
@@ -87,13 +86,11 @@ def test_settings_of_causal_models_are_refused(setting: dict[str, str]) -> None:
 def test_a_saved_model_runs_every_probe_that_makes_sense_from_its_folder(family: str, tmp_path: Path) -> None:
     folder = build(tmp_path / "model", family)
     content = Benchmark("small", "1", "0", (relation("[X] is located in [Y].", "[Y] has [X] in it."),))
-    result = run(folder, content, out=tmp_path / "result", keep_tokens=True, pmi=True, templates=(0, 1), progress=False)
+    result = run(folder, content, out=tmp_path / "result", keep_tokens=True, templates=(0, 1), progress=False)
     assert result.record["model"]["kind"] == "encoder-decoder"
     assert len(result.items) == 6
-    rules = set(result.scores.loc[result.scores["dimension"] == NORMALISATION, "group"])
     behind_sentinel = {"t5": True, "bart": False}[family]
     assert result.record["model"]["option_only"] is behind_sentinel
-    assert ({"per byte", "per word"} <= rules) is not behind_sentinel and "per token" in rules
     assert rescored(result, content).scores.equals(result.scores)
     for probe in ("ranking", "similarity", "cloze"):
         assert len(run(folder, content, probe=probe, progress=False).items) == 3

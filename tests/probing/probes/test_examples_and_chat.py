@@ -181,11 +181,10 @@ def test_such_a_run_is_another_one_and_never_ranked_with_the_usual(values: dict[
         ({"few_shot": -1}, "-1 examples cannot be shown"),
         ({"few_shot": "3"}, "few_shot cannot be '3'"),
         ({"few_shot": 8}, "too few items to show 8 others before each"),
-        ({"few_shot": 2, "pmi": True}, "PMI and generic subjects are about the statement alone"),
-        ({"chat": True, "generic_subjects": "it"}, "PMI and generic subjects are about the statement alone"),
+        ({"few_shot": 2, "generic_subjects": "it"}, "Generic subjects are about the statement alone"),
+        ({"chat": True, "generic_subjects": "it"}, "Generic subjects are about the statement alone"),
         ({"chat": True, "start": "eos"}, "The chat template decides how a text begins"),
         ({"few_shot": 2, "protocol": "lm-eval"}, "Leave out few_shot"),
-        ({"pmi": True, "decide": True}, "PMI needs the scores of all options"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_before_a_model_is_loaded(values: dict[str, Any], message: str) -> None:

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
-from probing.errors import BadInput, NonFiniteScores
+from probing.errors import NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns
 from probing.probes.probe import Row
 from probing.settings import Settings
-from probing.template import without_subject
 from tests.fakes import FakeModel
 
 PROBE = MultipleChoice()
@@ -41,7 +40,7 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     rows = list(PROBE.rows(model, benchmark["P30"], 1, Settings()))
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
-    only_with_options = {"unconditional", "generic", "demonstrations"}
+    only_with_options = {"generic", "demonstrations"}
     columns = MultipleChoiceColumns.__annotations__.keys() - only_with_options
     assert rows[0].keys() == columns | {"domain", "cardinality"}
 
@@ -108,61 +107,6 @@ def test_prompts_are_generated_as_the_model_asks_for_them(benchmark: Benchmark) 
 def test_a_row_has_the_number_of_tokens_of_each_option(benchmark: Benchmark, model: FakeModel) -> None:
     row = next(PROBE.rows(model, benchmark["P36"], 0, Settings()))
     assert row["tokens"] == [6, 6]
-
-
-WITH_PMI = MultipleChoice(pmi=True)
-
-
-def test_pmi_scores_the_options_without_the_subject_once_for_all_items(benchmark: Benchmark) -> None:
-    plain, model = FakeModel(), FakeModel()
-    list(PROBE.rows(plain, benchmark["P30"], 0, Settings()))
-    rows = list(WITH_PMI.rows(model, benchmark["P30"], 0, Settings()))
-    assert model.usage.statements == plain.usage.statements + 3
-    hidden = without_subject("[X] is located in [Y].")
-    (expected,) = FakeModel().score([(hidden, ["Africa", "Asia", "Europe"])], Scoring())
-    assert all(row["unconditional"] == pytest.approx(expected.reduce("sum")) for row in rows)
-
-
-def test_pmi_stores_sums_also_where_options_are_ranked_by_means(benchmark: Benchmark, model: FakeModel) -> None:
-    sums, means = (
-        next(WITH_PMI.rows(model, benchmark["P30"], 0, settings))["unconditional"]
-        for settings in (Settings(), Settings(reduction="mean"))
-    )
-    assert sums == means
-
-
-def test_pmi_with_an_early_decision_is_refused(benchmark: Benchmark, model: FakeModel) -> None:
-    with pytest.raises(BadInput, match="PMI needs the scores of all options"):
-        next(WITH_PMI.rows(model, benchmark["P30"], 0, Settings(decide=True)))
-
-
-def test_pmi_leaves_out_relations_whose_sentences_do_not_name_the_subject() -> None:
-    def relation(wording: str) -> Relation:
-        return Relation("P1", ("[X] is [Y].",), ("a", "b"), (Item(0, "It", (1,), wording=wording),))
-
-    assert WITH_PMI.why_not(relation("")) == WITH_PMI.why_not(relation("It was [Y].")) == ""
-    assert "hides the subject" in WITH_PMI.why_not(relation("One was [Y]."))
-    assert PROBE.why_not(relation("One was [Y].")) == ""
-
-
-def test_pmi_hides_the_subject_in_a_sentence_of_the_item_s_own() -> None:
-    item = Item(0, "It", (1,), wording="It was [Y].")
-    relation = Relation("P1", ("[X] is [Y].",), ("a", "b"), (item,))
-    row = next(WITH_PMI.rows(FakeModel(), relation, 0, Settings()))
-    (expected,) = FakeModel().score([(without_subject("[X] was [Y]."), ["a", "b"])], Scoring())
-    assert row["unconditional"] == pytest.approx(expected.reduce("sum"))
-
-
-def test_scores_with_the_subject_hidden_that_are_no_numbers_name_the_item() -> None:
-    class Hidden(FakeModel):
-        def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
-            for text, options in requests:
-                value = np.array([-1.0 if len(text.pieces) == 2 else -np.inf])
-                yield OptionScores((value,) * len(options), (slice(0, 1),) * len(options), np.ones(len(options), bool))
-
-    relation = Relation("P1", ("[X] is [Y].",), ("a", "b"), (Item(4, "It", (1,)),))
-    with pytest.raises(NonFiniteScores, match="P1, item 4, template 0"):
-        next(WITH_PMI.rows(Hidden(), relation, 0, Settings()))
 
 
 def test_the_frame_has_the_same_types_whatever_is_empty() -> None:

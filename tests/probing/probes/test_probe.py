@@ -93,7 +93,7 @@ def test_each_option_names_its_type_and_its_choices() -> None:
         "shuffled": (bool, (False, True)),
     }
     assert declared_options(PROBES["specificity"])["prompting"].choices == tuple(PROMPTINGS)
-    assert list(declared_options(PROBES["multiple_choice"])) == ["pmi", "generic_subjects", "few_shot", "chat"]
+    assert list(declared_options(PROBES["multiple_choice"])) == ["generic_subjects", "few_shot", "chat"]
     assert declared_options(PROBES["similarity"]) == {}
 
 

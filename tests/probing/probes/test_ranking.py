@@ -10,9 +10,8 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import OptionScores
-from probing.plan import plan_of
+from probing.probes import probe_of
 from probing.probes.ranking import Ranking, candidate_scores
-from probing.results.rescoring import all_scores
 from probing.runner import run
 from probing.settings import Settings
 from probing.uniform_model import UniformModel
@@ -41,7 +40,7 @@ def test_what_the_rules_leave_no_choice_of_is_on_record(pairs: Benchmark, model:
 def test_a_stored_result_is_the_same_after_reading(pairs: Benchmark, model: FakeModel, tmp_path: Path) -> None:
     result = run(model, pairs, out=tmp_path / "out", progress=False)
     stored = pd.read_parquet(tmp_path / "out" / "items.parquet")
-    again = all_scores(stored, plan_of(pairs, Settings.from_json(result.record["settings"])))
+    again = probe_of(Settings.from_json(result.record["settings"])).scores(stored)
     pd.testing.assert_frame_equal(again, result.scores)
 
 

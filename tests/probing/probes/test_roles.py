@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores
-from probing.probes.roles import SUBJECT_MARK, item_tokens, marked, sums_outside_blanks, token_roles
-from probing.template import prompt, upper_first, without_subject
+from probing.probes.roles import SUBJECT_MARK, item_tokens, marked, token_roles
+from probing.template import prompt, upper_first
 
 NAMES = {"\2": "answer", "\1": "subject", "\0": "blank"}
 WORDS = st.text(st.sampled_from("abßŉ "), min_size=1, max_size=4)
@@ -79,11 +79,3 @@ def test_a_model_that_names_no_tokens_is_refused() -> None:
     silent = OptionScores((np.array([-1.0]),), (slice(0, 1),), np.ones(1, bool))
     with pytest.raises(UnsupportedModel, match="does not say which tokens it scores"):
         item_tokens(silent, ["\2"])
-
-
-def test_what_stands_in_a_hidden_subject_does_not_count() -> None:
-    hidden = without_subject("[X] is [Y]")
-    text = hidden.fill("a", "[MASK]").text
-    spans = (((0, 6), (6, 9), (9, 11)),)
-    scores = OptionScores((np.array([-100.0, -2.0, -3.0]),), (slice(2, 3),), np.ones(1, bool), (text,), spans)
-    assert sums_outside_blanks(hidden, ["a"], scores).tolist() == [-5]

@@ -38,7 +38,7 @@ OPTIONS = ("Africa", "Asia")
 WHY = "longer than the 128 tokens that the model takes"
 PROBES: list[tuple[str, dict[str, Any]]] = [
     ("multiple_choice", {}),
-    ("multiple_choice", {"pmi": True, "generic_subjects": "it"}),
+    ("multiple_choice", {"generic_subjects": "it"}),
     ("multiple_choice", {"decide": True}),
     ("ranking", {}),
     ("specificity", {}),

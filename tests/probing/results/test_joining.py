@@ -16,13 +16,13 @@ from probing.errors import Incomplete
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
-from probing.probes.probe import tag_columns
+from probing.probes.probe import Probe, tag_columns
 from probing.results import joining, row_file
 from probing.results.checkpoint import Partial
 from probing.results.completeness import check_complete
 from probing.results.joining import PartsInMemory, joined_in_folder, merged
 from probing.results.option_labels import option_ranges
-from probing.results.rescoring import all_scores, digests, is_option_only, with_tags
+from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result
 from probing.results.skipped_items import all_skipped
 from probing.runner import run
@@ -37,7 +37,7 @@ ITEMS, OPTIONS, MOST = 150, 100, 500
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
-    "pmi": ("starter", {"limit": 3, "relations": ["country_capital", "river_continent"], "pmi": True}),
+    "generic": ("starter", {"limit": 3, "relations": ["country_capital"], "generic_subjects": "it"}),
     "decided": ("starter", {"limit": 3, "templates": (0, 1), "decide": True}),
     "ranking": ("culture", {"limit": 2}),
     "specificity": ("pairs", {"limit": 3}),
@@ -60,8 +60,7 @@ def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Resu
     record = merged(records) | {"items_skipped": all_skipped(records)} | digests(plan_of(benchmark, settings))
     rows = with_tags(row_file.join(map(stored.rows, covered)), benchmark, probe_of(settings))
     check_complete(rows, plan_of(benchmark, settings), record)
-    scores = all_scores(rows, plan_of(benchmark, settings), option_only=is_option_only(record))
-    return Result(rows, scores, record, option_ranges(plan_of(benchmark, settings)))
+    return Result(rows, probe_of(settings).scores(rows), record, option_ranges(plan_of(benchmark, settings)))
 
 
 def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
@@ -157,7 +156,7 @@ def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     settings = plan(benchmark, chosen).settings
     rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
     probe = probe_of(settings)
-    short = probe.condensed(rows, benchmark, settings)
+    short = probe.condensed(rows)
     assert not {"scores", "exact", "statement"} & set(short.columns)
     assert FIGURES & set(short.columns)
     assert tag_columns(probe, short.columns) == tag_columns(probe, rows.columns)
@@ -183,12 +182,14 @@ def held_for_scores(relations: int, probe: str, folder: Path, monkeypatch: pytes
         stored.store(part, result.rows, result.record)
     sizes = []
 
-    def measured_scores(*arguments: Any, **options: Any) -> pd.DataFrame:
+    scores = type(probe_of(settings)).scores
+
+    def measured_scores(of: Probe, rows: pd.DataFrame) -> pd.DataFrame:
         sizes.append(held())
-        return all_scores(*arguments, **options)
+        return scores(of, rows)
 
     with traced_memory() as held, monkeypatch.context() as patch:
-        patch.setattr(joining, "all_scores", measured_scores)
+        patch.setattr(type(probe_of(settings)), "scores", measured_scores)
         joined_in_folder(stored, plan_of(benchmark, settings), folder / f"{relations} joined")
     return sizes[0]
 

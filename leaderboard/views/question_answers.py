@@ -1,11 +1,11 @@
-"""The page of one question: every model's answer to each wording, and the shares of the options in several models."""
+"""What models answer to one question: every wording, the shares of the options, and the perplexities of statements."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import islice
 from typing import Any
 
 from leaderboard.display import cells
@@ -14,12 +14,10 @@ from leaderboard.display.columns import settings_column
 from leaderboard.display.tables import Column, Table
 from leaderboard.display.visible import visible
 from leaderboard.lists.compared_runs import ModelAnswer, short_names
-from leaderboard.lists.question_outcomes import QuestionOutcomes
-from leaderboard.lists.questions import BenchmarkQuestion
-from leaderboard.models import Run
+from leaderboard.lists.questions import BenchmarkQuestion, QuestionOutcomes, question_url
+from leaderboard.models import Benchmark, Run
 from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.item_columns import item_url
-from leaderboard.probe_pages.item_pages import SHARE_HELP, shares_of
+from leaderboard.probe_pages.items import SHARE_HELP, item_url, shares_of
 from leaderboard.probe_pages.questions_in_words import language_of
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemsMissing, Row
@@ -34,6 +32,9 @@ CHOSEN = " ●"
 OUTCOME_MARKS = {True: "✓", False: "✗", None: "–"}
 SPOKEN = {True: "right", False: "wrong", None: "not counted"}
 KINDS = {True: "yes", False: "no", None: "missing"}
+MOST_CONTRASTS = 5
+# What a cell says of a true and a false statement, of which a model prefers one.
+PREFERENCES = {True: "the true one preferred", False: "the false one preferred", None: "no preference"}
 RowsByTemplate = dict[int, Row]
 
 
@@ -96,8 +97,8 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
         words = f"{number} of {row.counted}" if row.counted else cells.NO_VALUE
         return Cell(number if row.counted else None, words, kind="number")
 
-    def column(template: int, place: int) -> list[Column[Answers]]:
-        title = f"Answer to wording {place}" if len(templates) > 1 else "Answer"
+    def columns(template: int) -> list[Column[Answers]]:
+        title = f"Answer to wording {template + 1}" if len(templates) > 1 else "Answer"
         text = partial(_answer_cell, template=template, question=question, lang=lang, judged=judged)
         outcome = partial(_outcome_cell, template=template)
         return [
@@ -113,7 +114,7 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
             settings_column(lambda row: row.run),
             Column("parameters", "Size", lambda row: cells.parameters(row.run.model.parameters), align="number"),
             *([Column("right", "Right", right, align="number")] if judged and len(templates) > 1 else []),
-            *(cell for template, place in zip(templates, count(1), strict=False) for cell in column(template, place)),
+            *(column for template in templates for column in columns(template)),
         ],
         rows=answers,
         main=True,
@@ -123,7 +124,7 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
 
 
 def _model_cell(row: Answers) -> Cell:
-    """Link a model to the page of the question that has everything stored of its run."""
+    """Link a model to the same page with everything that is stored of its run's answer."""
     first = next(iter(row.rows.values()), None)
     return cells.text(
         visible(row.run.model.hub_id), href=item_url(row.run, first) if first else row.run.get_absolute_url()
@@ -236,3 +237,95 @@ def _share_cell(row: OptionShares, place: int) -> Cell:
     share, chosen = row.shares[place], row.chosen[place]
     bar = Bar(100 * share, 0, 100 * share)
     return Cell(share, f"{share:.2f}{CHOSEN if chosen else ''}", bar=bar, kind="share", spoken="chosen" * chosen)
+
+
+def contrasts(question: BenchmarkQuestion) -> list[Item]:
+    """Return statements of the same relation that are false if this one is true, and true if it is false.
+
+    Those about the same subject or object come first, then those that follow it in the benchmark; nothing for a
+    question that is no statement.
+    """
+    is_true = question.item.is_true
+    if is_true is None:
+        return []
+    items, names = question.relation.items, set(question.item.names)
+    onwards = [*items[question.place :], *items[: question.place]]
+    others = (item for item in onwards if item.is_true is not is_true)
+    return list(islice(sorted(others, key=lambda item: not names & set(item.names)), MOST_CONTRASTS))
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement with its perplexities in runs, None where it is not stored.
+
+    `preferred` tells of each run whether it finds the true one of this statement and that of the page less perplexing,
+    None where they are equal or where one is missing; it is empty for the statement of the page itself.
+    """
+
+    item: Item
+    text: str
+    perplexities: Sequence[float | None]
+    preferred: Sequence[bool | None] = ()
+
+
+def statements_table(
+    benchmark: Benchmark, question: BenchmarkQuestion, beside: Sequence[Item], answers: Sequence[Answers], template: int
+) -> Table[Statement] | None:
+    """Return a statement and those `beside` it with their perplexities in a few models; None where none are beside."""
+    if not beside:
+        return None
+    shown = answers[:RUNS_SHOWN]
+    own = Statement(question.item, _text(question.item, template), [_perplexity(row.rows, template) for row in shown])
+    others = [_against(own, item, template, shown) for item in beside]
+    names = short_names([row.run for row in shown])
+
+    def text(row: Statement) -> Cell:
+        return cells.text(row.text, "" if row is own else question_url(benchmark, question.relation, row.item))
+
+    return Table(
+        name="statements",
+        caption="Perplexities of true and false statements",
+        columns=[
+            Column("statement", "Statement", text, align="head"),
+            Column("true", "True", lambda row: cells.yes_no(row.item.is_true)),
+            *(
+                Column(name, visible(name), partial(_perplexity_cell, place=place), align="number")
+                for place, name in enumerate(names)
+            ),
+        ],
+        rows=[own, *others],
+        sortable=False,
+        band=lambda row: "own" if row is own else "",
+    )
+
+
+def _text(item: Item, template: int) -> str:
+    return item.options[template]
+
+
+def _perplexity(rows: Mapping[int, Mapping[str, float]], template: int) -> float | None:
+    return rows[template]["perplexity"] if template in rows else None
+
+
+def _against(own: Statement, item: Item, template: int, answers: Sequence[Answers]) -> Statement:
+    values = [_perplexity(row.beside.get(item.index, {}), template) for row in answers]
+    preferred = [_prefers_true(own, one, other) for one, other in zip(own.perplexities, values, strict=True)]
+    return Statement(item, _text(item, template), values, preferred)
+
+
+def _prefers_true(own: Statement, perplexity: float | None, other: float | None) -> bool | None:
+    if perplexity is None or other is None or perplexity == other:
+        return None
+    return (perplexity < other) == own.item.is_true
+
+
+def _perplexity_cell(row: Statement, place: int) -> Cell:
+    """Show a perplexity; beside another statement's, a mark tells whether the model prefers the true one."""
+    value = row.perplexities[place]
+    if value is None:
+        return Cell(None, "not asked", kind="missing")
+    text = f"{value:,.1f}"
+    if not row.preferred:
+        return Cell(value, text, kind="number")
+    right = row.preferred[place]
+    return Cell(value, f"{OUTCOME_MARKS[right]} {text}", kind=KINDS[right], spoken=PREFERENCES[right])

@@ -1,7 +1,5 @@
 """How the figures of runs, models and pages are cited."""
 
-from urllib.parse import urlencode
-
 import pytest
 from django.test import Client
 
@@ -53,37 +51,15 @@ def test_the_name_of_a_stranger_cannot_leave_its_place_in_bibtex(client: Client)
     assert r"x\}, year = \{1999" in cited(client, run.get_absolute_url()).bibtex
 
 
-def test_every_score_of_a_run_leads_to_a_reference_of_its_own(client: Client) -> None:
-    run = make.finished(make.benchmark(), 0.5)
-    lines = client.get(run.get_absolute_url()).context["tables"]["scores"].lines
-    links = [cell.href for line in lines for column, cell in line.cells if column.name == "value"]
-    references = [cited(client, link) for link in links]
-    assert len({reference.key for reference in references}) == run.scores.count() == 3
-    groups = {reference.title.partition(", ")[2] for reference in references}
-    assert groups == {"", "domain Arts", "relation Continent (P30)"}
-    missing = f"/runs/{run.pk}/cite/?metric=accuracy&dimension=domain&group=Film"
-    assert client.get(missing).status_code == 404
-
-
-@pytest.mark.parametrize(
-    ("dimension", "group", "words"),
-    [
-        ("culture_pair_language_culture", "arab-west ar Arab", "Arab and West, Arabic, Arab (arab-west ar Arab)"),
-        ("template", "0", "wording 1"),
-    ],
-)
-def test_a_group_is_cited_in_words(client: Client, dimension: str, group: str, words: str) -> None:
-    run = make.finished(make.benchmark(), 0.5)
-    make.score(run, 0.25, dimension, group)
-    query = urlencode({"metric": "accuracy", "dimension": dimension, "group": group})
-    assert cited(client, f"/runs/{run.pk}/cite/?{query}").title.endswith(f" on Tiny, {words}")
-
-
 def test_a_figure_too_small_for_three_decimals_is_cited_as_a_power_of_ten(client: Client) -> None:
+    run = make.finished(make.benchmark(), 6e-22)
+    assert "6 × 10⁻²²" in cited(client, run.get_absolute_url()).details
+
+
+def test_the_former_citation_of_a_single_score_leads_to_its_run(client: Client) -> None:
     run = make.finished(make.benchmark(), 0.5)
-    make.score(run, 6e-22, metric="culture_gap_p")
-    reference = cited(client, f"/runs/{run.pk}/cite/?metric=culture_gap_p&dimension=overall&group=all")
-    assert "6 × 10⁻²²" in reference.details
+    response = client.get(f"/runs/{run.pk}/cite/?metric=accuracy&dimension=domain&group=Arts")
+    assert response["Location"] == run.get_absolute_url()
 
 
 def test_the_standings_are_cited_without_their_baselines(client: Client) -> None:
@@ -93,10 +69,9 @@ def test_the_standings_are_cited_without_their_baselines(client: Client) -> None
     assert cited(client, "/benchmarks/tiny/").details.startswith("1 run;")
 
 
-def test_a_score_without_a_value_is_not_cited(client: Client) -> None:
+def test_a_run_without_a_value_is_not_cited(client: Client) -> None:
     run = make.finished(make.benchmark(), None)
-    response = client.get(f"/runs/{run.pk}/cite/?metric=accuracy&dimension=overall&group=all")
-    assert response.status_code == 404
+    assert client.get(run.get_absolute_url()).context["reference"] is None
 
 
 def test_the_reference_of_a_model_lists_its_figures_with_run_and_version(client: Client) -> None:
@@ -146,7 +121,7 @@ def test_a_reference_is_sent_as_a_file_in_each_format(client: Client) -> None:
 def test_the_page_offers_all_formats(client: Client) -> None:
     run = make.finished(make.benchmark(), 0.5)
     links = client.get(run.get_absolute_url()).context["reference_formats"]
-    assert [link.title for link in links] == ["BibTeX", "CSL-JSON", "Plain text", "LaTeX table"]
+    assert [link.title for link in links] == ["BibTeX", "CSL-JSON", "Plain text"]
     for link in links:
         assert client.get(f"{run.get_absolute_url()}{link.href}")["Content-Disposition"].startswith("attachment")
 
