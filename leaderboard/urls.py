@@ -43,7 +43,7 @@ from leaderboard.views.run_files import (
     requirements_view,
     script_view,
 )
-from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
+from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
@@ -127,7 +127,6 @@ v1 = [
 snapshots = [
     path("", snapshots_view, name="snapshots"),
     path("new/", freeze_view, name="freeze"),
-    path("dumps/<str:name>", dump_view, name="dump"),
     path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
     path("<digest:digest>.json", document_view, name="snapshot_document"),
 ]
