@@ -13,7 +13,7 @@ from leaderboard.api.paging import PageFacts, behind_row, number_in, page_of, re
 from leaderboard.api.parameters import PagedQuery, Query, choice, one_of, parameter_names, refuse_unknown
 from leaderboard.api.routes import RESULTS, get
 from leaderboard.lists.progress import progress
-from leaderboard.models import Benchmark, Remeasurement, Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
@@ -62,32 +62,11 @@ class Event(TypedDict):
     message: str
 
 
-class Remeasured(TypedDict):
-    """How far a second measurement of a run, or of some of its parts, differed.
-
-    `first_device` and `device`: where it was measured first and again. `changed`: the number of items with another
-    prediction, and `share` of all `items`. `largest`: the largest difference of a score; null without scores.
-    """
-
-    time: datetime
-    device: str
-    first_device: str
-    parts: int
-    items: int
-    changed: int
-    share: float
-    largest: float | None
-
-
 class RunInFull(RunFacts):
-    """A run with its progress, its history, and the record of how it was measured, which is empty before.
-
-    `remeasured`: the newest second measurement, null if there is none.
-    """
+    """A run with its progress, its history, and the record of how it was measured, which is empty before."""
 
     progress: Done
     provenance_record: Json
-    remeasured: Remeasured | None
     events: list[Event]
 
 
@@ -126,21 +105,6 @@ def runs_json(request: HttpRequest, query: RunsQuery) -> Runs:
     return {**page.facts, "runs": [about_run(run) for run in page.entries]}
 
 
-def about_remeasurement(remeasurement: Remeasurement | None) -> Remeasured | None:
-    if remeasurement is None:
-        return None
-    return {
-        "time": remeasurement.time,
-        "device": remeasurement.device,
-        "first_device": remeasurement.first_device,
-        "parts": remeasurement.parts,
-        "items": remeasurement.items,
-        "changed": remeasurement.changed,
-        "share": remeasurement.share,
-        "largest": remeasurement.largest,
-    }
-
-
 def _find_run(pk: int) -> Run:
     run = Run.objects.select_related("model", "benchmark").filter(pk=pk).first()
     if run is None:
@@ -160,7 +124,6 @@ def run_json(request: HttpRequest, query: Query, run: int) -> JsonResponse:
         **about_run(stored_run),
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": stored_run.provenance_record,
-        "remeasured": about_remeasurement(stored_run.remeasurements.first()),
         "events": [Event(**event) for event in stored_run.events.values("time", "state", "message")],
     }
     return followed(answer, ended=stored_run.state in Run.FINAL)

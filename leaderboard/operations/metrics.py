@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoM
 from prometheus_client.registry import Collector
 
 from leaderboard.intake import queue
-from leaderboard.models import Remeasurement, Run, Submission
+from leaderboard.models import Run, Submission
 from leaderboard.operations import statistics
 from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.schedule import LANES
@@ -86,8 +86,6 @@ def from_database() -> Iterator[Metric]:
     yield from queue_metrics()
     yield from outcome_metrics()
     yield from worker_metrics(live_workers())
-    alarms = Remeasurement.objects.alarms().count()
-    yield gauge("clozeboard_changed_results", "Runs that gave other predictions when measured again.", alarms)
     yield labelled(
         "clozeboard_submissions",
         "Submissions by state.",

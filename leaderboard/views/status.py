@@ -11,14 +11,11 @@ from django.utils import timezone
 from leaderboard.display import cells
 from leaderboard.display.cells import Cell
 from leaderboard.display.tables import Column, Table
-from leaderboard.models import Remeasurement, Run, Submission
+from leaderboard.models import Run, Submission
 from leaderboard.operations import statistics
 from leaderboard.operations.statistics import Ages, Failures, Outcomes
 from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.views.page import show
-
-PAGE_SIZE = 20  # runs measured again
-CHANGED = "Items with another prediction. More than one in 10,000 is an alarm."
 
 
 class Waiting(NamedTuple):
@@ -39,7 +36,6 @@ class Count(NamedTuple):
 def status_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
     workers, outcomes = live_workers(), statistics.outcomes(now)
-    remeasured = list(Remeasurement.objects.newest().select_related("run__model", "run__benchmark"))
     waiting = [Waiting(f"Waiting now, lane {lane}", ages) for lane, ages in statistics.waiting_ages(now).items()]
     started = Waiting("Before the start, last 30 days", statistics.start_delays(now))
     context = {
@@ -49,14 +45,12 @@ def status_view(request: HttpRequest) -> HttpResponseBase:
         "outcomes": outcomes,
         "success": _percent(outcomes),
         "version": version("clozeboard"),
-        "alarms": sum(row.is_alarm for row in remeasured),
     }
     tables: list[Table[Any]] = [
         waiting_table([*(waiting or [Waiting("Waiting now", Ages())]), started]),
         workers_table(workers),
         failures_table(statistics.failures(now)),
         counts_table(_counts()),
-        remeasured_table(remeasured),
     ]
     return show(request, "status.html", context, tables)
 
@@ -113,26 +107,6 @@ def failures_table(rows: list[Failures]) -> Table[Failures]:
     )
 
 
-def remeasured_table(rows: list[Remeasurement]) -> Table[Remeasurement]:
-    return Table(
-        name="remeasured",
-        caption="Runs measured again",
-        columns=[
-            Column("run", "Run", lambda row: _run(row.run), align="head wide"),
-            Column("time", "Measured again", lambda row: cells.moment(row.time)),
-            Column("first_device", "First on", lambda row: _words([row.first_device])),
-            Column("device", "Again on", lambda row: _words([row.device])),
-            Column("items", "Items", lambda row: cells.number(row.items), align="number"),
-            Column("changed", "Changed", lambda row: cells.number(row.changed), CHANGED, align="number"),
-            Column("largest", "Largest difference", _largest, "Of two scores of the same item.", align="number"),
-        ],
-        rows=rows,
-        sortable=False,
-        page_size=PAGE_SIZE,
-        empty="No run has been measured again yet.",
-    )
-
-
 def counts_table(rows: list[Count]) -> Table[Count]:
     return Table(
         name="counts",
@@ -174,11 +148,6 @@ def _work(worker: LiveWorker) -> Cell:
     if not worker.runs:
         return cells.stored(None)
     return cells.text(", ".join(_name(run) for run in worker.runs), href=worker.runs[0].get_absolute_url())
-
-
-def _largest(row: Remeasurement) -> Cell:
-    """Show a difference with two significant digits."""
-    return cells.stored(None) if row.largest is None else Cell(row.largest, f"{row.largest:.2g}", kind="number")
 
 
 def _run(run: Run) -> Cell:

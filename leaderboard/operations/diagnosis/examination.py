@@ -16,7 +16,6 @@ NEED_TABLES: list[Check] = [
     work.workers,
     work.leases,
     work.forsaken,
-    work.remeasured,
     files.orphans,
     files.results,
     files.benchmarks,

@@ -9,7 +9,7 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 
 from leaderboard.intake import queue
-from leaderboard.models import LEASE, Remeasurement, Run, RunPart
+from leaderboard.models import LEASE, Run, RunPart
 from leaderboard.operations import statistics
 from leaderboard.operations.diagnosis.findings import Finding, fine, problem, warning
 from leaderboard.operations.workers import live_workers
@@ -76,14 +76,3 @@ def forsaken() -> Iterator[Finding]:
         yield problem("progress", f"No worker works on runs that are in progress: {names}.", "Run manage.py requeue.")
     else:
         yield fine("progress", "No run in progress has been without a worker for long.")
-
-
-def remeasured() -> Iterator[Finding]:
-    """Check that runs which were measured again gave the same predictions."""
-    alarms = list(Remeasurement.objects.alarms())
-    for alarm in alarms:
-        step = f"Look what has changed on the workers; then manage.py remeasure --run {alarm.run_id} or withdraw it."
-        yield problem("measured again", f"{alarm}.".capitalize(), step)
-    if not alarms:
-        number = Remeasurement.objects.newest().count()
-        yield fine("measured again", f"{number} runs were measured again, and gave the same predictions.")
