@@ -5,6 +5,7 @@ from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter, StringConverter
 from django.views.decorators.clickjacking import xframe_options_exempt
+from django.views.generic import RedirectView
 
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
@@ -44,7 +45,6 @@ from leaderboard.views.run_files import (
     script_view,
 )
 from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
-from leaderboard.views.status import status_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
 from leaderboard.views.suggestions import suggestions_view
@@ -160,13 +160,13 @@ urlpatterns = [
     path("benchmarks/", include(benchmarks)),
     path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
-    path("queue/", kept(queue_view), name="queue"),
+    path("queue/", kept(queue_view, seconds=5), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
     path("methods/<slug:name>/", kept(guide_view), name="guide"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
-    path("status/", kept(status_view, seconds=2), name="status"),
+    path("status/", RedirectView.as_view(pattern_name="queue", permanent=True)),
     path("healthz", health_view, name="healthz"),
     path("metrics", metrics_view, name="metrics"),
     path("admin/", admin.site.urls),

@@ -68,7 +68,6 @@ PAGES = (
     "/methods/",
     "/api/",
     "/api/v1/leaderboard?benchmark=synthetic-1",
-    "/status/",
 )
 
 
