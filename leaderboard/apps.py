@@ -14,4 +14,5 @@ class LeaderboardConfig(AppConfig):
 
     def ready(self) -> None:
         post_migrate.connect(install, sender=self)
-        import_module("leaderboard.system_checks")  # it imports the models, which are ready only now
+        for name in ("leaderboard.system_checks", "leaderboard.operations.deployment_checks"):
+            import_module(name)  # only now, because the checks import the models

@@ -122,9 +122,6 @@ METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
 # Workers elsewhere
 VERIFY_SHARE = env_share("CLOZEBOARD_VERIFY_SHARE", 0)  # of an untrusted token's parts of a run that are measured again
 
-# What manage.py nightly does
-REMEASURE_ITEMS = env_int("CLOZEBOARD_REMEASURE_ITEMS", 10_000)  # of a random run, measured again every night; 0: none
-SNAPSHOT_EVERY = env_choice("CLOZEBOARD_SNAPSHOT_EVERY", ("never", "day", "week", "month"))  # of the whole site
 
 # Django
 SECRET_KEY = secret_key(DATA)

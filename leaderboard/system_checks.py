@@ -1,4 +1,4 @@
-"""Checks of a deployment by `manage.py check` (docs/deployment.md lists their ids)."""
+"""Checks of the settings, which are quick and come before every command (docs/operations.md lists their ids)."""
 
 import os
 from typing import Any
@@ -12,7 +12,7 @@ from probing.measuring import sandbox
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
 
 
-@register
+@register("files")
 def data_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
     folder = next(path for path in (settings.DATA, *settings.DATA.parents) if path.exists())
     if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
@@ -21,7 +21,7 @@ def data_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
     return [Error(f"The data folder {settings.DATA} is not writable.", hint=hint, id="clozeboard.E001")]
 
 
-@register
+@register("machine")
 def secret_key_is_secret(**kwargs: Any) -> list[CheckMessage]:
     if len(settings.SECRET_KEY) >= 32:
         return []
@@ -29,7 +29,7 @@ def secret_key_is_secret(**kwargs: Any) -> list[CheckMessage]:
     return [Error("SECRET_KEY can be guessed.", hint=hint, id="clozeboard.E002")]
 
 
-@register
+@register("work")
 def redis_answers(**kwargs: Any) -> list[CheckMessage]:
     """Warn if the server that REDIS_URL names does not answer; the embedded server runs only while a worker does."""
     if settings.EMBEDDED_REDIS or queue.reachable():
@@ -38,7 +38,7 @@ def redis_answers(**kwargs: Any) -> list[CheckMessage]:
     return [Warning("The Redis server does not answer.", hint=hint, id="clozeboard.W001")]
 
 
-@register
+@register("machine")
 def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
     if not settings.DEBUG or LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
         return []
@@ -46,7 +46,7 @@ def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
     return [Warning("DEBUG is on, and the site can be reached from other machines.", hint=hint, id="clozeboard.W002")]
 
 
-@register
+@register("machine")
 def models_are_isolated(**kwargs: Any) -> list[CheckMessage]:
     reason = sandbox.problem()
     if not reason:

@@ -40,8 +40,7 @@ from leaderboard.views.run_files import (
     requirements_view,
     script_view,
 )
-from leaderboard.views.snapshots import document_view, dump_view, freeze_view, snapshot_view, snapshots_view
-from leaderboard.views.status import status_view
+from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
 from leaderboard.views.submission import submission_view
 from leaderboard.views.submit import submit_view
 from leaderboard.views.suggestions import suggestions_view
@@ -121,7 +120,6 @@ v1 = [
 snapshots = [
     path("", snapshots_view, name="snapshots"),
     path("new/", freeze_view, name="freeze"),
-    path("dumps/<str:name>", dump_view, name="dump"),
     path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
     path("<digest:digest>.json", document_view, name="snapshot_document"),
 ]
@@ -164,12 +162,12 @@ urlpatterns = [
     path("benchmarks/", include(benchmarks)),
     path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
-    path("queue/", kept(queue_view), name="queue"),
+    path("queue/", kept(queue_view, seconds=5), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
-    path("status/", kept(status_view, seconds=2), name="status"),
+    path("status/", RedirectView.as_view(pattern_name="queue", permanent=True)),
     path("healthz", health_view, name="healthz"),
     path("metrics", metrics_view, name="metrics"),
     path("admin/", admin.site.urls),

@@ -69,7 +69,6 @@ PAGES = (
     "/methods/",
     "/api/",
     "/api/v1/leaderboard?benchmark=synthetic-1",
-    "/status/",
 )
 
 MB = 10**6  # bytes

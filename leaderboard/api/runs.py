@@ -158,32 +158,11 @@ class Event(TypedDict):
     message: str
 
 
-class Remeasured(TypedDict):
-    """How far a second measurement of a run, or of some of its parts, differed.
-
-    `first_device` and `device`: where it was measured first and again. `changed`: the number of items with another
-    prediction, and `share` of all `items`. `largest`: the largest difference of a score; null without scores.
-    """
-
-    time: datetime
-    device: str
-    first_device: str
-    parts: int
-    items: int
-    changed: int
-    share: float
-    largest: float | None
-
-
 class RunInFull(RunFacts):
-    """A run with its progress, its history, and the record of how it was measured, which is empty before.
-
-    `remeasured`: the newest second measurement, null if there is none.
-    """
+    """A run with its progress, its history, and the record of how it was measured, which is empty before."""
 
     progress: Done
     provenance_record: Json
-    remeasured: Remeasured | None
     events: list[Event]
 
 
@@ -229,12 +208,11 @@ def run_json(request: HttpRequest, run: RunNumber) -> JsonResponse:
     As long as it has not ended, the header Retry-After says after how many seconds to look again.
     """
     stored_run = _find_run(run)
-    done, again = progress(stored_run), stored_run.remeasurements.first()
+    done = progress(stored_run)
     answer: RunInFull = {
         **about_run(stored_run),
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": stored_run.provenance_record,
-        "remeasured": facts(Remeasured, again) if again else None,
         "events": [Event(**event) for event in stored_run.events.values("time", "state", "message")],
     }
     return followed(answer, ended=stored_run.state in Run.FINAL)

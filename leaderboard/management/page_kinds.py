@@ -21,7 +21,6 @@ FIXED = {
     "choice": "/compare/",
     "submit": "/submit/",
     "queue": "/queue/",
-    "status": "/status/",
     "changes": "/changes/",
     "snapshots": "/snapshots/",
     "freeze": "/snapshots/new/?of=/",

@@ -6,7 +6,6 @@ from leaderboard.models.model import FormerName, Model
 from leaderboard.models.part import RunPart, WorkerToken
 from leaderboard.models.questions import RelationCounts, RelationOutcomes
 from leaderboard.models.ranks import ItemFigures, ItemSet, RunRank
-from leaderboard.models.remeasurement import Remeasurement
 from leaderboard.models.run import LEASE, Run, RunEvent
 from leaderboard.models.score import Score
 from leaderboard.models.snapshot import Snapshot
@@ -22,7 +21,6 @@ __all__ = [
     "Model",
     "RelationCounts",
     "RelationOutcomes",
-    "Remeasurement",
     "Run",
     "RunEvent",
     "RunPart",

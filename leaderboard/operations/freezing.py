@@ -1,13 +1,11 @@
 """Freezing: tables of pages, read through their CSV, become a snapshot."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import date
+from collections.abc import Iterator, Sequence
 from inspect import unwrap
 from io import StringIO
 from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
@@ -18,8 +16,6 @@ from probing.errors import BadInput
 
 # The pages whose tables can be frozen. Items of a run have a file with a digest of its own.
 PAGES = frozenset({"overview", "benchmark", "relation", "model", "training", "run", "compare"})
-# What a snapshot on a schedule is called, by how often there is one.
-PERIODS: Mapping[str, str] = {"day": "%-d %B %Y", "week": "week %V of %G", "month": "%B %Y"}
 NEXT_STEP = "Follow the link “Freeze” below a table."
 BYTE_ORDER_MARK = "\ufeff"
 
@@ -38,22 +34,7 @@ def can_be_frozen(request: HttpRequest) -> bool:
 
 def freeze_site(name: str = "") -> Snapshot:
     """Freeze the overview and the leaderboards of all benchmarks, under a name such as “November 2026”."""
-    return freeze([reverse("overview"), *_leaderboards()], _site_title(name))
-
-
-def freeze_when_due(day: date) -> Snapshot | None:
-    """Freeze the whole site as often as SNAPSHOT_EVERY says; return None if this period has its snapshot already.
-
-    If nothing has changed since the last snapshot, that one is returned, as it has the same address.
-    """
-    if settings.SNAPSHOT_EVERY not in PERIODS:
-        return None
-    name = day.strftime(PERIODS[settings.SNAPSHOT_EVERY])
-    return None if Snapshot.objects.filter(title=_site_title(name)).exists() else freeze_site(name)
-
-
-def _site_title(name: str) -> str:
-    return ": ".join(filter(None, ["Whole site", name]))
+    return freeze([reverse("overview"), *_leaderboards()], ": ".join(filter(None, ["Whole site", name])))
 
 
 def freeze(addresses: Sequence[str], title: str = "") -> Snapshot:

@@ -1,4 +1,4 @@
-"""The health of the parts of the site and of its results, each checked in a separate thread with a time limit."""
+"""The health of the parts of the site, each checked in a separate thread with a time limit."""
 
 import logging
 import os
@@ -15,14 +15,13 @@ from django.db import connection
 from django.utils import timezone
 
 from leaderboard.intake import queue
-from leaderboard.models import Benchmark, Remeasurement
+from leaderboard.models import Benchmark
 from leaderboard.operations.workers import ALIVE, live_workers
 from leaderboard.stored import artefacts
 
 log = logging.getLogger(__name__)
 TIMEOUT = 2.0  # seconds for one part
 FRESH = 5.0  # seconds during which an answer is repeated
-NAMED = 3  # runs that an answer names
 TRIAL_FOLDER = "health"  # in the artefact storage
 
 
@@ -68,20 +67,11 @@ def workers() -> Health:
     return Health(True, f"{number} alive; the newest heartbeat is {age:.0f} seconds old.", age)
 
 
-def results() -> Health:
-    """Tell whether runs that were measured again gave other predictions."""
-    alarms = list(Remeasurement.objects.alarms()[:NAMED])
-    if alarms:
-        return Health(False, f"Predictions changed when runs were measured again: {'; '.join(map(str, alarms))}.")
-    return Health(True, "No run gave other predictions when it was measured again.")
-
-
 PARTS: dict[str, Callable[[], Health]] = {
     "database": database,
     "queue": redis,
     "storage": storage,
     "workers": workers,
-    "results": results,
 }
 
 

@@ -29,12 +29,6 @@ class LiveWorker:
     runs: tuple[Run, ...] = field(default=())
 
 
-def is_any_alive() -> bool:
-    """Tell whether any worker sent a heartbeat in the last two minutes. One query at most."""
-    now = timezone.now()
-    return any(now - last_seen < ALIVE for _, last_seen, _ in _workers_of_redis()) or bool(_remote_workers(now))
-
-
 def live_workers() -> list[LiveWorker]:
     """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
     now = timezone.now()

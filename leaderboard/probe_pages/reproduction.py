@@ -106,7 +106,6 @@ def facts(run: Run) -> list[Fact]:
         ("Measured", _measured(run)),
         ("Software", _software(_packages(run))),
         ("Figures", _source(run)),
-        ("Measured again", _measured_again(run)),
     ]
     return [(name, text) for name, text in rows if text]
 
@@ -120,12 +119,6 @@ def _measured(run: Run) -> str:
     except (KeyError, TypeError, ValueError):
         return device
     return f"{start:%Y-%m-%d}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
-
-
-def _measured_again(run: Run) -> str:
-    """Return how far the newest second measurement differs, empty where there is none."""
-    newest = run.remeasurements.first()
-    return f"{newest.time:%Y-%m-%d}, {newest.in_words}" if newest else ""
 
 
 def _software(packages: dict[str, str]) -> str:

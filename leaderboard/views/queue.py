@@ -1,7 +1,8 @@
-"""/queue/ : the runs that are being measured, those that wait and for how long, and those that ended lately."""
+"""/queue/ : the runs that are measured, that wait and for how long, that ended lately and why, and the workers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
@@ -16,7 +17,8 @@ from leaderboard.lists.ended_runs import RecentResult, recent_failures, recent_r
 from leaderboard.lists.progress import Queue, QueuedRun, queue
 from leaderboard.lists.runs import WORKING
 from leaderboard.models import Run
-from leaderboard.operations.workers import is_any_alive
+from leaderboard.operations import statistics
+from leaderboard.operations.workers import LiveWorker, live_workers
 from leaderboard.probe_pages import pages_of
 from leaderboard.probe_pages.pages import ProbePages
 from leaderboard.views.page import show
@@ -26,10 +28,14 @@ MOST_WAITING = 10**6  # runs; more than any site lets wait
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    line = queue(*_shown(request))
-    ended: list[Table[Any]] = [finished_table(recent_results(now)), failed_table(list(recent_failures(now)))]
+    line, workers = queue(*_shown(request)), live_workers()
+    others: list[Table[Any]] = [
+        finished_table(recent_results(now)),
+        failed_table(list(recent_failures(now))),
+        workers_table(workers),
+    ]
     if wants_csv(request):
-        return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *ended])
+        return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *others])
     if not line.waiting and line.number_waiting:  # the page is beyond the last one
         line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
     waiting = waiting_table(line.waiting)
@@ -38,10 +44,23 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
         "live": bool(line.working) or line.number_waiting,
         "working": len(line.working),
         "number_waiting": line.number_waiting,
-        "no_worker": line.number_waiting and not line.working and not is_any_alive(),
+        "no_worker": line.number_waiting and not line.working and not workers,
         "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
+        **_figures(now),
     }
-    return show(request, "queue.html", context, [running_table(line.working), *ended])
+    return show(request, "queue.html", context, [running_table(line.working), *others])
+
+
+def _figures(now: datetime) -> dict[str, Any]:
+    """Return how many runs of the last 30 days had a result, and how long they had waited for a worker."""
+    outcomes, waits = statistics.outcomes(now), statistics.start_delays(now)
+    typical, long = (cells.about(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
+    return {
+        "outcomes": outcomes,
+        "success": f"{100 * (outcomes.success or 0):.0f} %",
+        "typical_wait": typical if waits.number else "",
+        "long_wait": long,
+    }
 
 
 def _shown(request: HttpRequest) -> tuple[int, int]:
@@ -126,6 +145,35 @@ def failed_table(runs: list[Run]) -> Table[Run]:
         sortable=False,
         empty="None recently.",
     )
+
+
+def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
+    return Table(
+        name="workers",
+        caption="Workers",
+        columns=[
+            Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
+            Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
+            Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
+            Column("runs", "Works on", _work, align="wide"),
+            Column("seen", "Last report", lambda row: cells.moment(row.last_seen)),
+        ],
+        rows=rows,
+        sortable=False,
+        empty="No worker is alive.",
+    )
+
+
+def _words(names: Sequence[str]) -> cells.Cell:
+    return cells.stored(", ".join(filter(None, names)) or None)
+
+
+def _work(worker: LiveWorker) -> cells.Cell:
+    """Name the runs that the worker has parts of; of several only the first is a link."""
+    if not worker.runs:
+        return cells.stored(None)
+    names = ", ".join(f"{run.model.hub_id} on {run.benchmark.title}" for run in worker.runs)
+    return cells.text(names, href=worker.runs[0].get_absolute_url())
 
 
 def _pages(row: RecentResult) -> ProbePages:

@@ -15,14 +15,12 @@ from leaderboard.display.tables import Column, Table
 from leaderboard.exports.references import snapshot_reference
 from leaderboard.models import Snapshot
 from leaderboard.models.run import run_url
-from leaderboard.operations.dump import dumps, folder
 from leaderboard.operations.freezing import freeze
 from leaderboard.serving.client import client_address
 from leaderboard.serving.rate_limits import allow, retry_after
 from leaderboard.serving.request_limits import MAX_ADDRESS
 from leaderboard.stored.snapshots import FrozenTable, read_document, read_tables
 from leaderboard.views.page import show
-from leaderboard.views.ranges import file_response
 from probing.errors import BadInput
 
 LIMIT_OF_ADDRESS = "20 per hour"
@@ -42,15 +40,7 @@ def snapshots_view(request: HttpRequest) -> HttpResponseBase:
     rows = list(Snapshot.objects.defer("document"))
     empty = "Nothing has been frozen yet."
     table = Table("snapshots", "Snapshots", columns, rows, main=True, empty=empty, page_size=PAGE_SIZE)
-    return show(request, "snapshots.html", {"dumps": dumps()}, [table])
-
-
-@require_safe
-def dump_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Send a dump of the whole site, or the range of it that an interrupted download lacks."""
-    if name not in {dump.name for dump in dumps()}:
-        raise Http404
-    return file_response(request, folder() / name, "application/gzip")
+    return show(request, "snapshots.html", {}, [table])
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""Measuring finished runs again: how far the site's own figures can be repeated, perhaps on another device."""
+"""Measuring a finished run again: how far the site's own figures can be repeated, perhaps on another device."""
 
 import logging
 from collections.abc import Hashable, Iterator, Mapping
@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from django.db import transaction
 
-from leaderboard.models import Change, Remeasurement, Run, RunPart
+from leaderboard.models import Change, Run, RunPart
 from leaderboard.stored import benchmarks, changes, item_rows
 from leaderboard.worker.jobs import downloaded, measuring_process
 from leaderboard.worker.verification import tolerance_of
@@ -21,28 +20,42 @@ from probing.results.joining import PartResult
 log = logging.getLogger(__name__)
 SCORES = ("scores", "log_probs", "log_prob", "fine_log_prob", "coarse_log_prob")  # columns of logarithms
 PREDICTIONS = ("prediction", "prediction_label")  # the first of them that a row has says what was predicted
+ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
 COMPARED = (*ROW_KEY, *SCORES, *PREDICTIONS, "exact")
 
 
 class Differences(NamedTuple):
-    """How far two measurements of the same items differ; `largest` is None where no number is compared."""
+    """How far two measurements of the same items differ.
+
+    `largest` is the largest difference of two scores, None where no number is compared, and `device` is where the
+    second measurement was made.
+    """
 
     items: int
     changed: int
     largest: float | None
+    device: str = ""
+
+    @property
+    def is_alarm(self) -> bool:
+        return self.changed * ALLOWED_CHANGES > self.items
+
+    @property
+    def in_words(self) -> str:
+        changes = {0: "no prediction changed", 1: "1 prediction changed"}
+        changed = changes.get(self.changed, f"{self.changed:,} predictions changed")
+        largest = "" if self.largest is None else f", the largest difference of a score is {self.largest:.2g}"
+        return f"{self.items:,} items on {self.device}: {changed}{largest}"
 
 
-def eligible_run(seed: str, number: int | None = None) -> Run:
-    """Return a random finished run that was measured here, always the same for a seed; or the one of this number.
-
-    Raises `BadInput` if there is none.
-    """
-    runs = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
-    runs = runs.exclude(artefact="").exclude(benchmark__path="").filter(parts__isnull=False).distinct()
-    numbers = list(runs.filter(**({"pk": number} if number else {})).order_by("pk").values_list("pk", flat=True))
-    if not numbers:
+def measured_run(number: int) -> Run:
+    """Return the finished run of this number that was measured here; raise `BadInput` if there is none."""
+    runs = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, parts__isnull=False)
+    runs = runs.exclude(artefact="").exclude(benchmark__path="").select_related("model", "benchmark")
+    run = runs.filter(pk=number).first()
+    if run is None:
         raise BadInput("There is no such finished run.", "Name one that was measured here and whose rows are stored.")
-    return Run.objects.select_related("model", "benchmark").get(pk=Random(seed).choice(numbers))
+    return run
 
 
 def sampled_parts(run: Run, items: int, seed: str) -> list[RunPart]:
@@ -56,28 +69,19 @@ def sampled_parts(run: Run, items: int, seed: str) -> list[RunPart]:
     return sorted(chosen, key=lambda part: part.pk)
 
 
-def remeasure(run: Run, items: int, seed: str) -> Remeasurement:
-    """Measure parts of a finished run again, and store how far the rows differ from those of the run.
+def remeasure(run: Run, items: int, seed: str) -> Differences:
+    """Measure parts of a finished run again, and return how far the rows differ from those of the run.
 
     Where too many predictions have changed, the log and the list of changes say so. The run itself stays as it is.
     """
-    parts = sampled_parts(run, items, seed)
-    results = list(_measured(run, parts))
+    results = list(_measured(run, sampled_parts(run, items, seed)))
     again = pd.concat([result.rows for result in results], ignore_index=True)
     first = item_rows.frame(run, COMPARED).merge(again[ROW_KEY[:2]].drop_duplicates())
-    compared = differences(first, again, tolerance_of(run))
-    with transaction.atomic():
-        remeasurement = Remeasurement.objects.create(
-            run=run,
-            device=results[-1].record["device"],
-            first_device=run.provenance_record.get("device", ""),
-            parts=len(parts),
-            **compared._asdict(),
-        )
-        if remeasurement.is_alarm:
-            log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, remeasurement.in_words)
-            changes.record(Change.Kind.REMEASURED, run, f"{remeasurement.in_words}.")
-    return remeasurement
+    compared = differences(first, again, tolerance_of(run))._replace(device=results[-1].record["device"])
+    if compared.is_alarm:
+        log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, compared.in_words)
+        changes.record(Change.Kind.REMEASURED, run, f"{compared.in_words}.")
+    return compared
 
 
 def _measured(run: Run, parts: list[RunPart]) -> Iterator[PartResult]:

@@ -86,7 +86,8 @@ def rescored(result: Result, benchmark: Benchmark) -> Result:
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    scores = plan.probe.scores(with_tags(result.items, plan.benchmark, plan.probe))
+    rows = with_tags(result.items, plan.benchmark, plan.probe)
+    scores = plan.probe.scores(rows)
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
     record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan)}

@@ -12,16 +12,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import kubernetes_validate
 import pytest
 import yaml
 from django.core.management import load_command_class
-from django.test import Client
 
 from leaderboard.settings import BASE_DIR
 from probing.__main__ import parser as library_parser
-from tests.deploy.keda import SPECS
 
 DEPLOY = BASE_DIR / "deploy"
 KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
@@ -66,8 +63,7 @@ def commands() -> Iterator[tuple[str, Sequence[str]]]:
 
 
 def containers(resource: dict[str, Any]) -> list[dict[str, Any]]:
-    spec = resource.get("spec", {})
-    pod = (spec.get("template") or spec.get("jobTargetRef", {}).get("template") or {}).get("spec", {})
+    pod = resource.get("spec", {}).get("template", {}).get("spec", {})
     return [*pod.get("initContainers", []), *pod.get("containers", [])]
 
 
@@ -88,11 +84,8 @@ def test_every_command_is_understood(place: str, command: Sequence[str]) -> None
 def test_systemd_units_are_valid(path: Path) -> None:
     sections = unit(path)
     assert sections["Service"]["User"] == "clozeboard"
-    if path.with_suffix(".timer").exists():
-        assert set(sections.sections()) == {"Unit", "Service"} and sections["Service"]["Type"] == "oneshot"
-    else:
-        assert set(sections.sections()) == {"Unit", "Service", "Install"}
-        assert sections["Service"]["Restart"] == "always"
+    assert set(sections.sections()) == {"Unit", "Service", "Install"}
+    assert sections["Service"]["Restart"] == "always"
     if shutil.which("systemd-analyze"):
         answer = subprocess.run(["systemd-analyze", "verify", path], capture_output=True, text=True)
         problems = [line for line in answer.stderr.splitlines() if path.name in line and "not executable" not in line]
@@ -103,13 +96,7 @@ def test_systemd_units_are_valid(path: Path) -> None:
     "resource", resources(), ids=lambda resource: f"{resource['kind']}-{resource['metadata']['name']}"
 )
 def test_kubernetes_manifests_match_their_schemas(resource: dict[str, Any]) -> None:
-    if resource["apiVersion"].startswith("keda.sh/"):
-        jsonschema.validate(resource["spec"], SPECS[resource["kind"]])
-        for job in [resource["spec"]["jobTargetRef"]] if resource["kind"] == "ScaledJob" else []:
-            as_job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "job"}, "spec": job}
-            kubernetes_validate.validate(as_job, "1.31", strict=True)
-    else:
-        kubernetes_validate.validate(resource, "1.31", strict=True)
+    kubernetes_validate.validate(resource, "1.31", strict=True)
 
 
 def test_names_in_kubernetes_manifests_lead_somewhere() -> None:
@@ -117,26 +104,10 @@ def test_names_in_kubernetes_manifests_lead_somewhere() -> None:
     for resource in resources():
         by_kind.setdefault(resource["kind"], set()).add(resource["metadata"]["name"])
     for resource in resources():
-        if resource["kind"] == "ScaledObject":
-            assert resource["spec"]["scaleTargetRef"]["name"] in by_kind["Deployment"]
-        for trigger in resource["spec"]["triggers"] if resource["kind"].startswith("Scaled") else []:
-            assert trigger["authenticationRef"]["name"] in by_kind["TriggerAuthentication"]
         for container in containers(resource):
             for source in container.get("envFrom", []):
                 kind = "ConfigMap" if "configMapRef" in source else "Secret"
                 assert next(iter(source.values()))["name"] in by_kind[kind]
-
-
-@pytest.mark.django_db
-def test_the_metric_by_which_workers_are_scaled_exists(client: Client) -> None:
-    names = {
-        trigger["metadata"]["valueLocation"]
-        for resource in resources()
-        if resource["kind"].startswith("Scaled")
-        for trigger in resource["spec"]["triggers"]
-    }
-    assert names == {"clozeboard_unfinished_runs"}
-    assert re.search(r"^clozeboard_unfinished_runs 0\.0$", client.get("/metrics").text, re.M)
 
 
 def test_compose_is_well_formed() -> None:

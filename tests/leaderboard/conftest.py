@@ -133,7 +133,6 @@ class Site:
             "/submit/",
             "/queue/",
             "/methods/",
-            "/status/",
             "/api/",
         ]
 

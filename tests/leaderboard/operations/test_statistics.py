@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 import pytest
 from django.utils import timezone
 
-from leaderboard.models import Run, RunEvent, RunPart
+from leaderboard.models import Run, RunEvent
 from leaderboard.operations import statistics
 from tests.leaderboard import factories as make
 
@@ -60,26 +60,9 @@ def test_success_counts_measured_runs_of_the_last_thirty_days(now: datetime) -> 
     assert statistics.outcomes(now).success == pytest.approx(2 / 3)
 
 
-def test_failures_are_counted_by_code_with_the_last_run(now: datetime) -> None:
-    on = make.benchmark()
-    runs = [
-        make.run(make.model(), on, State.FAILED, code=code, finished=now)
-        for code in ("no-space", "timeout", "no-space")
-    ]
-    rows = statistics.failures(now)
-    assert [(row.code, row.number, row.last) for row in rows] == [("no-space", 2, runs[2]), ("timeout", 1, runs[1])]
-
-
-def test_a_run_in_progress_that_nobody_works_on_is_forsaken(now: datetime) -> None:
-    on = make.benchmark()
-    held, lost = make.running(make.model(), on), make.running(make.model(), on)
-    RunEvent.objects.update(time=now - HOUR)
-    RunPart.objects.filter(run=lost).update(lease_until=None)
-    RunPart.objects.filter(run=held).update(lease_until=now + timedelta(seconds=20), worker="here")
-    assert statistics.forsaken_runs(now, timedelta(minutes=10)) == [lost]
-
-
-def test_items_of_finished_parts_count_as_scored() -> None:
-    run = make.running(make.model(), make.benchmark(), done=50, items=100)
-    RunPart.objects.create(run=run, relation="P31", template=0, items=70, done=True)
-    assert statistics.items_scored() == 70
+def test_the_delay_before_the_start_counts_runs_that_started_lately(now: datetime) -> None:
+    assert statistics.start_delays(now) == statistics.Ages()
+    for minutes, days in ((10, 0), (20, 1), (99, 31)):
+        begun = now - timedelta(days=days)
+        waiting(timedelta(days=days, minutes=minutes), now, state=State.SCORING, started=begun)
+    assert statistics.start_delays(now) == statistics.Ages(2, 600, 1200, 1200)

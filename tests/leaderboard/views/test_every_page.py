@@ -124,9 +124,10 @@ def add_rows(on: Benchmark, rows: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/queue/", "/status/", "/benchmarks/", "/benchmarks/small/", "/api/v1/leaderboard"]
+    ("address", "most"),
+    [("/", 12), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 12), ("/api/v1/leaderboard", 12)],
 )
-def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Site, address: str) -> None:
+def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Site, address: str, most: int) -> None:
     counts = []
     for _ in range(2):
         add_rows(site.benchmark, 10)
@@ -134,7 +135,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Sit
         with CaptureQueriesContext(connection) as queries:
             client.get(address)
         counts.append(len(queries))
-    assert counts[0] == counts[1] <= 12
+    assert counts[0] == counts[1] <= most
 
 
 def test_an_unknown_address_leads_back(client: Client, db: None) -> None:

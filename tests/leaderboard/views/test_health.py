@@ -49,5 +49,5 @@ def test_it_needs_no_redis_and_no_worker(client: Client, db: None) -> None:
     response = client.get("/healthz", headers={"Accept": "*/*"})
     assert response.status_code == 200
     states = {name: part["state"] for name, part in json.loads(response.content)["parts"].items()}
-    assert states == {"database": "ok", "queue": "failing", "storage": "ok", "workers": "failing", "results": "ok"}
+    assert states == {"database": "ok", "queue": "failing", "storage": "ok", "workers": "failing"}
     assert "no-store" in response["Cache-Control"]

@@ -11,7 +11,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models import Benchmark, Run, RunPart, Submission
 from leaderboard.operations import metrics
 from leaderboard.schedule import LANES
 from leaderboard.views import metrics as view
@@ -55,6 +55,13 @@ def test_prometheus_reads_every_metric_and_names_follow_its_conventions(client: 
     assert values(read["clozeboard_redis_up"]) == {(): 0}
     assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease counts as a heartbeat"
     assert values(read["clozeboard_disk_free_bytes"])["data",] > 0
+    assert values(read["clozeboard_unfinished_runs"]) == {(): 1}
+
+
+def test_items_of_finished_parts_count_as_scored(client: Client) -> None:
+    run = make.running(make.model(), make.benchmark(), done=50, items=100)
+    RunPart.objects.create(run=run, relation="P31", template=0, items=70, done=True)
+    assert values(families(client)["clozeboard_items_scored"]) == {(): 70}
 
 
 def test_success_and_failures_are_those_of_the_last_thirty_days(client: Client, small: Benchmark) -> None:

@@ -1,11 +1,11 @@
-"""/queue/ : runs that are being measured, those that wait, and recent failures."""
+"""/queue/ : runs that are being measured, those that wait, recent failures, workers and the figures of a month."""
 
 from datetime import timedelta
 
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Run, RunPart, WorkerToken
+from leaderboard.models import LEASE, Benchmark, Run, RunPart, WorkerToken
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -137,7 +137,7 @@ def test_the_number_of_queries_does_not_grow_with_the_queue(
     for _ in range(60):
         make.run(make.model(), benchmark)
     make.running(make.model(), benchmark)
-    with django_assert_max_num_queries(12):
+    with django_assert_max_num_queries(17):
         client.get("/queue/")
 
 
@@ -146,3 +146,36 @@ def test_the_title_counts_runs_and_has_no_progress(client: Client, db: None) -> 
     make.running(make.model(), benchmark, done=58)
     make.run(make.model(), benchmark)
     assert "<title>1 running, 1 waiting · Queue" in client.get("/queue/").content.decode()
+
+
+def test_the_page_of_the_status_is_the_queue_now(client: Client, db: None) -> None:
+    answer = client.get("/status/")
+    assert (answer.status_code, answer["Location"]) == (301, "/queue/")
+
+
+def test_an_empty_site_says_that_nothing_has_happened(client: Client, db: None) -> None:
+    page = client.get("/queue/").content.decode()
+    for words in ("No run is being measured", "No run is waiting", "None recently", "No worker is alive"):
+        assert words in page
+    assert "ended with a result" not in page
+
+
+def test_the_share_of_runs_with_a_result_is_shown(client: Client, db: None) -> None:
+    benchmark = make.benchmark()
+    for state in (Run.State.FINISHED, Run.State.FINISHED, Run.State.FINISHED, Run.State.FAILED):
+        make.run(make.model(), benchmark, state, finished=timezone.now())
+    page = " ".join(client.get("/queue/").content.decode().split())
+    assert "75 % ended with a result (3 finished, 1 failed)." in page
+    assert "waited" not in page, "none of them was started here"
+    begun = make.run(make.model(), benchmark, Run.State.SCORING, started=timezone.now())
+    Run.objects.filter(pk=begun.pk).update(created=timezone.now() - timedelta(minutes=20))
+    page = " ".join(client.get("/queue/").content.decode().split())
+    assert "Half of them waited 20 min for a worker, and nine of ten at most 20 min." in page
+
+
+def test_a_worker_is_shown_with_what_it_works_on(client: Client, db: None) -> None:
+    run = make.running(make.model("org/causal"), make.benchmark())
+    RunPart.objects.update(worker="host-1", lease_until=timezone.now() + LEASE)
+    (row,) = csv_rows(client, "/queue/", "workers")
+    assert (row["worker"], row["lanes"], row["runs"]) == ("host-1", "default", "org/causal on Tiny")
+    assert f'href="/runs/{run.pk}/"' in client.get("/queue/").content.decode()

@@ -1,0 +1,229 @@
+"""Checks of the whole deployment by `manage.py check --deploy`; `--tag database`, files, machine or work picks some.
+
+docs/operations.md lists their ids. What is in order is not reported.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import django_rq
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Warning, register
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.models import F, Max
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from leaderboard.models import LEASE, Benchmark, Run, RunPart
+from leaderboard.operations import health
+from leaderboard.operations.statistics import measured
+from leaderboard.operations.workers import live_workers
+from leaderboard.stored import artefacts
+
+State = Run.State
+SKEW = timedelta(seconds=2)  # difference of two clocks from which on the operator should know
+LITTLE = 10**9  # bytes; with less, the next result may not fit
+SAMPLE = 50  # finished runs whose files are looked for
+NAMED = 5  # examples in a message
+HUB_SECONDS = 4.0  # that an answer of the hub may take
+LOADING_TIME = timedelta(minutes=10)  # for loading a model, during which nothing is recorded
+
+
+Check = Callable[[], Iterator[CheckMessage]]
+
+
+def deployment_check(tag: str) -> Callable[[Check], Callable[..., list[CheckMessage]]]:
+    """Register a check for `manage.py check --deploy`; what interrupts it, as a database that is away, is an error."""
+
+    def registered(check: Check) -> Callable[..., list[CheckMessage]]:
+        def carried_out(**kwargs: Any) -> list[CheckMessage]:
+            try:
+                return list(check())
+            except (DatabaseError, OSError) as error:
+                message = f"The check of the {check.__name__.replace('_', ' ')} was interrupted: {error}"
+                hint = "Start what does not answer, correct its address or rights, and check again."
+                return [Error(message, hint=hint, id="clozeboard.E100")]
+
+        register(carried_out, tag, deploy=True)
+        return carried_out
+
+    return registered
+
+
+@deployment_check("database")
+def database() -> Iterator[CheckMessage]:
+    """Check that the database answers and has the tables of this version, can be written, and has the right time."""
+    connection.ensure_connection()
+    executor = MigrationExecutor(connection)
+    if plan := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        names = ", ".join(f"{migration.app_label} {migration.name}" for migration, _ in plan[:3])
+        yield Error(
+            f"{len(plan)} migrations are missing: {names}.", hint="Run manage.py migrate.", id="clozeboard.E101"
+        )
+        return
+    try:  # a change that concerns no row needs the right to write, and in SQLite the lock as well
+        Benchmark.objects.filter(pk=-1).update(title="")
+    except DatabaseError as error:
+        hint = "Give the site's user the right to write, free space, or end the process that holds the lock."
+        yield Error(f"The database cannot be written: {error}", hint=hint, id="clozeboard.E102")
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("PRAGMA journal_mode")
+            yield from of_journal(*cursor.fetchone())
+        else:
+            cursor.execute("SELECT CURRENT_TIMESTAMP")
+            (time,) = cursor.fetchone()
+            yield from of_skew(abs(timezone.now() - time))
+
+
+def of_journal(mode: str) -> Iterator[CheckMessage]:
+    """Check that pages of a site on SQLite need not wait for writers."""
+    if mode != "wal":
+        hint = "Put the data folder on a local disk; network folders cannot have a write-ahead log."
+        message = f"SQLite is in the journal mode {mode}, in which pages wait for writers."
+        yield Warning(message, hint=hint, id="clozeboard.W101")
+
+
+def of_skew(skew: timedelta) -> Iterator[CheckMessage]:
+    """Judge the difference of two clocks: leases are written by one and read by the other."""
+    message = f"The clocks of the database and of this machine differ by {skew.total_seconds():.1f} seconds."
+    hint = "Let both machines set their clocks by NTP, for example with chrony."
+    if skew > LEASE / 2:
+        yield Error(message, hint=hint, id="clozeboard.E103")
+    elif skew >= SKEW:
+        yield Warning(message, hint=hint, id="clozeboard.W103")
+
+
+@deployment_check("files")
+def artefact_storage() -> Iterator[CheckMessage]:
+    try:
+        state = health.storage()
+    except Exception as error:  # storages raise the errors of their own libraries
+        state = health.Health(False, f"The artefact storage fails: {error}")
+    if not state.ok:
+        hint = "Give the site's user the right to write there, or correct the settings of the bucket."
+        yield Error(state.message, hint=hint, id="clozeboard.E104")
+
+
+@deployment_check("files")
+def disk_space() -> Iterator[CheckMessage]:
+    for name, folder in (("data", settings.DATA), ("model cache", settings.HUB_CACHE)):
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        free = shutil.disk_usage(existing).free
+        message = f"{free / 10**9:.1f} GB are free for the {name} ({folder})."
+        if free < LITTLE:
+            yield Error(message, hint="Free some space, or set CLOZEBOARD_DATA to a larger disk.", id="clozeboard.E105")
+        elif free < settings.MODEL_SIZE_LIMIT:
+            hint = "Free some space, or lower CLOZEBOARD_MODEL_GB: the largest accepted model does not fit."
+            yield Warning(message, hint=hint, id="clozeboard.W105")
+
+
+@deployment_check("files")
+def local_models() -> Iterator[CheckMessage]:
+    folder = settings.MODELS
+    if folder.exists() and not (folder.is_dir() and os.access(folder, os.R_OK | os.X_OK)):
+        hint = "Give the site's user the right to read it, or correct CLOZEBOARD_MODELS."
+        yield Error(f"The folder of local models {folder} cannot be read.", hint=hint, id="clozeboard.E106")
+
+
+@deployment_check("files")
+def stored_files() -> Iterator[CheckMessage]:
+    """Check that rows have their files, the newest results and all benchmarks, and that files have their rows."""
+    runs = Run.objects.filter(state=State.FINISHED).exclude(artefact="").order_by("-pk")[:SAMPLE]
+    names = [f"{run.artefact}/items.parquet" for run in runs]
+    if missing := [name for name in names if not artefacts.storage().exists(name)]:
+        hint = "Take the artefacts from a backup; the pages of these items cannot be shown."
+        yield Error(f"Results are missing: {_first(missing)}.", hint=hint, id="clozeboard.E107")
+    paths = Benchmark.objects.exclude(path="").values_list("path", flat=True)
+    if missing := [path for path in paths if not (settings.DATA / path).is_dir()]:
+        hint = "Take them from a backup, or import these benchmarks again (manage.py import_benchmark)."
+        yield Error(f"Folders of benchmarks are missing: {_first(missing)}.", hint=hint, id="clozeboard.E108")
+    try:
+        folders, _ = artefacts.storage().listdir("runs")
+    except FileNotFoundError:  # no run has stored anything yet
+        return
+    run_numbers = {str(pk) for pk in Run.objects.values_list("pk", flat=True)}
+    if orphaned := [f"runs/{name}" for name in sorted(set(folders) - run_numbers)]:
+        hint = "Delete these folders from the artefact storage, or take the database that lists them from a backup."
+        yield Warning(f"Results belong to no run: {_first(orphaned)}.", hint=hint, id="clozeboard.W108")
+
+
+def _first(names: list[str]) -> str:
+    return f"{', '.join(names[:NAMED])} ({len(names)} in all)"
+
+
+@deployment_check("machine")
+def accelerator() -> Iterator[CheckMessage]:
+    """Ask the driver for its GPUs where there is one; torch is not loaded for this."""
+    program = shutil.which("nvidia-smi")
+    if program is None:
+        return
+    command = [program, "--query-gpu=name", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    except subprocess.TimeoutExpired as error:
+        done = subprocess.CompletedProcess(command, 1, "", str(error))
+    if done.returncode or not done.stdout.strip():
+        answer = (done.stderr or done.stdout).strip()[:200]
+        hint = "Install the driver again, or pass the GPU on to this container or machine."
+        yield Warning(f"The NVIDIA driver shows no GPU: {answer}", hint=hint, id="clozeboard.W109")
+
+
+@deployment_check("machine")
+def hub() -> Iterator[CheckMessage]:
+    address = settings.HF_ENDPOINT
+    try:
+        urlopen(Request(address, method="HEAD"), timeout=HUB_SECONDS).close()
+    except HTTPError:
+        return  # a hub that refuses the request is there
+    except (OSError, ValueError) as error:
+        hint = "Let the proxy or firewall pass it, or correct HF_ENDPOINT. Local models are measured all the same."
+        yield Warning(f"The hub {address} does not answer: {error}.", hint=hint, id="clozeboard.W110")
+
+
+@deployment_check("work")
+def workers() -> Iterator[CheckMessage]:
+    """Check that there are workers, and that the runs which wait for one have a job that wakes it up."""
+    waiting = measured().filter(state=State.QUEUED).count()
+    if not live_workers():
+        hint = "Start one: manage.py rqworker. If one runs, look into its log."
+        message = f"No worker is alive; {waiting} runs wait for one."
+        if waiting:
+            yield Error(message, hint=hint, id="clozeboard.E111")
+        else:
+            yield Warning(message, hint=hint, id="clozeboard.W111")
+    leased = RunPart.objects.filter(done=False, lease_until__gt=timezone.now()).exists()
+    try:
+        jobs = sum(len(django_rq.get_queue(lane)) for lane in settings.RQ_QUEUES)
+    except RedisError:  # clozeboard.W001 and the missing worker say so
+        return
+    if waiting and not jobs and not leased:
+        message = f"{waiting} runs wait, but the queue is empty."
+        yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E112")
+
+
+@deployment_check("work")
+def runs_in_progress() -> Iterator[CheckMessage]:
+    """Check that no part is held longer than a lease lasts or for a run that has ended, and no run by nobody."""
+    now = timezone.now()
+    leased = RunPart.objects.filter(done=False, lease_until__gt=now)
+    if ahead := leased.filter(lease_until__gt=now + 2 * LEASE).count():
+        hint = "Set the clocks of the workers' machines right."
+        yield Error(f"{ahead} leases end far in the future.", hint=hint, id="clozeboard.E113")
+    if ended := leased.filter(run__state__in=Run.FINAL).count():
+        hint = "Wait a minute: workers notice it at the end of their part. If it stays so, restart the workers."
+        yield Warning(f"{ended} parts of runs that have ended are still held.", hint=hint, id="clozeboard.W113")
+    held = RunPart.objects.filter(done=False, lease_until__gt=now - LOADING_TIME).values("run")
+    runs = measured().filter(state__in=(State.DOWNLOADING, State.SCORING, State.AGGREGATING)).exclude(pk__in=held)
+    runs = runs.annotate(last=Coalesce(Max("events__time"), F("created"))).filter(last__lt=now - LOADING_TIME)
+    if forsaken := [f"{run.pk} ({run.model.hub_id})" for run in runs.select_related("model").order_by("pk")]:
+        message = f"No worker works on runs that are in progress: {_first(forsaken)}."
+        yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E114")
