@@ -184,8 +184,12 @@ class HttpCache:
     def _pause(self, retry: PoliteRetry, response: Any, problems: Sequence[str], server: str) -> PoliteRetry:
         """Wait before the next attempt; return what is left of the attempts, or raise the error that ends them."""
         raw = None if response is None else response.raw
+        seconds = retry.get_retry_after(raw) if raw else None
         _check_timeouts(problems, server)
-        _check_pause(retry, raw, server)
+        if seconds and seconds > LONGEST_PAUSE:
+            raise SourceUnavailable(
+                f"{server} asks for a pause of {seconds:.0f} seconds.", "Try again then: all answers so far are stored."
+            )
         try:
             retry = retry.increment(url=server)
         except MaxRetryError as error:
@@ -193,8 +197,8 @@ class HttpCache:
                 f"{server} did not answer after {self.attempts} attempts ({problems[-1]}).",
                 "Try again later, or with a longer --timeout: all answers so far are stored.",
             ) from error
-        pause = (raw and retry.get_retry_after(raw)) or retry.get_backoff_time()
-        logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], pause)
+        seconds = seconds or retry.get_backoff_time()
+        logger.warning("A request to %s failed (%s). It is sent again in %.0f s.", server, problems[-1], seconds)
         retry.sleep(raw)
         return retry
 
@@ -246,15 +250,6 @@ def _check_timeouts(problems: Sequence[str], server: str) -> None:
         raise kind(f"{server} twice took too long to answer.", "Ask for less, or try again later.")
 
 
-def _check_pause(retry: PoliteRetry, response: BaseHTTPResponse | None, server: str) -> None:
-    """Raise `SourceUnavailable` if the server asks for a longer pause than a curation should wait for."""
-    seconds = retry.get_retry_after(response) if response else None
-    if seconds and seconds > LONGEST_PAUSE:
-        raise SourceUnavailable(
-            f"{server} asks for a pause of {seconds:.0f} seconds.", "Try again then: all answers so far are stored."
-        )
-
-
 def _parsed(response: Any, read: Callable[[str], Parsed], server: str) -> Parsed:
     """Return an answer as `read`; raise ValueError if another attempt may succeed, and `BadInput` if it cannot."""
     text = _text(response)
@@ -302,4 +297,5 @@ def _time(moment: datetime) -> str:
 
 
 def _digest(key: str) -> str:
+    """Return a key that requests-cache may write into its SQL, which it does without escaping quotes."""
     return hashlib.sha256(key.encode()).hexdigest()
