@@ -17,7 +17,7 @@ from leaderboard.operations.diagnosis.findings import Finding, fine, problem, wa
 from probing.measuring import sandbox
 
 SECONDS = 4.0  # that an answer of the hub or of the web server may take
-LOCK = settings.BASE_DIR / "requirements.lock"
+LOCK = settings.BASE_DIR / "requirements.txt"
 HTTPS_CHECKS = {"security.W004", "security.W008", "security.W012", "security.W016"}  # what CLOZEBOARD_HTTPS=1 mends
 
 

@@ -54,7 +54,7 @@ def test_a_machine_without_a_driver_computes_on_its_processor(tmp_path: Path, mo
 
 
 def test_other_versions_than_those_of_the_lock_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock = tmp_path / "requirements.lock"
+    lock = tmp_path / "requirements.txt"
     lock.write_text(
         "# made by make lock\ndjango==1.0 \\\n    --hash=sha256:00\n    # via clozeboard\nno-such-package==1\n"
         "other-system==1 ; sys_platform == 'win32' \\\n    --hash=sha256:00\n"
