@@ -82,4 +82,4 @@ bench: install  ## compare the speed with its peers', the time left with the tim
 	$(BIN)/python -m speed.pages
 
 screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)
-	$(BIN)/python -m tests.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)
+	$(BIN)/python -m tests.tools.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)

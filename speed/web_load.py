@@ -134,6 +134,10 @@ class Site:
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.DEVNULL)
 
+    def fill(self, **scale: int) -> None:
+        """Fill the migrated site with made-up runs (tests/tools/seed_scale.py)."""
+        self.command("shell", "--verbosity=0", f"--command=from tests.tools.seed_scale import fill; fill(**{scale})")
+
     @contextmanager
     def process(self, *arguments: str) -> Iterator[psutil.Process]:
         """Run a command until the end of the block, and then end it with all processes that it has started.

@@ -28,9 +28,9 @@ from django.test import Client
 from probing.__main__ import main as command_line
 from tests.tiny_models import build_bert, build_gpt2, build_llama
 
-FILLED_SITE = "tests.filled_site"
 SITE = "http://testserver"
 SEEDS = ("/", "/nowhere/", "/api/v1/", "/api/v1/openapi.json", "/sitemap.xml", "/robots.txt", "/healthz")
+SUBMISSIONS = ("accepted", "waiting", "refused", "withdrawn", "revisions")  # of the filled site
 SKIPPED = re.compile(r"^/(static|admin|metrics|healthz\?)")
 TABLE = "format=csv"
 # Of addresses of which there are many of a kind, one in so many is visited: always the same ones, by a checksum.
@@ -179,7 +179,7 @@ def chosen_runs(client: Client) -> dict[str, list[int]]:
 
 def starts(client: Client, chosen: dict[str, list[int]]) -> Iterator[str]:
     """Yield where to begin: fixed addresses, and answers of the API about benchmarks and about the chosen runs."""
-    yield from (*SEEDS, *import_module(FILLED_SITE).SUBMISSIONS.values())
+    yield from (*SEEDS, *(f"/submissions/made-up-{name}/" for name in SUBMISSIONS))
     for path in client.get("/api/v1/openapi.json").json()["paths"]:
         if "{" not in path:
             yield f"/api/v1{path}"
@@ -230,7 +230,7 @@ def fill() -> None:
     django.setup()
     call_command("migrate", run_syncdb=True, verbosity=0)
     call_command("load_published", verbosity=0)
-    filled_site = import_module(FILLED_SITE)  # it imports models, which Django has to know first
+    filled_site = import_module("tests.filled_site")  # it imports models, which Django has to know first
     filled_site.fill()
     filled_site.add_unfinished()
 
