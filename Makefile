@@ -11,17 +11,32 @@ export DJANGO_SETTINGS_MODULE := leaderboard.settings
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Everything in the lock file is checked against its hashes. torch comes afterwards and without one: see its file.
-$(VENV)/installed: pyproject.toml requirements-dev.lock requirements-torch.txt
+# Everything in a lock file is checked against its hashes: first uv itself, which then installs the others several times
+# as fast as pip does. Where pip is told of an index that uv does not know, pip installs them.
+# torch comes afterwards and without a hash: see its file.
+PIP := $(BIN)/pip install --quiet --progress-bar off
+LOCKED := --require-hashes --no-deps -r
+define INSTALL
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --progress-bar off --require-hashes --no-deps -r requirements-dev.lock
-	$(BIN)/pip install --quiet --progress-bar off -r requirements-torch.txt
-	$(BIN)/pip install --quiet --no-deps --no-build-isolation --editable .
+	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
+	$(PIP) $(LOCKED) $(VENV)/uv.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) $< || $(PIP) $(LOCKED) $<
+	$(PIP) -r requirements-torch.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
+endef
+
+# What the demo needs is part of what the tests need.
+$(VENV)/installed-demo: requirements.txt requirements-torch.txt pyproject.toml
+	$(INSTALL)
+
+$(VENV)/installed: requirements-dev.txt requirements-torch.txt pyproject.toml
+	$(INSTALL)
+	touch $(VENV)/installed-demo
 
 install: $(VENV)/installed  ## install the pinned versions and this checkout into .venv
 
-demo: install  ## measure a real model and serve the leaderboard (MODEL=gpt2, PORT=8001, ONCE=1)
+demo: $(VENV)/installed-demo  ## measure a real model and serve the leaderboard (MODEL=gpt2, PORT=8001, ONCE=1)
 	$(BIN)/python manage.py demo $(if $(MODEL),--model $(MODEL)) $(if $(ONCE),--once)
 
 docs: install  ## build the documentation into var/docs, which needs no network to be read
@@ -46,7 +61,7 @@ lint: install  ## check style, types and templates, and look for known vulnerabi
 	$(BIN)/mypy
 	$(BIN)/djlint --quiet --check templates
 	$(BIN)/djlint --quiet --lint templates
-	$(BIN)/python .ci/audit requirements.lock $(BIN)/pip-audit
+	$(BIN)/python .ci/audit requirements.txt $(BIN)/pip-audit
 
 format: install  ## rewrite code and templates in the project's style
 	$(BIN)/ruff check --fix .
@@ -55,11 +70,11 @@ format: install  ## rewrite code and templates in the project's style
 
 COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --annotation-style line \
-	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo
+	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo --group install
 
 lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
-	$(COMPILE) --extra dev --extra training -o requirements-dev.lock
-	$(COMPILE) -c requirements-dev.lock -o requirements.lock
+	$(COMPILE) --extra dev --extra training -o requirements-dev.txt
+	$(COMPILE) -c requirements-dev.txt -o requirements.txt
 
 bench: install  ## compare the speed with its peers', the time left with the time, and pages with a bare view
 	$(BIN)/python -m speed
@@ -67,4 +82,4 @@ bench: install  ## compare the speed with its peers', the time left with the tim
 	$(BIN)/python -m speed.pages
 
 screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)
-	$(BIN)/python -m tests.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)
+	$(BIN)/python -m tests.tools.pictures $(if $(OUT),--out $(OUT)) $(if $(FULL),--full)

@@ -206,7 +206,7 @@ class MemoryFigures:
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m speed.pages", description=__doc__)
-    parser.add_argument("--data", type=Path, help="data folder that seed_scale has filled (default: fill a new one)")
+    parser.add_argument("--data", type=Path, help="data folder of a filled site (default: fill a new one)")
     parser.add_argument("--models", type=int, default=1000, help="models of a new site (default: 1000)")
     parser.add_argument("--page", action="append", default=[], help="measure only this page, and store nothing")
     options = parser.parse_args()
@@ -215,7 +215,7 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         site = Site(Path(folder), free_port())
         site.command("migrate", "--verbosity=0")
-        site.command("seed_scale", "--models", str(options.models))
+        site.fill(models=options.models)
         return report(site, options.page)
 
 

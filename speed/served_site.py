@@ -41,6 +41,10 @@ class Site:
         command = [sys.executable, "manage.py", *arguments]
         subprocess.run(command, cwd=CHECKOUT, env=self.environment, check=True, stdout=subprocess.DEVNULL)
 
+    def fill(self, **scale: int) -> None:
+        """Fill the migrated site with made-up runs (tests/tools/seed_scale.py)."""
+        self.command("shell", "--verbosity=0", f"--command=from tests.tools.seed_scale import fill; fill(**{scale})")
+
     def wait_for_web(self) -> None:
         until = time.monotonic() + START
         while time.monotonic() < until:

@@ -1,7 +1,7 @@
 """Fill a site with every benchmark that ships and with finished runs of three small models of random weights.
 
 Every probe then has pages with content, within seconds and without a network. The browser tests and the pictures of
-pages (tests/pictures.py) use the same site.
+pages (tests/tools/pictures.py) use the same site.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,11 +31,6 @@ WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whos
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
 SHOWN_APART = 12  # revisions that were sent together, more than a page shows one by one
-# Addresses of submissions by what came of them; elsewhere the last part of such an address is a secret.
-SUBMISSIONS = {
-    f"submission-{name}": f"/submissions/made-up-{name}/"
-    for name in ("accepted", "waiting", "refused", "withdrawn", "revisions")
-}
 
 
 def fill() -> None:

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parent.parent
 def audit(*command: str, **variables: str) -> tuple[int, str]:
     """The exit code of the audit with this command in place of pip-audit, and what it prints."""
     done = subprocess.run(
-        [sys.executable, ROOT / ".ci" / "audit", ROOT / "requirements.lock", *command],
+        [sys.executable, ROOT / ".ci" / "audit", ROOT / "requirements.txt", *command],
         env=os.environ | variables,
         capture_output=True,
         text=True,
@@ -50,4 +50,4 @@ def test_a_known_vulnerability_fails(tmp_path: Path, vulnerable: bool, code: int
     ended, text = audit(*stand_in(tmp_path, package, {"name": "rq", "version": "2.12", "vulns": []}))
     assert ended == code
     assert ("django 5.2.19 has CVE-2026-1, mended in 5.2.20." in text) == vulnerable
-    assert f"2 packages of {ROOT}/requirements.lock audited: {int(vulnerable)} known vulnerabilities." in text
+    assert f"2 packages of {ROOT}/requirements.txt audited: {int(vulnerable)} known vulnerabilities." in text

@@ -101,12 +101,12 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("requirement", LIBRARY + SITE)
 def test_the_lock_file_of_the_site_pins_a_version_in_range(requirement: str) -> None:
-    assert is_pinned(requirement, "requirements.lock")
+    assert is_pinned(requirement, "requirements.txt")
 
 
 @pytest.mark.parametrize("requirement", sorted({*chain(*PROJECT["optional-dependencies"].values())}))
 def test_the_lock_file_of_the_tests_pins_a_version_in_range(requirement: str) -> None:
-    assert is_pinned(requirement, "requirements-dev.lock")
+    assert is_pinned(requirement, "requirements-dev.txt")
 
 
 def is_pinned(requirement: str, lock_file: str) -> bool:
@@ -116,10 +116,10 @@ def is_pinned(requirement: str, lock_file: str) -> bool:
 
 
 def test_the_site_and_the_tests_run_on_the_same_versions() -> None:
-    assert pins("requirements.lock").items() <= pins("requirements-dev.lock").items()
+    assert pins("requirements.txt").items() <= pins("requirements-dev.txt").items()
 
 
-@pytest.mark.parametrize("lock_file", ["requirements.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize("lock_file", ["requirements.txt", "requirements-dev.txt"])
 def test_every_package_in_a_lock_file_has_hashes_and_none_names_an_index(lock_file: str) -> None:
     text = (ROOT / lock_file).read_text(encoding="utf-8")
     assert all("--hash=sha256:" in entry for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:])
@@ -127,7 +127,7 @@ def test_every_package_in_a_lock_file_has_hashes_and_none_names_an_index(lock_fi
 
 
 def test_no_lock_file_has_the_gpu_libraries_of_one_build_of_torch() -> None:
-    assert [name for name in pins("requirements-dev.lock") if name.startswith(("nvidia", "cuda", "triton"))] == []
+    assert [name for name in pins("requirements-dev.txt") if name.startswith(("nvidia", "cuda", "triton"))] == []
 
 
 def test_the_citation_names_the_version_of_the_package() -> None:

@@ -12,10 +12,9 @@ from dataclasses import replace
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from leaderboard.management.page_kinds import Site, page_kinds
-from tests.e2e.conftest import Deployment
 from tests.e2e.page_checks import faults, listen, prepare
-from tests.filled_site import SUBMISSIONS
+from tests.tools.deployment import Deployment
+from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
 
 TABLES = """[...document.querySelectorAll(".table:has(table) > .table-head > .quiet:has(a[download])")].map((line) => [
   line.querySelector("a[download]").href,

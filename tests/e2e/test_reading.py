@@ -6,8 +6,8 @@ from itertools import combinations, product
 import pytest
 from playwright.sync_api import Browser, FloatRect, Page, ViewportSize, expect
 
-from leaderboard.management.page_kinds import Site
-from tests.e2e.conftest import Deployment
+from tests.tools.deployment import Deployment
+from tests.tools.page_kinds import Site
 
 # Without the edges around letters, which Playwright's own boxes have.
 BOXES = "(shapes) => shapes.map((shape) => shape.getBoundingClientRect().toJSON())"

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,8 +20,7 @@ def test_a_site_is_measured_from_outside(
     monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
     site = Site(tmp_path, free_port())
     site.command("migrate", "--verbosity=0")
-    few = {"--models": "5", "--benchmarks": "1", "--templates": "1", "--rows": "100", "--waiting": "1"}
-    site.command("seed_scale", *chain.from_iterable(few.items()))
+    site.fill(models=5, benchmarks=1, templates=1, rows=100, waiting=1)
     assert report(site) in (0, 1)
     assert capsys.readouterr().out.count("| /") == 2
     stored = (tmp_path / "pages.json").read_text()

@@ -9,12 +9,12 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.db import connection, transaction
 from django.test import Client
 
 from leaderboard.models import Run
 from tests.leaderboard.conftest import forget
+from tests.tools.seed_scale import fill
 
 pytestmark = [
     pytest.mark.django_db,
@@ -67,8 +67,7 @@ def steps(client: Client, models: int) -> dict[str, list[tuple[int, str]]]:
     by_page: dict[str, list[tuple[int, str]]] = {}
     forget()
     with transaction.atomic():
-        scale = {"models": models, "benchmarks": 1, "templates": 1, "rows": 0, "waiting": models}
-        call_command("seed_scale", **scale, verbosity=0)
+        fill(models=models, benchmarks=1, templates=1, rows=0, waiting=models)
         numbers = {
             "run": Run.objects.filter(state=Run.State.FINISHED).exclude(artefact="").earliest("pk").pk,
             "waiting": Run.objects.filter(state=Run.State.QUEUED).latest("pk").pk,

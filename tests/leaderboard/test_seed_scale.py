@@ -1,7 +1,6 @@
 """A site filled with made-up runs."""
 
 import pytest
-from django.core.management import CommandError, call_command
 from django.test import Client
 
 from leaderboard.lists.pace import recent_rates
@@ -9,14 +8,16 @@ from leaderboard.lists.runs import benchmarks
 from leaderboard.models import Model, Run, RunPart, RunRank, Score
 from leaderboard.stored import item_rows
 from leaderboard.stored.item_rows import ItemFilter
+from probing.errors import BadInput
 from tests.leaderboard import factories as make
+from tests.tools.seed_scale import fill
 
 pytestmark = pytest.mark.django_db
 SMALL = {"models": 10, "benchmarks": 2, "templates": 2, "rows": 600, "waiting": 25}
 
 
 def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
-    call_command("seed_scale", **SMALL)
+    fill(**SMALL)
     boards = {board.slug: (board.measured, board.published) for board in benchmarks()}
     assert boards == {"synthetic-1": (8, 2), "synthetic-2": (8, 2), "synthetic-large": (1, 0)}
     assert Run.objects.filter(state=Run.State.QUEUED).count() == 25
@@ -29,7 +30,7 @@ def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
 
 
 def test_one_run_has_many_items() -> None:
-    call_command("seed_scale", **SMALL)
+    fill(**SMALL)
     large = Run.objects.get(benchmark__slug="synthetic-large")
     rows = list(item_rows.rows(large, item_rows.find(large, ItemFilter())))
     assert len(rows) == 600
@@ -38,7 +39,7 @@ def test_one_run_has_many_items() -> None:
 
 
 def test_its_pages_can_be_read(client: Client) -> None:
-    call_command("seed_scale", **SMALL)
+    fill(**SMALL)
     large = Run.objects.get(benchmark__slug="synthetic-large")
     two = Run.objects.filter(benchmark__slug="synthetic-1").exclude(artefact="").order_by("pk")[:2]
     addresses = [
@@ -54,12 +55,11 @@ def test_its_pages_can_be_read(client: Client) -> None:
 
 def test_a_database_with_runs_is_refused() -> None:
     make.finished(make.benchmark())
-    with pytest.raises(CommandError, match="This database has runs") as refusal:
-        call_command("seed_scale", **SMALL)
-    assert refusal.value.returncode == 2
+    with pytest.raises(BadInput, match="This database has runs"):
+        fill(**SMALL)
     assert Score.objects.count() == 3
 
 
 def test_a_scale_without_models_is_refused() -> None:
-    with pytest.raises(CommandError, match="There must be a model"):
-        call_command("seed_scale", **{**SMALL, "models": 0})
+    with pytest.raises(BadInput, match="There must be a model"):
+        fill(**{**SMALL, "models": 0})

@@ -1,14 +1,16 @@
-"""Fill an empty site with made-up models, runs and scores, so that its pages can be measured with many of them."""
+"""Fill an empty site with made-up models, runs and scores, so that its pages can be measured with many of them.
+
+The names of all begin with "synthetic". It runs where Django is set up: `manage.py shell --command "from
+tests.tools.seed_scale import fill; fill(models=100)"`.
+"""
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice, product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +18,6 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import models, transaction
 
-from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank, Score
 from leaderboard.stored import benchmarks, highlights, item_rows
 from probing.analysis.intervals import wilson
@@ -50,27 +51,22 @@ class Scale:
         return Settings(templates=tuple(range(self.templates)))
 
 
-class Command(PlainCommand):
-    help = "Fill an empty database with made-up runs, to measure pages. All names begin with 'synthetic'."
+def fill(
+    *, models: int = 1000, benchmarks: int = 6, templates: int = 3, rows: int = 200_000, waiting: int = 5000
+) -> None:
+    """Fill an empty database.
 
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--models", type=int, default=1000, help="models (default: 1000)")
-        parser.add_argument("--benchmarks", type=int, default=6, help="benchmarks of every model (default: 6)")
-        parser.add_argument("--templates", type=int, default=3, help="templates of every run (default: 3)")
-        parser.add_argument("--rows", type=int, default=200_000, help="items of one large run (default: 200,000)")
-        parser.add_argument("--waiting", type=int, default=5000, help="runs that wait in the queue (default: 5,000)")
-
-    def run(self, *, models: int, benchmarks: int, templates: int, rows: int, waiting: int, **options: Any) -> None:
-        if Run.objects.exists():
-            raise BadInput(
-                "This database has runs, and made-up runs must not stand beside real ones.",
-                "Name an empty data folder in CLOZEBOARD_DATA, and run manage.py migrate.",
-            )
-        if min(models, benchmarks, templates) < 1 or min(rows, waiting) < 0:
-            raise BadInput("There must be a model, a benchmark and a template.", "Give each of them at least as 1.")
-        with transaction.atomic():
-            _fill(Scale(models, benchmarks, templates, rows, waiting))
-        self.say(f"{Run.objects.count():,} runs with {Score.objects.count():,} scores.")
+    Every model has a run of so many templates on every benchmark; one large run has so many rows, and others wait.
+    """
+    if Run.objects.exists():
+        raise BadInput(
+            "This database has runs, and made-up runs must not stand beside real ones.",
+            "Name an empty data folder in CLOZEBOARD_DATA, and run manage.py migrate.",
+        )
+    if min(models, benchmarks, templates) < 1 or min(rows, waiting) < 0:
+        raise BadInput("There must be a model, a benchmark and a template.", "Give each of them at least as 1.")
+    with transaction.atomic():
+        _fill(Scale(models, benchmarks, templates, rows, waiting))
 
 
 def _fill(scale: Scale) -> None:

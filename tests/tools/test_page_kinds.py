@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard.management.page_kinds import Site, page_kinds
+from tests.tools.page_kinds import Site, page_kinds
 
 ITEM = {"relation": "P30", "template": 0, "index": 1}
 

@@ -1,0 +1,29 @@
+"""Which pages the pictures show."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tools import pictures
+from tests.tools.page_kinds import SUBMISSIONS
+from tests.tools.test_page_kinds import DescribedSite
+
+
+def test_without_a_finished_run_there_is_nothing_to_show() -> None:
+    with pytest.raises(SystemExit, match="There is no finished run to show"):
+        pictures.pages(DescribedSite({}), [], {})
+
+
+def test_an_unknown_page_is_refused_with_the_names_of_all() -> None:
+    site = DescribedSite({("cloze", "mine"): 1})
+    assert pictures.pages(site, ["run"], SUBMISSIONS) == {"run": "/runs/0/"}
+    with pytest.raises(SystemExit, match=r"There is no page atlas. Pages: overview, .*submission-revisions"):
+        pictures.pages(site, ["atlas"], SUBMISSIONS)
+
+
+def test_without_chromium_nothing_is_photographed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    with pytest.raises(SystemExit, match="apt-get install chromium"):
+        pictures.main([f"--out={tmp_path / 'images'}"])
+    assert not (tmp_path / "images").exists()
