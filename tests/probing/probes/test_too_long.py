@@ -144,11 +144,11 @@ def test_a_resumed_run_leaves_out_the_same_items(
 ) -> None:
     parts_begun: list[Part] = []
 
-    def interrupted(model: Any, content: Any, settings: Any, part: Part, **rest: Any) -> PartResult:
+    def interrupted(model: Any, plan: Any, part: Part, **rest: Any) -> PartResult:
         parts_begun.append(part)
         if len(parts_begun) == 2:
             raise KeyboardInterrupt
-        return probe_part(model, plan_of(content, settings), part, **rest)
+        return probe_part(model, plan, part, **rest)
 
     monkeypatch.setattr(part_runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
