@@ -8,16 +8,15 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from leaderboard.figures import benchmarks as benchmarks_module
+from leaderboard.figures.history import withdraw
 from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
-from leaderboard.stored import graph_samples
-from leaderboard.stored.changes import withdraw
 from probing.errors import ProbingError
-from probing.statements.sampling import Sampling
+from probing.statements.graph_statements import Sampling
 
 DEFAULT = Sampling()
 MOST_SAMPLES, MOST_REPETITIONS = 5000, 50  # which are drawn within the time of a request
-
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
     PartsOfRun = admin.TabularInline[RunPart, Run]
@@ -120,13 +119,13 @@ class BenchmarkAdmin(ReadOnly, Benchmarks):
     def draw_sample(self, request: HttpRequest, benchmarks: QuerySet[Benchmark]) -> HttpResponse | None:
         """Ask for the sampling plan of one benchmark, and import the sample as its current version."""
         benchmark = benchmarks.first()
-        if benchmark is None or benchmarks.count() > 1 or benchmark.format != graph_samples.FORMAT:
+        if benchmark is None or benchmarks.count() > 1 or benchmark.format != benchmarks_module.FORMAT:
             self.message_user(request, "Choose one benchmark that is made from a knowledge graph.", messages.WARNING)
             return None
         form = SamplingForm(request.POST if "draw" in request.POST else None)
         if form.is_valid():
             try:
-                version, new = graph_samples.sample_again(benchmark, **form.cleaned_data)
+                version, new = benchmarks_module.sample_again(benchmark, **form.cleaned_data)
             except ProbingError as error:
                 form.add_error(None, str(error))
             else:

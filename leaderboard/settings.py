@@ -96,11 +96,9 @@ HUB_CACHE_LIMIT = env_int("CLOZEBOARD_CACHE_GB", 100) * 10**9  # bytes of downlo
 HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co"
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
-
 # Measuring
 DEVICE = os.environ.get("CLOZEBOARD_DEVICE", "").strip() or "auto"
 MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measuring process; 0: most of the machine's
-
 # Limits of submissions; 0 means no limit
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
 LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
@@ -114,14 +112,11 @@ REFUSED_DAYS = env_int("CLOZEBOARD_REFUSED_DAYS", 90)  # how long submissions wi
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
 FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger models are computed as they are stored
 MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARAMETERS)  # bytes that a model may take
-
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
 METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
-
 # Workers elsewhere
 VERIFY_SHARE = env_share("CLOZEBOARD_VERIFY_SHARE", 0)  # of an untrusted token's parts of a run that are measured again
-
 
 # Django
 SECRET_KEY = secret_key(DATA)
@@ -146,12 +141,12 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "leaderboard.serving.logs.request_ids",
     "leaderboard.serving.middleware.security_headers",
-    "leaderboard.serving.request_limits.bounded_requests",
+    "leaderboard.serving.limits.bounded_requests",
     "django.middleware.security.SecurityMiddleware",
-    "leaderboard.serving.request_limits.limited_exports",
+    "leaderboard.serving.limits.limited_exports",
     "leaderboard.serving.middleware.TextCompression",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "leaderboard.serving.request_limits.limited_requests",
+    "leaderboard.serving.limits.limited_requests",
     "django.middleware.http.ConditionalGetMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -160,7 +155,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
-    "leaderboard.serving.outages.DatabaseOutages",
+    "leaderboard.serving.errors.DatabaseOutages",
 ]
 TEMPLATES = [
     {
@@ -179,7 +174,6 @@ TEMPLATES = [
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-
 # HTTPS: the web server learns from the proxy it trusts whether a request came by HTTPS (docs/deployment.md), so Django
 # needs no SECURE_PROXY_SSL_HEADER.
 HTTPS = env_bool("CLOZEBOARD_HTTPS", False)
@@ -191,7 +185,6 @@ SILENCED_SYSTEM_CHECKS = ["security.W005", "security.W021"]  # only the operator
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 CSRF_COOKIE_HTTPONLY = True  # like the session cookie; no script reads it
 CSRF_FAILURE_VIEW = "leaderboard.serving.errors.unaccepted_form"
-
 # Security headers
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
@@ -214,7 +207,6 @@ PERMISSIONS_POLICY = {
     "payment": "()",
     "usb": "()",
 }
-
 # Database: one SQLite file, unless DATABASE_URL names another database. WAL lets pages read while workers write;
 # IMMEDIATE makes a transaction that writes wait at its start instead of failing later.
 DATABASE_SECONDS = env_int("CLOZEBOARD_DATABASE_SECONDS", 20)  # how long a statement waits for a locked database
@@ -237,12 +229,10 @@ elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
         "options": f"-c lock_timeout={DATABASE_SECONDS}s",
         **DATABASES["default"].get("OPTIONS", {}),
     }
-
 # Pages that each process keeps until the data change (leaderboard/serving/page_cache.py).
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 200}},
 }
-
 # Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
@@ -257,7 +247,6 @@ RQ_QUEUES = {
 }
 RQ = {"WORKER_CLASS": "leaderboard.intake.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
 RQ_SHOW_ADMIN_LINK = False
-
 # Files
 STATIC_URL = "static/"
 STATICFILES_DIRS = [
@@ -274,9 +263,8 @@ STORAGES = {
         "OPTIONS": {"location": DATA / "files"},
     },
     "artefacts": artefact_storage(DATA / "artefacts"),
-    "staticfiles": {"BACKEND": "leaderboard.serving.static_files.VersionedFiles"},
+    "staticfiles": {"BACKEND": "leaderboard.serving.web_server.VersionedFiles"},
 }
-
 LOG_FORMAT = env_choice("CLOZEBOARD_LOG", ("plain", "json"))
 LOGGING = {
     "version": 1,

@@ -9,29 +9,35 @@ from django.views.generic import RedirectView
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
 from leaderboard.api.interface import no_such_route
-from leaderboard.serving.page_cache import kept
-from leaderboard.views.benchmark import benchmark_view
-from leaderboard.views.benchmark_files import benchmark_picture_view, croissant_view, eval_yaml_view
-from leaderboard.views.benchmarks import benchmarks_view
-from leaderboard.views.board import board_view
-from leaderboard.views.changes import changes_view
-from leaderboard.views.compare import compare_view
-from leaderboard.views.crawlers import SITEMAPS, robots_view
-from leaderboard.views.feeds import ChangesFeed, ResultsFeed
-from leaderboard.views.health import health_view
-from leaderboard.views.items import items_view, lines_view, parquet_view
-from leaderboard.views.methods import methods_view
-from leaderboard.views.metrics import metrics_view
-from leaderboard.views.model import model_view
-from leaderboard.views.not_found import gone
-from leaderboard.views.overview import overview_view
-from leaderboard.views.question import former_item_view, question_view
-from leaderboard.views.questions import questions_view
-from leaderboard.views.queue import queue_view
-from leaderboard.views.quiz import quiz_view
-from leaderboard.views.relation import relation_view
-from leaderboard.views.run import run_view
-from leaderboard.views.run_files import (
+from leaderboard.pages.benchmark_page import (
+    benchmark_picture_view,
+    benchmark_view,
+    benchmarks_view,
+    croissant_view,
+    eval_yaml_view,
+)
+from leaderboard.pages.compare_page import compare_view
+from leaderboard.pages.feeds import SITEMAPS, ChangesFeed, ResultsFeed, robots_view
+from leaderboard.pages.history_pages import (
+    board_view,
+    changes_view,
+    document_view,
+    freeze_view,
+    snapshot_view,
+    snapshots_view,
+)
+from leaderboard.pages.items_page import items_view, lines_view, parquet_view
+from leaderboard.pages.machine_pages import health_view, metrics_view
+from leaderboard.pages.map_page import map_view
+from leaderboard.pages.methods_page import methods_view
+from leaderboard.pages.model_page import model_view
+from leaderboard.pages.overview_page import overview_view
+from leaderboard.pages.question_page import former_item_view, question_view
+from leaderboard.pages.questions_page import questions_view
+from leaderboard.pages.queue_page import queue_view
+from leaderboard.pages.quiz_page import quiz_view
+from leaderboard.pages.relation_page import relation_view
+from leaderboard.pages.run_files import (
     eval_results_view,
     evaluation_samples_view,
     evaluation_view,
@@ -40,12 +46,12 @@ from leaderboard.views.run_files import (
     requirements_view,
     script_view,
 )
-from leaderboard.views.snapshots import document_view, freeze_view, snapshot_view, snapshots_view
-from leaderboard.views.submission import submission_view
-from leaderboard.views.submit import submit_view
-from leaderboard.views.suggestions import suggestions_view
-from leaderboard.views.training import training_view
-from leaderboard.views.world_map import map_view
+from leaderboard.pages.run_page import run_view
+from leaderboard.pages.search_page import gone, suggestions_view
+from leaderboard.pages.submission_page import submission_view
+from leaderboard.pages.submit_page import submit_view
+from leaderboard.pages.training_page import training_view
+from leaderboard.serving.page_cache import kept
 
 
 class NumberConverter(IntConverter):
@@ -76,12 +82,10 @@ register_converter(BenchmarkNameConverter, "benchmark")
 register_converter(NumberConverter, "number")
 register_converter(DigestConverter, "digest")
 register_converter(ModelNameConverter, "model")
-
 handler400 = "leaderboard.serving.errors.bad_request"
 handler403 = "leaderboard.serving.errors.forbidden"
-handler404 = "leaderboard.views.not_found.not_found"
+handler404 = "leaderboard.pages.search_page.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
-
 runs = [
     path("", kept(run_view), name="run"),
     path("map/", kept(map_view), name="world_map"),
@@ -96,7 +100,6 @@ runs = [
     path("items.parquet", parquet_view, name="parquet"),
     path("items.jsonl", lines_view, name="lines"),
 ]
-
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
@@ -108,14 +111,12 @@ benchmarks = [
     path("<benchmark:name>/try/", quiz_view, name="quiz"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
-
 v1 = [
     *api_patterns(),
     path("openapi.json", openapi_view, name="openapi"),
     path("", no_such_route),
     path("<path:rest>", no_such_route),
 ]
-
 # The list is not kept: a snapshot is no change of the data that pages show.
 snapshots = [
     path("", snapshots_view, name="snapshots"),
@@ -123,20 +124,17 @@ snapshots = [
     path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
     path("<digest:digest>.json", document_view, name="snapshot_document"),
 ]
-
 feeds = [
     path("results.atom", kept(ResultsFeed()), name="feed"),
     path("changes.atom", kept(ChangesFeed()), name="changes_feed"),
     path("benchmarks/<benchmark:name>.atom", kept(ResultsFeed()), name="benchmark_feed"),
 ]
-
 # A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.
 crawlers = [
     path("robots.txt", robots_view),
     path("sitemap.xml", sitemaps.index, {"sitemaps": SITEMAPS, "sitemap_url_name": "sitemap_part"}, "sitemap"),
     path("sitemap-<section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, "sitemap_part"),
 ]
-
 # Addresses of what is no more lead to what takes its place, or say that it is gone.
 former = [
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
@@ -146,7 +144,6 @@ former = [
     path("embed/<path:page>", gone),
     path("embed/", gone, {"page": ""}),
 ]
-
 urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),

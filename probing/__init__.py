@@ -22,15 +22,13 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.remote.site import Site
     from probing.results.result import Result
     from probing.runner import run
-    from probing.scoring.acceptability import Judge
-    from probing.scoring.correction import Corrector
+    from probing.scoring.auxiliary_models import Corrector, Judge
     from probing.scoring.in_memory import wrap
     from probing.scoring.load import load
     from probing.scoring.vocabulary import unified
     from probing.sentences.surprisal import surprisal
     from probing.studies.study import Study, Sweep
     from probing.studies.studying import study, sweep
-
 # Written out because type checkers and editors read nothing else.
 __all__ = [
     "Benchmark",
@@ -52,12 +50,11 @@ __all__ = [
     "unified",
     "wrap",
 ]
-
 # The modules of the public names. Most of them load torch, which `import probing` must not do.
 MODULES = {
     "Benchmark": "probing.benchmark",
-    "Corrector": "probing.scoring.correction",
-    "Judge": "probing.scoring.acceptability",
+    "Corrector": "probing.scoring.auxiliary_models",
+    "Judge": "probing.scoring.auxiliary_models",
     "Result": "probing.results.result",
     "Site": "probing.remote.site",
     "Study": "probing.studies.study",
@@ -74,7 +71,6 @@ MODULES = {
     "unified": "probing.scoring.vocabulary",
     "wrap": "probing.scoring.in_memory",
 }
-
 
 if not TYPE_CHECKING:  # a type checker that sees this function takes every name for one of the package
 

@@ -14,45 +14,45 @@ COMMANDS = {
     "run": ("probing.command_line.run:add_run", "probe a model on a benchmark"),
     "study": ("probing.command_line.run:add_study", "probe several models on several benchmarks, as a file says"),
     "sweep": ("probing.command_line.run:add_sweep", "probe the checkpoints of a training, and draw the curve"),
-    "baselines": ("probing.command_line.baselines:add_baselines", "print what is reached without a model"),
+    "baselines": ("probing.command_line.benchmarks:add_baselines", "print what is reached without a model"),
     "show": ("probing.command_line.show:add_show", "print a result's scores"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
     "list": (
-        "probing.command_line.list_names:add_list",
+        "probing.command_line.benchmarks:add_list",
         "list benchmarks with their relations, and probes with their options",
     ),
     "rescore": (
-        "probing.command_line.rescore:add_rescore",
+        "probing.command_line.show:add_rescore",
         "compute scores again, with the benchmark's present tags",
     ),
     "perplexity": (
-        "probing.command_line.perplexity:add_perplexity",
+        "probing.command_line.own_sentences:add_perplexity",
         "measure the perplexity of your own sentences",
     ),
     "surprisal": (
-        "probing.command_line.surprisal:add_surprisal",
+        "probing.command_line.own_sentences:add_surprisal",
         "compute the surprisal of your own sentences, word by word",
     ),
-    "sample": ("probing.command_line.sample:add_sample", "draw true and false statements from a knowledge graph"),
-    "sentences": ("probing.command_line.sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
-    "download": ("probing.command_line.download:add_download", "fetch a benchmark from its official source"),
+    "sample": ("probing.command_line.benchmarks:add_sample", "draw true and false statements from a knowledge graph"),
+    "sentences": ("probing.command_line.own_sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
+    "download": ("probing.command_line.benchmarks:add_download", "fetch a benchmark from its official source"),
     "predictions": (
         "probing.command_line.predictions:add_predictions",
         "count which answers a model gives, by language",
     ),
-    "diversity": ("probing.command_line.diversity:add_diversity", "count which cultures a data set's facts are about"),
+    "diversity": ("probing.command_line.benchmarks:add_diversity", "count which cultures a data set's facts are about"),
     "judge": (
         "probing.command_line.judge:add_judge",
         "let people or a model judge a geography benchmark's sentences",
     ),
     "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
-    "lm-eval": ("probing.command_line.lm_eval:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
+    "lm-eval": ("probing.command_line.sites:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
     "import-results": (
-        "probing.command_line.import_results:add_import_results",
+        "probing.command_line.show:add_import_results",
         "read samples of lm-evaluation-harness as a result",
     ),
-    "push": ("probing.command_line.push:add_push", "send results that were measured here to a site"),
-    "work": ("probing.command_line.work:add_work", "measure models for a site, from anywhere"),
+    "push": ("probing.command_line.sites:add_push", "send results that were measured here to a site"),
+    "work": ("probing.command_line.sites:add_work", "measure models for a site, from anywhere"),
 }
 
 

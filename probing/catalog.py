@@ -5,12 +5,11 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
+from probing.files.downloads import compare_or_record, digests_file
 from probing.files.folders import new_folder
-from probing.files.known_digests import compare_or_record, digests_file
 from probing.formats import FORMATS, format_of
-from probing.formats.dlama_files import TEMPLATES_FOLDER
-from probing.formats.own_questions import write_questions
-from probing.formats.own_templates import write_templates
+from probing.formats.dlama import TEMPLATES_FOLDER
+from probing.formats.own_wordings import write_questions, write_templates
 from probing.known_benchmarks import CATALOG, EMBEDDED, KnownBenchmark, known_benchmark
 
 

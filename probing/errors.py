@@ -1,5 +1,9 @@
 """Errors that people get to read: each has a code, one sentence, a next step, and tells whether waiting helps."""
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class ProbingError(Exception):
     """Base class of all failures that the library reports to the command line and the site.
@@ -194,3 +198,46 @@ class DigestMismatch(ProbingError):
     """A download is not the file that was expected."""
 
     code = "digest-mismatch"
+
+
+# Removal of secrets from text that is logged or shown.
+
+
+HIDDEN = "***"
+SECRETS = re.compile(
+    r"\b(?:hf_|sk-|ghp_)\w{8,}"  # tokens of the hub and of other well-known services
+    r"|\bcb[wps]_[\w-]{8,}"  # tokens of programs at a site of this project
+    r"|(?<=Bearer )[^\s'\"]+"
+    r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"  # user and password in an address
+    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): the addresses of submissions
+)
+# A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
+ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
+
+
+def without_secrets(text: str) -> str:
+    """Return the text with everything that looks like a token or a password replaced by "***"."""
+    return SECRETS.sub(HIDDEN, text)
+
+
+def without_assigned_secrets(text: str) -> str:
+    """Return the text without secrets, and without any value that a name such as "password" announces."""
+    return ASSIGNMENTS.sub(HIDDEN, without_secrets(text))
+
+
+# Panics of the tokenizers library, which is written in Rust, as errors.
+
+
+AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
+
+
+@contextmanager
+def without_panics(model_id: str) -> Iterator[None]:
+    """Turn a panic of the tokenizers library, which is no `Exception`, into `BrokenTokenizer`."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        reason = str(error).strip().split("\n")[0].rstrip(".: ")[:200]
+        raise BrokenTokenizer(f"The tokenizer of {model_id} fails on a text: {reason}.", AGAIN) from error

@@ -10,8 +10,7 @@ from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import graph_folder, read_graph
-from probing.statements.graph import Graph, Wording
-from probing.statements.sampling import GraphStatement, Sampling, draw
+from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Wording, draw
 
 OwnWording = Callable[[str, str, str], str | Sequence[str]]
 

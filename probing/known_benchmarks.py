@@ -8,8 +8,7 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.files.archives import fetch_archive, fetch_file
-from probing.files.data_sets import HubFolder
+from probing.files.downloads import HubFolder, fetch_archive, fetch_file
 from probing.formats import FORMATS
 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.

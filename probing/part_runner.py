@@ -14,16 +14,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from probing.errors import Incomplete, TooLong
+from probing.errors import Incomplete, TooLong, without_panics
 from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
 from probing.model_source import refuse_without_effect
 from probing.plan import Part, Plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.checkpoint import Partial
+from probing.results.completeness import count_left_out, no_rows, too_long_items
 from probing.results.joining import PartResult
-from probing.results.skipped_items import count_left_out, no_rows, too_long_items
-from probing.results.tokens import write_tokens
-from probing.scoring.panics import without_panics
+from probing.results.token_scores import write_tokens
 from probing.settings import Settings
 from probing.time_left import WorkEstimate
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.formats.files import PLAN_FILE, JsonObject, read_object
+from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.plan import plan
 from probing.probes.probe import Probe, declared_options, offered_options
 from probing.settings import SETTINGS, Settings

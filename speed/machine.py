@@ -12,10 +12,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from probing.scoring.cpu_products import float32_product
+from probing.scoring.products import float32_product
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-
 SQUARES = (512, 1024, 2048, 4096)
 MEASURED_SECONDS = 0.3  # how long the product of each shape is repeated
 CPUINFO = Path("/proc/cpuinfo")

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, ParamSpec, TypeVar
 import django
 
 import probing
-from probing.uniform_model import UniformModel
+from probing.baselines import UniformModel
 from speed.machine import describe
 from speed.made_up import (
     BEAR_BIG_ITEMS,
@@ -43,7 +43,6 @@ from speed.stored_results import store
 LIMIT = 2 * 2**30  # bytes beside the model
 SITE_LIMIT = 2**30  # bytes
 PARTS = (16, 4, 1)  # a sixteenth, a quarter and all of the items
-
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")
 

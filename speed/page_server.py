@@ -44,7 +44,7 @@ def main() -> None:
     settings.ROOT_URLCONF = "speed.page_urls"
     settings.MIDDLEWARE = ["speed.page_server.counted_queries", *settings.MIDDLEWARE]
     django.setup()
-    import_module("leaderboard.lists.renewal").start()  # it imports the models, which are ready only now
+    import_module("leaderboard.figures.kept_lists").start()  # it imports the models, which are ready only now
     web_server.serve(sys.argv[1])
 
 

@@ -8,9 +8,12 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
 from leaderboard.data_version import ALL_BENCHMARKS, FIGURES_TABLE, QUEUE, TABLE
-from leaderboard.lists.kept_lists import renew_lists
+from leaderboard.figures.kept_lists import renew_lists
 from leaderboard.models import Benchmark
-from leaderboard.urls import handler400, handler500  # noqa: F401  # Django looks for them here
+from leaderboard.urls import (
+    handler400,  # noqa: F401  # Django looks for them here
+    handler500,  # noqa: F401  # Django looks for them here
+)
 from leaderboard.urls import urlpatterns as pages
 
 ROW = '<tr><td><a href="/models/org/model-{0}/">org/model-{0}</a></td><td>{1:.3f}</td><td>± {2:.3f}</td></tr>\n'

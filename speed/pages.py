@@ -4,8 +4,8 @@ Each page is compared with a bare view of the same size from the same server: a 
 compressed and sent like a page. The two are asked for in turns, so that whatever else the machine does slows down both.
 A page is measured unchanged, and computed anew after three kinds of changes. Pages keep lists of finished runs until a
 figure of their benchmark changes, and the list of waiting runs until the queue changes
-(`leaderboard/lists/kept_lists.py`); a thread of the web server makes them anew within half a second of such a change
-and the time that they take (`leaderboard/lists/renewal.py`).
+(`leaderboard/figures/kept_lists.py`); a thread of the web server makes them anew within half a second of such a change
+and the time that they take (`leaderboard/figures/kept_lists.py`).
 
 - "anew": the data have changed, but no list has, as when a model is described or a part of a run ends.
 - "first": results of all benchmarks came, and the queue has changed; the first reader comes when the lists are renewed.
@@ -32,7 +32,6 @@ ROUNDS = 7
 LONGEST = 20.0  # seconds after which a page is not measured again
 BEGINNING = 30_000  # bytes of the bare view that the first row of a download is compared with
 LARGE_DOWNLOAD = "/runs/{large}/items/?format=csv"
-
 FIRST_RUN = "SELECT min(id) FROM leaderboard_run WHERE artefact <> ''"
 SECOND_RUN = f"SELECT min(id) FROM leaderboard_run WHERE artefact <> '' AND id > ({FIRST_RUN})"
 LARGE_RUN = "SELECT max(id) FROM leaderboard_run WHERE artefact <> ''"
@@ -70,7 +69,6 @@ PAGES = (
     "/api/",
     "/api/v1/leaderboard?benchmark=synthetic-1",
 )
-
 MB = 10**6  # bytes
 # The limits: times the bare view's time, queries, bytes, bytes of memory.
 ANEW, FIRST, AT_ONCE, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 15.0, 15.0, 50.0, 2.0, 12, 300_000, 60_000

@@ -9,13 +9,13 @@ from typing import Any
 from django.core.management import call_command
 from django.db.models import QuerySet
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.models import Benchmark, Model, Run, RunPart
-from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker.jobs import aggregate
 from leaderboard.worker.third_party import import_result
+from probing.baselines import UniformModel
 from probing.part_runner import probe_part
 from probing.plan import plan, plan_of
-from probing.uniform_model import UniformModel
 from speed.made_up import BEAR_TEMPLATES, write_bear
 from speed.peers.protocol import high_water_mark
 

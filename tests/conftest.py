@@ -14,20 +14,18 @@ from xdist.scheduler import LoadFileScheduling
 from probing.benchmark import Benchmark
 from probing.files.gguf_cache import GIGABYTES
 from probing.formats import bear
-from probing.formats.files import PLAN_FILE
+from probing.formats.reading import PLAN_FILE
 from tests.fakes import FakeModel
 from tests.real_data import real_data
 
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
-
 BROWSER = "tests/e2e/"
 LONGEST = (
     *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
     "tests/probing/scoring/test_memory_on_all_pairs.py",
 )
-
 METADATA: dict[str, Any] = {
     "P30": {
         "templates": ["[X] is located in [Y].", "[Y] contains [X].", "[X] belongs to [Y]."],

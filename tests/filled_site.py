@@ -11,9 +11,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from leaderboard.figures import artefacts, benchmarks
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Model, Run, Submission
-from leaderboard.stored import artefacts, benchmarks
-from leaderboard.stored.ranks import refresh_standings
 from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
 from probing.known_benchmarks import CATALOG, EMBEDDED

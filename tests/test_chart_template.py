@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leaderboard.display.charts.figures import LAYOUT_TEMPLATE
+from leaderboard.ui.charts.basics import LAYOUT_TEMPLATE
 from probing.chart_template import LIGHT, chart_template
 
 STYLE = (Path(__file__).parent.parent / "static" / "style.css").read_text(encoding="utf-8")

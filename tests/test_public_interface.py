@@ -16,7 +16,7 @@ from probing.__main__ import parser
 from probing.options import Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
-from probing.results.column_descriptions import ITEM_COLUMNS, SCORE_COLUMNS
+from probing.results.rows import ITEM_COLUMNS, SCORE_COLUMNS
 from probing.settings import SETTINGS
 
 NOTHING = inspect.Parameter.empty

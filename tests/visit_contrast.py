@@ -36,7 +36,6 @@ def table(address: str) -> pd.DataFrame:
 queue.enqueue = queue.reachable = lambda *run_id: True
 call_command("migrate", verbosity=0)
 call_command("import_benchmark", "bear", str(EMBEDDED / "starter"), "--slug", SLUG, "--probe", "contrast")
-
 assert "distance" in page(f"/submit/?benchmark={SLUG}")
 for distance in ("1", "2"):
     sent = {"model": "org/tiny", "benchmark": SLUG, "set-distance": distance}
@@ -49,7 +48,6 @@ for run in (first, second):
     probe_run(run.pk)
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, (run.state, run.message)
-
 assert "Preference for the truth" in page(f"/benchmarks/{SLUG}/")
 board = table(f"/benchmarks/{SLUG}/?format=csv")
 assert board["preference"].between(0, 1).all() and len(board) == 2

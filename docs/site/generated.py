@@ -8,7 +8,7 @@ from inspect import cleandoc
 from probing import errors
 from probing.__main__ import parser
 from probing.catalog import CATALOG
-from probing.command_line.list_names import option_default, option_meaning
+from probing.command_line.benchmarks import option_default, option_meaning
 from probing.errors import ProbingError
 from probing.options import Option
 from probing.probes import PROBES

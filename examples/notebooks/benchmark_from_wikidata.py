@@ -9,14 +9,12 @@
 #     language: python
 #     name: python3
 # ---
-
 # %% [markdown]
 # # A benchmark from Wikidata
 #
 # Which river flows on which continent? Wikidata knows, and the command `curate` asks it with SPARQL. It sends one
 # request at a time with a second between two, and keeps every answer in a file, so that no query is sent twice.
 # [Benchmarks from Wikidata](../curation.md) explains the five kinds of benchmarks and all rules.
-
 # %%
 import json
 from pathlib import Path
@@ -25,7 +23,6 @@ import probing
 from probing.__main__ import main
 
 ENDPOINT = "https://query.wikidata.org/sparql"
-
 # %% [markdown]
 # `P30` is the property "continent". A subject needs thirty articles or other pages at Wikimedia's sites to be taken.
 # In a terminal, the same words follow `clozeboard`.
@@ -34,7 +31,6 @@ ENDPOINT = "https://query.wikidata.org/sparql"
 facts = ["--property", "P30", "--template", "P30=[X] is located in [Y].", "--per-answer", "2"]
 files = ["--cache", "answers.sqlite", "--out", "continents"]
 main(["curate", "multiple-choice", *facts, *files, "--endpoint", ENDPOINT])
-
 # %% [markdown]
 # The folder has the form of any other benchmark. Its manifest says what became of every fact that was found.
 
@@ -42,10 +38,8 @@ main(["curate", "multiple-choice", *facts, *files, "--endpoint", ENDPOINT])
 benchmark = probing.open_benchmark("continents")
 relation = benchmark["P30"]
 [(item.subject, relation.answer_space[item.answers[0]]) for item in relation.items][:4]
-
 # %%
 json.loads(Path("continents/manifest.json").read_text())["triples"]
-
 # %%
 result = probing.run("openai-community/gpt2", benchmark, progress=False)
 result.by()

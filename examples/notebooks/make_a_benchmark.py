@@ -9,13 +9,11 @@
 #     language: python
 #     name: python3
 # ---
-
 # %% [markdown]
 # # Make your own benchmark
 #
 # A benchmark is a folder of JSON files: the templates of each relation, its options, and one line for each question.
 # [Adding a benchmark](../adding-a-benchmark.md) explains every key. We make one about the Solar System.
-
 # %%
 import json
 from pathlib import Path
@@ -29,7 +27,6 @@ relations = {
     "moon": {"templates": ["[X] is a moon of [Y].", "[Y] has a moon called [X]."], "answer_space_labels": planets}
 }
 questions = [{"sub_label": moon, "answer_idx": planets.index(planet)} for moon, planet in MOONS.items()]
-
 # %%
 folder = Path("solar-system")
 folder.mkdir(exist_ok=True)
@@ -38,7 +35,6 @@ folder.mkdir(exist_ok=True)
 (folder / "moon.jsonl").write_text("".join(json.dumps(question) + "\n" for question in questions))
 benchmark = probing.open_benchmark(folder)
 benchmark.size, benchmark["moon"].answer_space
-
 # %% [markdown]
 # In a good benchmark each answer is right equally often, so that a model which always gives the same answer scores no
 # better than chance. A line that cannot be read is refused with its file and number.
@@ -46,9 +42,9 @@ benchmark.size, benchmark["moon"].answer_space
 # %%
 result = probing.run("openai-community/gpt2", benchmark, templates=(0, 1), progress=False)
 result.items[["template", "statement", "answer_label", "correct"]]
-
 # %%
 result.by("template")
+
 
 # %% [markdown]
 # From the command line: `clozeboard run openai-community/gpt2 --benchmark solar-system --out results`.

@@ -9,13 +9,11 @@
 #     language: python
 #     name: python3
 # ---
-
 # %% [markdown]
 # # Watch a training
 #
 # A model learns the capitals of four countries, and we ask for them every ten steps. The loop is an ordinary one of
 # PyTorch; [Watch a training](../watch-a-training.md) shows the same with the Trainer of transformers.
-
 # %%
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -27,7 +25,6 @@ torch.manual_seed(0)
 MODEL = "openai-community/gpt2"
 network = AutoModelForCausalLM.from_pretrained(MODEL)
 tokenizer = AutoTokenizer.from_pretrained(MODEL)
-
 # %% [markdown]
 # The sentences to learn are the first template of the relation `country_capital` with the right answers of four items.
 
@@ -39,7 +36,6 @@ facts = [
     for item in capitals.items
 ]
 facts
-
 # %% [markdown]
 # A `Monitor` reads the benchmark once. `measure` leaves the network as it is: its weights, mode and gradients, and all
 # random states. Each sentence begins with the start token, as it does when it is scored: without it, every word would

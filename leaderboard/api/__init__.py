@@ -1,16 +1,23 @@
 """/api/v1/ : everything that pages show as JSON, submissions, results of third parties, and parts for workers."""
 
-from leaderboard.api import analyses, leaderboards, runs, submissions, tables, work
+from leaderboard.api import (
+    analysis_routes,
+    leaderboard_routes,
+    run_routes,
+    submission_routes,
+    table_routes,
+    work_routes,
+)
 from leaderboard.api.interface import api
 from leaderboard.api.interface import patterns as patterns
 
 # In the order of the documentation.
-RESULTS = [leaderboards.routes, tables.routes, runs.routes, analyses.routes]
+RESULTS = [leaderboard_routes.routes, table_routes.routes, run_routes.routes, analysis_routes.routes]
 GROUPS = {
-    "Results": [*RESULTS, submissions.queue_routes],
-    "Submissions": [submissions.routes],
-    "Results of third parties": [submissions.push_routes],
-    "Workers elsewhere": [work.routes],
+    "Results": [*RESULTS, submission_routes.queue_routes],
+    "Submissions": [submission_routes.routes],
+    "Results of third parties": [submission_routes.push_routes],
+    "Workers elsewhere": [work_routes.routes],
 }
 for group, routers in GROUPS.items():
     for router in routers:

@@ -15,7 +15,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from leaderboard.api import GROUPS
 from leaderboard.api.interface import READ, api, not_allowed
-from leaderboard.api.runs import Json
+from leaderboard.api.run_routes import Json
 from leaderboard.serving.errors import API
 
 VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")  # of a path, as Django writes it

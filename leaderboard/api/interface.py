@@ -32,10 +32,9 @@ from leaderboard.data_version import data_version
 from leaderboard.intake import tokens
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.models import WorkerToken
-from leaderboard.serving.errors import TOO_LARGE, problem, too_large, with_retry_after
-from leaderboard.serving.json_bodies import read_object
+from leaderboard.pages.submission_page import unlisted
+from leaderboard.serving.errors import TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.page_cache import kept
-from leaderboard.views.submission import unlisted
 from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.remote.protocol import package_version
@@ -50,7 +49,6 @@ DESCRIPTION = (
 )
 View = Callable[..., Any]
 ViewT = TypeVar("ViewT", bound=View)
-
 RunNumber = PathEx[int, P(description="Number of the run.", ge=0, le=10**18 - 1)]
 BenchmarkPath = PathEx[str, P(description="Name of the benchmark.", pattern="^[-a-zA-Z0-9_]+(?::[a-z_]+)?$")]
 

@@ -21,7 +21,7 @@ from pydantic import (
 )
 from typing_extensions import TypedDict
 
-from leaderboard.display.links import page_number
+from leaderboard.ui.links import page_number
 from probing.errors import BadInput
 
 UNKNOWN_NAMED = 10  # unknown keys that an error names

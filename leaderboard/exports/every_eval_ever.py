@@ -17,11 +17,12 @@ from uuid import UUID
 import pyarrow.parquet as pq
 from django.utils import timezone
 
+from leaderboard.exports import reproduction
 from leaderboard.exports.references import SITE
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.item_rows import Row
 from leaderboard.models import Model, Run, Score
-from leaderboard.probe_pages import pages_of, reproduction
-from leaderboard.stored import benchmarks, item_rows
-from leaderboard.stored.item_rows import Row
+from leaderboard.probes import pages_of
 from probing.benchmark import Relation
 from probing.template import BLANK_TEXT, prompt
 

@@ -8,9 +8,9 @@ from huggingface_hub import EvalResult, EvalResultEntry, ModelCardData, eval_res
 
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.probe_pages.culture.places import variant_in_words
-from leaderboard.probe_pages.descriptions import description
-from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probes.benchmark_words import description
+from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.probe_pages import ProbePages
 
 HUB_DATASETS = {"bear": "lm-pub-quiz/BEAR", "bear-big": "lm-pub-quiz/BEAR"}
 TASK_TYPE = "text-generation"  # of the Hub's tasks; masked models have one of their own

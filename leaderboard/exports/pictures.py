@@ -7,12 +7,12 @@ from typing import NamedTuple
 from django.utils.text import Truncator
 from PIL import Image, ImageDraw, ImageFont
 
-from leaderboard.display import cells
-from leaderboard.display.figures import figure_with_half_width
-from leaderboard.display.visible import visible
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.probe_pages.descriptions import description
+from leaderboard.probes.benchmark_words import description
+from leaderboard.ui import cells
+from leaderboard.ui.cells import figure_with_half_width
+from leaderboard.ui.visible import visible
 
 SIZE = WIDTH, HEIGHT = 1200, 630  # as social networks show it without cutting
 MARGIN = 80

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
-from leaderboard.display import cells, labels
-from leaderboard.display.figures import figure, interval_note
-from leaderboard.display.labels import within
-from leaderboard.display.visible import visible
 from leaderboard.models import Benchmark, Run, Score, Snapshot
-from leaderboard.probe_pages import pages_of
-from leaderboard.probe_pages.culture.places import variant_in_words
-from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probes import pages_of
+from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells, labels
+from leaderboard.ui.cells import figure, interval_note
+from leaderboard.ui.labels import within
+from leaderboard.ui.visible import visible
 
 SITE = "Clozeboard"
 MOST_FIGURES = 12  # that the reference of a model lists

@@ -13,13 +13,13 @@ from django.db import transaction
 from django.utils import timezone
 from rq.timeouts import UnixSignalDeathPenalty
 
-from leaderboard.display.visible import visible
+from leaderboard.figures.artefacts import UNAVAILABLE, patiently
 from leaderboard.intake import check_queue, hub, queue, submissions
+from leaderboard.intake.check_rules import Check, Examination
 from leaderboard.intake.checks import DEADLINE
-from leaderboard.intake.checks.examination import Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
-from leaderboard.stored.retry import UNAVAILABLE, patiently
+from leaderboard.ui.visible import visible
 from probing.errors import ProbingError, SourceUnavailable
 
 log = logging.getLogger(__name__)

@@ -1,19 +1,32 @@
-"""Models that can be submitted: those of the hub, over HTTP, and those of a local folder, with the same form of id."""
+"""Models that can be submitted: those of the hub and of a local folder, their names and the headers of their files."""
 
 import hashlib
 import json
+import re
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
+import numpy as np
 from django.conf import settings
+from gguf import GGUFReader, GGUFValueType, LlamaFileType
 
-from leaderboard.intake import model_cache
-from probing.errors import ModelNotFound
+from leaderboard.intake import disk
+from leaderboard.models import Model
+from probing.errors import BadInput, BadWeights, ModelNotFound
 from probing.files import adapters, model_files
 from probing.files.description import weights_of
 from probing.files.folders import new_file
-from probing.files.hub_client import HubClient
+from probing.files.hub import HubClient
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
+from probing.start import SpecialTokens
+
+# Models that can be submitted: those of the hub, over HTTP, and those of a local folder, with the same form of id.
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
@@ -51,9 +64,9 @@ def download(listing: Listing) -> Path:
     """
     if listing.folder:
         return file_in(listing.folder, listing.gguf.name) if listing.gguf else listing.folder
-    model_cache.make_room(listing)
+    disk.make_room(listing)
     folder = model_files.download(listing)
-    model_cache.note_use(folder)
+    disk.note_use(folder)
     return folder
 
 
@@ -98,3 +111,159 @@ def _digests(paths: list[Path]) -> dict[str, str]:
         with new_file(store) as new:
             new.write_text(json.dumps({**stored, **current}))
     return {path: entry[2] for path, entry in current.items()}
+
+
+# The header of a GGUF file, read without its weights and without a NumPy array for each of its tokens.
+
+
+LENGTH = struct.Struct("<Q")  # of an array, and of a text
+TOKENS = "tokenizer.ggml.tokens"
+FAULTS = (ValueError, LookupError, OSError, ArithmeticError, struct.error)  # that broken files lead to
+
+
+class HeaderReader(GGUFReader):  # type: ignore[misc]  # the package gguf has no types here
+    """The reader of the package gguf, which takes a hundredth of a second for a vocabulary and not seconds."""
+
+    def _get_field_parts(self, orig_offs: int, raw_type: int) -> tuple[int, list[Any], list[int], list[GGUFValueType]]:
+        if raw_type != GGUFValueType.ARRAY or self.byte_order != "I":
+            parts: tuple[int, list[Any], list[int], list[GGUFValueType]] = super()._get_field_parts(orig_offs, raw_type)
+            return parts
+        buffer = memoryview(self.data)
+        item, count = struct.unpack_from("<IQ", buffer, orig_offs)
+        types = [GGUFValueType.ARRAY, GGUFValueType(item)]
+        begin = orig_offs + 12
+        if types[1] == GGUFValueType.STRING:
+            texts, end = _texts(buffer, begin, count)
+            return end - orig_offs, texts, list(range(count)), types
+        if types[1] == GGUFValueType.ARRAY:
+            raise ValueError("an array of arrays")
+        end = begin + count * np.dtype(self.gguf_scalar_to_np[types[1]]).itemsize
+        if end > len(buffer):
+            raise ValueError("an array that is longer than its file")
+        return end - orig_offs, [], [], types  # nobody asks for the numbers
+
+
+def _texts(buffer: memoryview, begin: int, count: int) -> tuple[list[memoryview], int]:
+    """Return so many texts from a place on, and the place of their end."""
+    texts = []
+    for _ in range(count):
+        (size,) = LENGTH.unpack_from(buffer, begin)
+        begin += LENGTH.size + size
+        if begin > len(buffer):
+            raise ValueError("a text that is longer than its file")
+        texts.append(buffer[begin - size : begin])
+    return texts, begin
+
+
+@contextmanager
+def header(path: Path) -> Iterator[GGUFReader]:
+    """Yield a reader of the header; raise `BadWeights` if the file is broken, also where that shows in the block."""
+    try:
+        yield HeaderReader(path)
+    except FAULTS as error:
+        raise BadWeights(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
+
+
+def text_of(reader: GGUFReader, key: str, index: int | None = None) -> str:
+    """Return a text, or one of an array of texts; empty if the header lacks it."""
+    field = reader.get_field(key)
+    if field is None or (index is not None and not 0 <= index < len(field.data)):
+        return ""
+    return str(field.contents() if index is None else field.contents(index))
+
+
+def number_of(reader: GGUFReader, key: str) -> int | None:
+    """Return a number, None if the header lacks it."""
+    field = reader.get_field(key)
+    return int(field.contents()) if field else None
+
+
+@lru_cache(maxsize=32)
+def gguf_config(path: Path, commit: str) -> dict[str, Any]:
+    """Return what the checks need from the header of a GGUF file. Several checks ask, so it is cached."""
+    with header(path) as reader:
+        return {
+            "model_type": text_of(reader, "general.architecture"),
+            "special_tokens": SpecialTokens(
+                _special_token(reader, "bos"), _special_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
+            ),
+            "tokenizer": bool(reader.get_field(TOKENS)),
+            "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
+            "quantisation": _quantisation(number_of(reader, "general.file_type")),
+        }
+
+
+def _quantisation(file_type: int | None) -> str:
+    """Return the number format that a file states for most of its weights, such as Q4_1; empty if it states none."""
+    try:
+        return str(LlamaFileType(file_type).name).partition("_")[2]
+    except ValueError:
+        return ""
+
+
+def _special_token(reader: GGUFReader, name: str) -> str:
+    """Return the text of a special token, empty if the file names none."""
+    number = number_of(reader, f"tokenizer.ggml.{name}_token_id")
+    return "" if number is None else text_of(reader, TOKENS, number)
+
+
+# Names of models as people write them: ids, addresses of pages at the hub, and names without an organisation.
+
+
+HOSTS = {"huggingface.co", "www.huggingface.co", "hf.co"}
+REVISION_PLACES = {"tree", "blob", "resolve", "commit", "raw"}
+REVISION = re.compile(r"[\w][\w./-]{0,99}", re.ASCII)
+NEWEST = "main"
+SUGGESTIONS = 300
+
+
+class ModelName(NamedTuple):
+    """The id of a model and the revision that is meant, empty for the newest."""
+
+    hub_id: str
+    revision: str = ""
+
+
+def parse_name(text: str) -> ModelName:
+    """Read an id, or the address of a model's page at the hub, which may name a revision.
+
+    What is neither is returned as it is; `checks.identity.refuse_malformed` says what is wrong with it.
+    """
+    text = text.strip()
+    address = urlsplit(text if "://" in text else f"https://{text}")
+    hosts = HOSTS | {urlsplit(settings.HF_ENDPOINT).hostname}
+    if address.hostname not in hosts:
+        return ModelName(text)
+    path = [unquote(part) for part in address.path.split("/") if part]
+    if path[:1] in (["datasets"], ["spaces"]):
+        raise BadInput(f"This is the address of one of the {path[0]}, not of a model.", "Paste that of a model.")
+    owner = 1 if len(path) > 1 and path[1] in REVISION_PLACES else 2
+    place, revision = path[owner : owner + 1], "/".join(path[owner + 1 : owner + 2])
+    named = bool(place) and place[0] in REVISION_PLACES and revision != NEWEST
+    return ModelName("/".join(path[:owner]), revision if named else "")
+
+
+def refuse_revision(revision: str) -> None:
+    """Raise `BadInput` if this is no name of a branch, a tag or a commit."""
+    if revision and (not REVISION.fullmatch(revision) or ".." in revision):
+        raise BadInput(f"{revision[:100]!a} is not a revision.", "Give a branch, a tag or a commit of the model.")
+
+
+def listed_revisions(text: str) -> list[str]:
+    """Read revisions that are written one per line, or with commas or spaces between them."""
+    return [name for name in re.split(r"[\s,]+", text) if name]
+
+
+def full_ids(name: str) -> list[str]:
+    """Return the models that this site knows by this name with an organisation in front."""
+    if not name or "/" in name:
+        return []
+    listed = Model.objects.filter(hub_id__iendswith=f"/{name}").values_list("hub_id", flat=True).distinct()
+    local = [hub_id for hub_id in local_ids() if hub_id.lower().endswith(f"/{name.lower()}")]
+    return sorted({*listed, *local})
+
+
+def suggestions() -> list[str]:
+    """Return ids to offer while somebody types: the local models first, then those that this site has figures of."""
+    listed = Model.objects.filter(hub_id__contains="/").values_list("hub_id", flat=True).distinct().order_by("hub_id")
+    return list(dict.fromkeys([*local_ids(), *listed[:SUGGESTIONS]]))

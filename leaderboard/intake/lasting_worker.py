@@ -11,9 +11,9 @@ from rq import Worker as RQWorker
 from rq.exceptions import StopRequested
 from rq.job import Job
 
+from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
 from leaderboard.intake.embedded import NO_RETRY, Reconnecting
-from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
-from probing.measuring.parent_death import die_with_parent
+from probing.measuring.limits import die_with_parent
 
 MONITORING_INTERVAL = 10  # seconds between two heartbeats while a job runs
 

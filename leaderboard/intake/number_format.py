@@ -7,7 +7,7 @@ from django.conf import settings as site
 
 from leaderboard.changed_settings import dtype_by_size
 from probing.errors import TooLarge
-from probing.files.headers import WeightSummary
+from probing.files.weights import WeightSummary
 from probing.language_model import DType
 from probing.settings import Settings
 

@@ -22,12 +22,12 @@ from rq import Worker as RQWorker
 from rq.job import Job
 
 from leaderboard import schedule
+from leaderboard.figures import artefacts
+from leaderboard.figures.artefacts import UNAVAILABLE, DatabaseUnavailable, patiently
+from leaderboard.figures.ranks import refresh_standings, unranked_benchmarks
 from leaderboard.intake import check_queue
 from leaderboard.intake.lasting_worker import LastingWorker
 from leaderboard.models import Run, RunEvent, RunPart
-from leaderboard.stored import artefacts
-from leaderboard.stored.ranks import refresh_standings, unranked_benchmarks
-from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from probing.errors import SourceUnavailable
 
 log = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, Run, Submission, WorkerToken
-from leaderboard.serving import rate_limits
+from leaderboard.serving import limits
 from probing.errors import BadInput, ProbingError
 
 DAY = timedelta(days=1)
@@ -61,10 +61,10 @@ class QueueFull(ProbingError):
 def refuse_haste(submitter: str) -> None:
     """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
     limit = f"{settings.CHECKS_PER_MINUTE} per minute"
-    if settings.CHECKS_PER_MINUTE and submitter and not rate_limits.allow("checks", submitter, limit):
+    if settings.CHECKS_PER_MINUTE and submitter and not limits.allow("checks", submitter, limit):
         message = f"This site checks at most {settings.CHECKS_PER_MINUTE} models a minute for you."
         error = TooFast(message, "Wait for a minute.")
-        error.retry_after = rate_limits.retry_after("checks", submitter, limit)
+        error.retry_after = limits.retry_after("checks", submitter, limit)
         raise error
 
 

@@ -1,28 +1,38 @@
-"""The core of every submission: check a model, and make sure that exactly one run measures it.
+"""From a submitter's wish to a run: received, checked, and measured once; withdrawn and tried again."""
 
-`submit` does all of it at once. The check job calls the same steps one by one, so that the database is locked only for
-the last of them.
-"""
-
-from collections.abc import Callable, Mapping
+import json
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
-from django.db import transaction
+from django.conf import settings
+from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from leaderboard import schedule
-from leaderboard.display.visible import visible
-from leaderboard.intake import hub, queue
+from leaderboard.figures import benchmarks as benchmarks_module
+from leaderboard.intake import check_queue, hub, queue, quotas
+from leaderboard.intake.check_rules import Check, Examination, adapter_bytes, refuse_malformed
 from leaderboard.intake.checks import examine
-from leaderboard.intake.checks.examination import Check, Examination
-from leaderboard.intake.checks.weights import adapter_bytes
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
-from leaderboard.stored import benchmarks
+from leaderboard.intake.hub import NEWEST, parse_name, refuse_revision
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
+from leaderboard.ui.visible import visible
+from probing.errors import BadInput, ProbingError
 from probing.kinds import Kind
 from probing.plan import Part, Plan
+from probing.probes import probe_of
 from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
+
+# The core of every submission: check a model, and make sure that exactly one run measures it.
+#
+# `submit` does all of it at once. The check job calls the same steps one by one, so that the database is locked only
+# for the last of them.
+
 
 QUEUE_DOWN = Check(
     "queue",
@@ -72,7 +82,7 @@ def examined(
 
     `on_check` is called after each check. Raises `BadInput` if an option is not valid.
     """
-    plan = benchmarks.usual_plan(benchmark, options)
+    plan = benchmarks_module.usual_plan(benchmark, options)
     dtype_chosen = "dtype" in options or plan.settings.protocol == LM_EVAL
     examination = Examination(model_id.strip(), benchmark, plan, submitter, revision, dtype_chosen=dtype_chosen)
     return examine(examination, on_check)
@@ -106,7 +116,7 @@ def _estimated(plan: Plan, kind: Kind) -> dict[Part, float]:
 
 def usual_positions(benchmark: Benchmark, options: Mapping[str, Any]) -> float:
     """Return the expected number of token positions of a run of a causal model."""
-    chosen, usual = (benchmarks.usual_plan(benchmark, values) for values in (options, {}))
+    chosen, usual = (benchmarks_module.usual_plan(benchmark, values) for values in (options, {}))
     if benchmark.work is not None and chosen.settings.digest == usual.settings.digest:
         return benchmark.work
     return sum(_estimated(chosen, "causal").values())
@@ -177,3 +187,229 @@ def _model(examination: Examination) -> Model:
     if model.name_revision(examination.revision):
         model.save(update_fields=["revision", "step", "tokens"])
     return model
+
+
+# What a submitter asks for: to have a model measured, to withdraw that, and to try it again.
+#
+# A request is answered at once and asks the hub nothing. It stores a `Submission`, and a job checks the model.
+
+
+State = Submission.State
+UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
+FRESH = timedelta(minutes=10)  # how long the commit that the hub named counts as the newest one
+LOOKED_AT = 20  # submissions of the same model, each perhaps with other options
+OPTIONS_LENGTH = 10_000  # characters as JSON
+
+
+class SiteBusy(ProbingError):
+    """The database did not answer in time."""
+
+    code = "site-busy"
+    permanent = False
+    retry_after = 60
+
+
+def receive_all(
+    model: str,
+    benchmarks: Sequence[Benchmark],
+    options: Mapping[str, Any],
+    *,
+    revisions: Sequence[str] = (),
+    submitter: str = "",
+    job: bool = True,
+) -> list[Submission]:
+    """Store a submission for each revision and benchmark, or none of them if there is an error; enqueue their checks.
+
+    One that repeats a known run is answered with the run at once. `model`: its id, or the address of its page at the
+    hub. Raises `BadInput` if the id, a revision or an option is not valid, `OverQuota` or `QueueFull` if a limit is
+    reached, `SiteBusy` if nothing could be stored. Without `job`, the caller checks the submissions.
+    """
+    model_id, names = named_revisions(model, revisions)
+    for benchmark in benchmarks:
+        probe_of(benchmark.settings_with(options))
+    _refuse_unstorable(options)
+    group = secrets.token_urlsafe(32) if len(benchmarks) * len(names) > 1 else ""
+    submissions = [
+        Submission(
+            token=secrets.token_urlsafe(32),
+            group=group,
+            model_id=model_id,
+            revision=revision,
+            benchmark=benchmark,
+            options=dict(options),
+            submitter=submitter,
+        )
+        for revision in names
+        for benchmark in benchmarks
+    ]
+    with _busy():
+        _store(submissions, submitter, job)
+    return submissions
+
+
+def receive(
+    model: str, benchmark: Benchmark, options: Mapping[str, Any], *, submitter: str = "", job: bool = True
+) -> Submission:
+    """Store the submission of a model at one revision for one benchmark, as `receive_all` does."""
+    return receive_all(model, [benchmark], options, submitter=submitter, job=job)[0]
+
+
+def named_revisions(model: str, revisions: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the id of a model and the revisions that are meant, each once; the newest is an empty text.
+
+    Raises `BadInput` if the id or a revision is not valid, or there are more than one submission takes.
+    """
+    model_id, revision = parse_name(model)
+    refuse_malformed(model_id)
+    if revision and revisions:
+        raise BadInput(f"The address names the revision {revision[:100]!a} already.", "Give the model's id alone.")
+    names = list(dict.fromkeys("" if name == NEWEST else name for name in revisions or [revision]))
+    for name in names:
+        refuse_revision(name)
+    if any(names) and hub.is_local(model_id):
+        raise BadInput(f"{model_id} is a local model of this site, which has no revisions.", "Leave them out.")
+    limit = settings.REVISIONS_LIMIT
+    if limit and len(names) > limit:
+        raise BadInput(f"These are {len(names):,} revisions; one submission takes {limit:,}.", "Send them in parts.")
+    return model_id, names
+
+
+def _store(submissions: Sequence[Submission], submitter: str, job: bool) -> None:
+    """Store all submissions and enqueue their checks, or raise an error of a limit.
+
+    The revisions of a model count as one check of those that are allowed within a minute.
+    """
+    repeated = _with_known_runs(submissions)
+    new = [submission for submission in submissions if submission not in repeated]
+    for _ in {submission.benchmark_id for submission in new}:
+        quotas.refuse_haste(submitter)
+    with transaction.atomic():
+        if new:
+            quotas.lock()
+            quotas.refuse_excess(submitter, len(new))
+        Submission.objects.bulk_create(submissions)
+        if job and new:
+            transaction.on_commit(partial(check_queue.enqueue, new[0].pk))
+
+
+def withdraw(submission: Submission) -> None:
+    """Withdraw a submission; its run is cancelled if nobody else submitted the same and it has not ended.
+
+    Raises `BadInput` if there is nothing to withdraw any more.
+    """
+    with _busy(), transaction.atomic():
+        quotas.lock()
+        run = _current(submission)
+        if not can_withdraw(submission):
+            raise BadInput("There is nothing left to cancel.", "See the state of the submission.")
+        _change(submission, State.WITHDRAWN)
+        if run and _concerns_nobody_else(submission, run):
+            Run.objects.cancel(run, "Cancelled by its submitter.")
+
+
+def withdraw_all(submission: Submission) -> None:
+    """Withdraw every open submission of those that were sent together with this one, as `withdraw` does."""
+    together = Submission.objects.filter(group=submission.group).exclude(group="").select_related("run")
+    for one in together.order_by("pk"):
+        if can_withdraw(one):
+            with suppress(BadInput):  # it has ended in the meantime
+                withdraw(one)
+
+
+def retry(submission: Submission) -> None:
+    """Queue a failed or cancelled run again, or check again a model that was refused or withdrawn.
+
+    Raises `BadInput` if nothing has ended without a result, and the errors of `receive` if a limit is reached.
+    """
+    if not submission.run:
+        quotas.refuse_haste(submission.submitter)
+    with _busy(), transaction.atomic():
+        quotas.lock()
+        run = _current(submission)
+        if not can_retry(submission):
+            raise BadInput("There is nothing to try again.", "See the state of the submission.")
+        quotas.refuse_excess(submission.submitter)
+        if run:
+            _change(submission, State.ACCEPTED, duplicate=False)  # it counts for the one who asks for it again
+            Run.objects.restart(run)
+            transaction.on_commit(partial(queue.enqueue, run.pk))
+        else:
+            _change(submission, State.CHECKING, checks=[], losses=0)
+            transaction.on_commit(partial(check_queue.enqueue, submission.pk))
+
+
+def can_withdraw(submission: Submission) -> bool:
+    """Tell whether it is open: not checked yet, or with a run that has not ended."""
+    run = submission.run
+    return submission.state in quotas.PENDING or bool(
+        submission.state == State.ACCEPTED and run and run.state not in Run.FINAL
+    )
+
+
+def can_retry(submission: Submission) -> bool:
+    """Tell whether it ended without a result."""
+    if submission.run:
+        return submission.run.state in UNSUCCESSFUL
+    return submission.state in (State.REFUSED, State.WITHDRAWN)
+
+
+def _with_known_runs(submissions: Sequence[Submission]) -> list[Submission]:
+    """Return those that ask for a run whose commit the hub named a moment ago, with that run as their outcome."""
+    accepted = Submission.objects.filter(
+        model_id=submissions[0].model_id,
+        revision__in={submission.revision for submission in submissions},
+        benchmark__in={submission.benchmark for submission in submissions},
+        state=State.ACCEPTED,
+        checked__gt=timezone.now() - FRESH,
+        run__isnull=False,
+    ).exclude(run__state__in=UNSUCCESSFUL)
+    latest = list(accepted.select_related("run").order_by("-pk")[: LOOKED_AT * len(submissions)])
+    repeated = []
+    for submission in submissions:
+        same = (other for other in latest if _is_the_same(submission, other))
+        if other := next(same, None):
+            submission.run, submission.checked, submission.checks = other.run, other.checked, other.checks
+            submission.state, submission.duplicate = State.ACCEPTED, True
+            repeated.append(submission)
+    return repeated
+
+
+def _is_the_same(submission: Submission, other: Submission) -> bool:
+    """Tell whether two submissions of a model ask for the same measurement."""
+    names = ("revision", "benchmark_id", "options")
+    return all(getattr(submission, name) == getattr(other, name) for name in names)
+
+
+def _current(submission: Submission) -> Run | None:
+    """Read the state of a submission and of its run, which no other process can change before the transaction ends."""
+    submission.refresh_from_db(from_queryset=Submission.objects.select_for_update())
+    submission.run = Run.objects.select_for_update().filter(submissions=submission).first()
+    return submission.run
+
+
+def _change(submission: Submission, state: State, **fields: Any) -> None:
+    submission.state = state
+    for name, value in fields.items():
+        setattr(submission, name, value)
+    submission.save(update_fields=["state", *fields])
+
+
+def _concerns_nobody_else(submission: Submission, run: Run) -> bool:
+    """Tell whether no other submission wants the run; one that no submission created is the operator's."""
+    created = run.submissions.filter(duplicate=False).exists()
+    return created and not run.submissions.filter(state=State.ACCEPTED).exclude(pk=submission.pk).exists()
+
+
+def _refuse_unstorable(options: Mapping[str, Any]) -> None:
+    text = json.dumps(dict(options))
+    if len(text) > OPTIONS_LENGTH or "\\u0000" in text:
+        raise BadInput("The options are too long, or they contain a null character.", "Shorten them.")
+
+
+@contextmanager
+def _busy() -> Iterator[None]:
+    """Turn the error of a database that is locked or away into one that tells the submitter to come again."""
+    try:
+        yield
+    except OperationalError as error:
+        raise SiteBusy("The site is busy and stored nothing.", "Send it again in a minute.") from error

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from leaderboard.display import cells
-from leaderboard.lists.progress import Progress, progress
+from leaderboard.figures.progress import Progress, progress
 from leaderboard.models import Run
+from leaderboard.ui import cells
 from probing.progress_bar import BAR
 
 PAUSE = 0.5  # seconds between two queries

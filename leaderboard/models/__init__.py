@@ -1,15 +1,10 @@
 """The database tables. Models and benchmarks come first; runs are about both, and all other tables are about runs."""
 
 from leaderboard.models.benchmark import Benchmark
-from leaderboard.models.change import Change
 from leaderboard.models.model import FormerName, Model
-from leaderboard.models.part import RunPart, WorkerToken
-from leaderboard.models.questions import RelationCounts, RelationOutcomes
-from leaderboard.models.ranks import ItemFigures, ItemSet, RunRank
-from leaderboard.models.run import LEASE, Run, RunEvent
-from leaderboard.models.score import Score
-from leaderboard.models.snapshot import Snapshot
-from leaderboard.models.submission import Submission
+from leaderboard.models.run import LEASE, Run, RunEvent, RunPart, Score, WorkerToken
+from leaderboard.models.site import Change, Snapshot, Submission
+from leaderboard.models.standing import ItemFigures, ItemSet, RelationCounts, RelationOutcomes, RunRank
 
 __all__ = [
     "LEASE",

@@ -8,7 +8,7 @@ from django.db import models
 from django.urls import reverse
 
 from leaderboard.changed_settings import plan
-from probing.analysis.comparison import Correctness
+from probing.analysis.paired_tests import Correctness
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, refuse_unknown
 from probing.settings import SETTINGS, Settings

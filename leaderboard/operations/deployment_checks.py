@@ -1,7 +1,4 @@
-"""Checks of the whole deployment by `manage.py check --deploy`; `--tag database`, files, machine or work picks some.
-
-docs/operations.md lists their ids. What is in order is not reported.
-"""
+"""Checks of the settings before every command, and of the whole deployment by `manage.py check --deploy`."""
 
 import os
 import shutil
@@ -22,11 +19,17 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 from redis.exceptions import RedisError
 
+from leaderboard.figures import artefacts
+from leaderboard.intake import queue
 from leaderboard.models import LEASE, Benchmark, Run, RunPart
-from leaderboard.operations import health
-from leaderboard.operations.statistics import measured
-from leaderboard.operations.workers import live_workers
-from leaderboard.stored import artefacts
+from leaderboard.operations import site_state
+from leaderboard.operations.site_state import live_workers, measured
+from probing.measuring import limits
+
+# Checks of the whole deployment by `manage.py check --deploy`; `--tag database`, files, machine or work picks some.
+#
+# docs/operations.md lists their ids. What is in order is not reported.
+
 
 State = Run.State
 SKEW = timedelta(seconds=2)  # difference of two clocks from which on the operator should know
@@ -35,7 +38,6 @@ SAMPLE = 50  # finished runs whose files are looked for
 NAMED = 5  # examples in a message
 HUB_SECONDS = 4.0  # that an answer of the hub may take
 LOADING_TIME = timedelta(minutes=10)  # for loading a model, during which nothing is recorded
-
 
 Check = Callable[[], Iterator[CheckMessage]]
 
@@ -105,9 +107,9 @@ def of_skew(skew: timedelta) -> Iterator[CheckMessage]:
 @deployment_check("files")
 def artefact_storage() -> Iterator[CheckMessage]:
     try:
-        state = health.storage()
+        state = site_state.storage()
     except Exception as error:  # storages raise the errors of their own libraries
-        state = health.Health(False, f"The artefact storage fails: {error}")
+        state = site_state.Health(False, f"The artefact storage fails: {error}")
     if not state.ok:
         hint = "Give the site's user the right to write there, or correct the settings of the bucket."
         yield Error(state.message, hint=hint, id="clozeboard.E104")
@@ -227,3 +229,52 @@ def runs_in_progress() -> Iterator[CheckMessage]:
     if forsaken := [f"{run.pk} ({run.model.hub_id})" for run in runs.select_related("model").order_by("pk")]:
         message = f"No worker works on runs that are in progress: {_first(forsaken)}."
         yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E114")
+
+
+# Checks of the settings, which are quick and come before every command (docs/operations.md lists their ids).
+
+
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+
+
+@register("files")
+def data_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
+    folder = next(path for path in (settings.DATA, *settings.DATA.parents) if path.exists())
+    if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK):
+        return []
+    hint = "Give the user who runs the site the right to write there, or set CLOZEBOARD_DATA to another folder."
+    return [Error(f"The data folder {settings.DATA} is not writable.", hint=hint, id="clozeboard.E001")]
+
+
+@register("machine")
+def secret_key_is_secret(**kwargs: Any) -> list[CheckMessage]:
+    if len(settings.SECRET_KEY) >= 32:
+        return []
+    hint = "Unset SECRET_KEY to have one generated and kept in the data folder, or set 50 random characters."
+    return [Error("SECRET_KEY can be guessed.", hint=hint, id="clozeboard.E002")]
+
+
+@register("work")
+def redis_answers(**kwargs: Any) -> list[CheckMessage]:
+    """Warn if the server that REDIS_URL names does not answer; the embedded server runs only while a worker does."""
+    if settings.EMBEDDED_REDIS or queue.reachable():
+        return []
+    hint = "Pages work and submissions are kept, but nothing is measured. Start the server or correct REDIS_URL."
+    return [Warning("The Redis server does not answer.", hint=hint, id="clozeboard.W001")]
+
+
+@register("machine")
+def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
+    if not settings.DEBUG or LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
+        return []
+    hint = "Unset DEBUG: error pages would show settings and code to everybody."
+    return [Warning("DEBUG is on, and the site can be reached from other machines.", hint=hint, id="clozeboard.W002")]
+
+
+@register("machine")
+def models_are_isolated(**kwargs: Any) -> list[CheckMessage]:
+    reason = limits.problem()
+    if not reason:
+        return []
+    hint = "Install bubblewrap on the machines of workers. Until then, only limits of memory and time hold models back."
+    return [Warning(f"Models are measured without isolation: {reason}.", hint=hint, id="clozeboard.W003")]

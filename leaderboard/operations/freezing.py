@@ -9,9 +9,9 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
+from leaderboard.figures.history import FrozenTable, store
 from leaderboard.models import Benchmark, Snapshot
 from leaderboard.models.benchmark import named
-from leaderboard.stored.snapshots import FrozenTable, store
 from probing.errors import BadInput
 
 # The pages whose tables can be frozen. Items of a run have a file with a digest of its own.

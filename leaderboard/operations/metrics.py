@@ -21,8 +21,8 @@ from prometheus_client.registry import Collector
 
 from leaderboard.intake import queue
 from leaderboard.models import Run, RunEvent, RunPart, Submission
-from leaderboard.operations import statistics
-from leaderboard.operations.workers import live_workers
+from leaderboard.operations import site_state
+from leaderboard.operations.site_state import live_workers
 from leaderboard.schedule import LANES
 
 State = Run.State
@@ -85,11 +85,11 @@ def from_database() -> Iterator[Metric]:
 
 def queue_metrics() -> Iterator[Metric]:
     runs = {(state, lane): 0 for state in State.values for lane in LANES}
-    runs |= counted(statistics.measured(), "state", "lane")
+    runs |= counted(site_state.measured(), "state", "lane")
     yield gauge("runs", "Measured runs by state and lane.", runs, "state", "lane")
     unfinished = sum(number for (state, _), number in runs.items() if state in UNFINISHED)
     yield gauge("unfinished_runs", "Runs that wait for a worker or have one, in all lanes.", unfinished)
-    ages = dict.fromkeys(LANES, statistics.Ages()) | statistics.waiting_ages(timezone.now())
+    ages = dict.fromkeys(LANES, site_state.Ages()) | site_state.waiting_ages(timezone.now())
     quantiles = {(lane, "0.5"): age.p50 for lane, age in ages.items()}
     quantiles |= {(lane, "0.9"): age.p90 for lane, age in ages.items()}
     text = "How long the runs that wait now have been waiting, by quantile."
@@ -100,12 +100,12 @@ def queue_metrics() -> Iterator[Metric]:
 
 def outcome_metrics() -> Iterator[Metric]:
     now = timezone.now()
-    outcomes = statistics.outcomes(now)
+    outcomes = site_state.outcomes(now)
     ended = {("finished",): outcomes.finished, ("failed",): outcomes.failed}
     yield gauge("ended_runs", "Runs that ended in the last 30 days.", ended, "outcome")
     if outcomes.success is not None:
         yield gauge("success_ratio", "Share of the runs of the last 30 days with a result.", outcomes.success)
-    failed = statistics.measured().filter(state=State.FAILED, finished__gte=now - statistics.PERIOD)
+    failed = site_state.measured().filter(state=State.FAILED, finished__gte=now - site_state.PERIOD)
     yield gauge("failed_runs", "Failed runs of the last 30 days by error code.", counted(failed, "code"), "code")
     entered = CounterMetricFamily("clozeboard_run_transitions", "How often a run entered a state.", labels=["state"])
     for labels, number in sorted(counted(RunEvent.objects, "state").items()):  # events are never deleted

@@ -1,13 +1,19 @@
-"""Responses that say what is wrong: JSON of one form below /api/v1/, and a page everywhere else."""
+"""Responses that say what is wrong, also while the database is away, and JSON that strangers send."""
 
+import json
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template.loader import render_to_string
 
-from probing.errors import ProbingError
+from probing.errors import BadInput, ProbingError
+
+# Responses that say what is wrong: JSON of one form below /api/v1/, and a page everywhere else.
+
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 API = "/api/v1/"
@@ -68,3 +74,74 @@ def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
         message = "An unexpected error occurred; the maintainers can see the traceback."
         return problem(500, "internal", message, "Try again in a minute, and report it if it happens again.")
     return HttpResponse(render_to_string("500.html"), status=500)
+
+
+# An answer in plain words while the database is locked or away.
+
+
+RETRY_AFTER = 10  # seconds after which a client may try again
+
+
+class DatabaseOutages:
+    """Middleware that answers 503 with `Retry-After` where a view could not use the database."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        """Return the answer if the database was the reason, and otherwise None, which leaves the error to Django."""
+        if not isinstance(error, OperationalError | InterfaceError):
+            return None
+        headers = {"Retry-After": str(RETRY_AFTER), "Cache-Control": "no-store"}
+        if request.path.startswith("/api/v1/"):
+            return JsonResponse({"error": BUSY}, status=503, headers=headers)
+        return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
+
+
+BUSY = {
+    "code": "database-unavailable",
+    "message": "The database is busy or away; nothing was changed.",
+    "next_step": f"Try again in {RETRY_AFTER} seconds.",
+}
+
+
+# JSON objects that strangers send.
+
+
+NEXT_STEP = "Send one JSON object with ordinary numbers and texts as application/json."
+
+
+def read_object(request: HttpRequest) -> dict[str, Any]:
+    """Return the JSON object in the request's body; raise `BadInput` if the body is anything else."""
+    try:
+        body = parse_object(request.body)
+    except ValueError as error:
+        raise BadInput(f"The body {error}.", NEXT_STEP) from error
+    if request.content_type != "application/json":
+        raise BadInput("The body is not sent as application/json.", NEXT_STEP)
+    return body
+
+
+def parse_object(text: str | bytes) -> dict[str, Any]:
+    """Return the JSON object that a text holds.
+
+    Raise `ValueError` if the text is anything else, is nested too deeply to be read, or has a number or a text that
+    neither JSON nor the database accepts (NaN, half a surrogate pair, the character U+0000).
+    """
+    try:
+        content = json.loads(text, parse_constant=_refuse)
+        stored = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError) as error:
+        raise ValueError("is not JSON that can be read") from error
+    if not isinstance(content, dict):
+        raise ValueError("is not a JSON object")
+    if rb"\u0000" in stored:
+        raise ValueError("has a text with the character U+0000")
+    return content
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)

@@ -19,13 +19,12 @@ from django.http import HttpRequest, HttpResponse
 from pythonjsonlogger.core import RESERVED_ATTRS
 from pythonjsonlogger.json import JsonFormatter
 
-from probing.redaction import HIDDEN, without_secrets
+from probing.errors import HIDDEN, without_secrets
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 IN_META = "clozeboard.request_id"  # where the request keeps its id for lines that Django logs after all middleware
 LEAST_LENGTH = 6  # characters of a setting that is looked for in logs; shorter ones occur in ordinary words
-
 _context: ContextVar[Mapping[str, object]] = ContextVar("log_context", default=MappingProxyType({}))
 
 

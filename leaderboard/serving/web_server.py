@@ -1,19 +1,26 @@
-"""The web server with the settings that keep it answering while some clients are slow.
-
-One thread of waitress reads all requests and sends all responses; the other threads run the site. A request comes to
-them when it is complete, and they leave the response to the first thread, which keeps what a client has not yet taken
-in temporary files. Slow clients therefore occupy no thread of the site.
-"""
+"""The web server, and the addresses of scripts and styles that change with their content."""
 
 import ctypes
 import gc
+import hashlib
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import waitress
 from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.wsgi import get_wsgi_application
+
+# The web server with the settings that keep it answering while some clients are slow.
+#
+# One thread of waitress reads all requests and sends all responses; the other threads run the site. A request comes to
+# them when it is complete, and they leave the response to the first thread, which keeps what a client has not yet taken
+# in temporary files. Slow clients therefore occupy no thread of the site.
+
 
 OPTIONS: dict[str, Any] = {
     "threads": 8,
@@ -30,7 +37,6 @@ OPTIONS: dict[str, Any] = {
     "cleanup_interval": 5,
     "ident": "",
 }
-
 
 OBJECTS = 50_000  # that are made, less those that are freed, between two collections of the youngest objects
 M_ARENA_MAX = -8  # of malloc.h in the GNU C library
@@ -68,3 +74,22 @@ def serve(listen: str, trusted_proxy: str = "") -> None:
     spare_garbage_collection()
     proxy = {"trusted_proxy": trusted_proxy, "trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
     waitress.serve(application, listen=listen, **OPTIONS, **(proxy if trusted_proxy else {}))
+
+
+# Addresses of scripts and styles that change with the content, so that browsers may cache them for a year.
+
+
+class VersionedFiles(StaticFilesStorage):
+    def url(self, name: str | None) -> str:
+        digest = _content_digest(name) if name else ""
+        return super().url(name) + (f"?v={digest}" if digest else "")
+
+
+@cache
+def _content_digest(name: str) -> str:
+    """Return a short digest of a static file, "" if there is none.
+
+    It is computed once per process: files change only with a new release, which restarts the site.
+    """
+    path = finders.find(name)
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12] if path else ""

@@ -8,25 +8,25 @@ from urllib.parse import quote, urlencode
 from django.template import Library
 from django.urls import reverse
 
-from leaderboard.display import cell_markup, cells, labels, overview_markup, table_markup
-from leaderboard.display.visible import LINES, visible
 from leaderboard.models import Run
-from leaderboard.probe_pages.culture.places import variant_in_words
-from leaderboard.probe_pages.pages import ProbePages
+from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells, labels, markup
+from leaderboard.ui.visible import LINES, visible
 
 register = Library()
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
-register.filter("lang", cell_markup.language_attributes)
+register.filter("lang", markup.language_attributes)
 register.filter(variant_in_words)
 for function in (
-    cell_markup.cell_html,
-    cell_markup.bar_html,
-    table_markup.rows_html,
-    table_markup.heads_html,
-    table_markup.help_html,
-    table_markup.sort_links_html,
-    overview_markup.overview_rows_html,
+    markup.cell_html,
+    markup.bar_html,
+    markup.rows_html,
+    markup.heads_html,
+    markup.help_html,
+    markup.sort_links_html,
+    markup.overview_rows_html,
 ):
     register.filter(function)
 

@@ -16,12 +16,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from leaderboard import schedule
+from leaderboard.figures import artefacts
 from leaderboard.intake import queue
 from leaderboard.intake.number_format import ITEM_SIZE
 from leaderboard.models import Model, Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts
-from leaderboard.worker.arrivals import checked
-from leaderboard.worker.arrived_records import RowsRefused
+from leaderboard.worker.arrivals import RowsRefused, checked
 from leaderboard.worker.lease import Ended
 from leaderboard.worker.run_states import ATTEMPTS, LostWorker, reach, refuse_lost
 from probing.errors import ProbingError

@@ -7,13 +7,13 @@ import pandas as pd
 from django.db import transaction
 from django.utils import timezone
 
+from leaderboard.figures import artefacts, history
+from leaderboard.figures.artefacts import patiently
+from leaderboard.figures.ranks import store_figures
 from leaderboard.models import Change, Run, RunPart, Score
-from leaderboard.stored import artefacts, changes
-from leaderboard.stored.ranks import store_figures
-from leaderboard.stored.retry import patiently
 from probing.plan import Part
+from probing.results.completeness import count_left_out, skipped_in_words
 from probing.results.result import Result
-from probing.results.skipped_items import count_left_out, skipped_in_words
 
 
 class PartsOfRun:
@@ -63,5 +63,5 @@ def finish(run: Run, result: Result, folder: str) -> bool:
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores)
         store_figures(run, rows)
-        changes.record(Change.Kind.ADDED, run, run.reference)
+        history.record(Change.Kind.ADDED, run, run.reference)
     return True

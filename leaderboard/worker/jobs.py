@@ -23,12 +23,12 @@ from rq import get_current_job
 from rq.timeouts import JobTimeoutException
 
 from leaderboard import schedule
+from leaderboard.figures import artefacts, benchmarks
+from leaderboard.figures.artefacts import UNAVAILABLE, DatabaseUnavailable, patiently
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.intake import hub, queue
 from leaderboard.models import Model, Run, RunPart
 from leaderboard.serving.logs import run_context
-from leaderboard.stored import artefacts, benchmarks
-from leaderboard.stored.ranks import refresh_standings
-from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker import pushes, verification
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
@@ -37,8 +37,8 @@ from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.measuring.failures import Crashed
 from probing.measuring.limits import Limits
+from probing.measuring.messages import BenchmarkFiles, Task
 from probing.measuring.process import Loaded, MeasuringProcess
-from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.results.joining import PartResult, joined_in_folder
 from probing.settings import Settings
 

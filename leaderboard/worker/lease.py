@@ -6,8 +6,8 @@ from threading import Event, Thread
 
 from django.db import connection
 
+from leaderboard.figures.artefacts import UNAVAILABLE, patiently
 from leaderboard.models import Run, RunPart
-from leaderboard.stored.retry import UNAVAILABLE, patiently
 
 INTERVAL = 2  # seconds between two renewals of a lease
 

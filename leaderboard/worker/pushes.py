@@ -8,15 +8,22 @@ from typing import IO, NamedTuple
 from django.core.files.base import ContentFile, File
 from django.db import IntegrityError, transaction
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue
 from leaderboard.models import Run, WorkerToken
-from leaderboard.stored import artefacts, benchmarks
-from leaderboard.worker.claims import Claim
 from leaderboard.worker.finishing import store_and_finish
-from leaderboard.worker.third_party import checked_result, digest_of_file, new_run, store, stored_result, withdraw
+from leaderboard.worker.third_party import (
+    Claim,
+    checked_result,
+    digest_of_file,
+    new_run,
+    store,
+    stored_result,
+    withdraw,
+)
 from probing.errors import BadInput, ProbingError
 from probing.results.result import RECORD
-from probing.results.row_file import ITEMS
+from probing.results.rows import ITEMS
 
 CHECKED_AT_ONCE = 2_000  # rows, which take about a second
 

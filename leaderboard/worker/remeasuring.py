@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from leaderboard.figures import benchmarks, history, item_rows
 from leaderboard.models import Change, Run, RunPart
-from leaderboard.stored import benchmarks, changes, item_rows
 from leaderboard.worker.jobs import downloaded, measuring_process
 from leaderboard.worker.verification import tolerance_of
 from probing.arrays import Floats
@@ -80,7 +80,7 @@ def remeasure(run: Run, items: int, seed: str) -> Differences:
     compared = differences(first, again, tolerance_of(run))._replace(device=results[-1].record["device"])
     if compared.is_alarm:
         log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, compared.in_words)
-        changes.record(Change.Kind.REMEASURED, run, f"{compared.in_words}.")
+        history.record(Change.Kind.REMEASURED, run, f"{compared.in_words}.")
     return compared
 
 

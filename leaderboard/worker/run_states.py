@@ -5,9 +5,9 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from leaderboard.figures.artefacts import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.intake import queue
 from leaderboard.models import Run, RunPart
-from leaderboard.stored.retry import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.worker.lease import Ended
 from probing.errors import ProbingError, SlowDownload
 

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.crypto import salted_hmac
 
+from leaderboard.figures import artefacts
 from leaderboard.models import Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts
 from probing.benchmark import ROW_KEY
 from probing.errors import ProbingError
 

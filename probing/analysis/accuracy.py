@@ -1,25 +1,25 @@
-"""Accuracy of stored rows as tidy scores.
+"""Accuracy of stored rows as tidy scores, ties among the options, and baselines that read no question."""
 
-A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every item
-was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the same
-relations, not other templates. The second one is clustered by relation, and covers other relations like these.
-`accuracy_sem` measures how much templates matter.
-"""
-
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.answer_spaces import option_counts
-from probing.analysis.breakdown import ALL, OVERALL, count_items, group_means
-from probing.analysis.clustered import NO_INTERVAL, clustered_means
-from probing.analysis.intervals import wilson
+from probing.analysis.breakdowns import ALL, OVERALL, count_items, group_means
+from probing.analysis.intervals import NO_INTERVAL, clustered_means, wilson
+from probing.analysis.option_scores import by_space, option_counts
+
+# Accuracy of stored rows as tidy scores.
+#
+# A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every
+# item was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the
+# same relations, not other templates. The second one is clustered by relation, and covers other relations like these.
+# `accuracy_sem` measures how much templates matter.
+
 
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
 # `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
 SCORE_COLUMNS = [*ITEM_COLUMNS, "cluster_low", "cluster_high"]
-
 # The values of one score without a clustered interval, in the order of `ITEM_COLUMNS`, and of one with it.
 ScoreRow = tuple[str, str, str, float, float, float, float]
 ClusteredRow = tuple[str, str, str, float, float, float, float, float, float]
@@ -105,3 +105,133 @@ def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
         return []
     error = by_template.std(ddof=1) / len(by_template) ** 0.5
     return [tidy([("accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan)])]
+
+
+# Ties: items whose best score several options share, so that the first of them counts as the prediction.
+
+
+TIES = "ties"
+TIED = "best options tie"  # a column of condensed rows (`analysis.condensed`)
+MOST_TIE = (
+    "Of most items several options share the best score, so that their order decides and the accuracy says "
+    "nothing: the tokenizer may not know the words, or the network may put out the same whatever it reads."
+)
+
+
+def with_ties(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores with one more: `ties`, the share of items whose best score several options share.
+
+    `n` counts the items; an item's templates share its weight.
+    """
+    return pd.concat([scores, proportion(rows, TIES, tied_rows(rows), OVERALL)], ignore_index=True)
+
+
+def tied_rows(rows: pd.DataFrame) -> pd.Series:
+    """Tell of each row whether several of its options share the best score."""
+    return rows[TIED] if TIED in rows else tied(rows["scores"])
+
+
+def tied(scores: pd.Series) -> pd.Series:
+    """Tell of each list of option scores whether its maximum occurs more than once.
+
+    It is exact also where `decide` left scores open, because every option that can tie with the best is scored to its
+    end, and the bounds of all others are lower.
+    """
+    sizes = scores.map(len).to_numpy()
+    values, starts = np.concatenate(scores.tolist()), np.cumsum(sizes) - sizes
+    best = np.repeat(np.maximum.reduceat(values, starts), sizes)
+    return pd.Series(np.add.reduceat(values == best, starts, dtype=np.int64) > 1, scores.index)
+
+
+def tie_warnings(scores: pd.DataFrame) -> list[str]:
+    """Return a warning if more than half of the items of a run tie."""
+    shares = scores.loc[scores["metric"] == TIES, "value"]
+    return [MOST_TIE] if (shares > 0.5).any() else []
+
+
+def ties_in_words(share: float, items: float) -> str:
+    """Say how many of the items have ties: with several templates, the number may be a fraction."""
+    number = f"{share * items:,.1f}".removesuffix(".0")
+    return (
+        f"Ties: of {number} of {items:,.0f} items ({share:.2%}) several options share the best score, and the first of "
+        "them counts as the prediction."
+    )
+
+
+# Baselines that know how often answers are right, but read no question; they stand beside `chance`.
+#
+# `majority_answer` always gives the answer that is right most often in the relation. `most_frequent_answer` gives, of a
+# relation's options, the one whose label is the right answer most often in the whole benchmark. Of several equally
+# frequent options the first is taken.
+#
+# Where any word may stand at a blank, `chance` and `majority_answer` name as many of the relation's answers as there
+# are words of a model that count.
+
+
+MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
+BASELINES = (MAJORITY, MOST_FREQUENT)
+CHANCE = "chance"
+
+
+def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
+    """Return the accuracy of both baselines overall, by relation and in each dimension.
+
+    They depend on the questions that were asked, and on no model. There are none where items have options of their own,
+    as the labels of options are not stored.
+    """
+    items = rows.drop_duplicates(["relation", "index"])
+    frequency = items["answer_label"].value_counts()
+    right: dict[str, list[pd.Series]] = {name: [] for name in BASELINES}
+    for _, part in by_space(items):
+        labels = _answer_labels(part)
+        if labels is None:
+            return pd.DataFrame(columns=SCORE_COLUMNS)
+        right[MAJORITY].append(_is_right(part, _majority(part)))
+        right[MOST_FREQUENT].append(_is_right(part, _most_frequent(labels, frequency)))
+    tables = [
+        mean(items, name, pd.concat(parts).reindex(items.index), dimension)
+        for dimension in (OVERALL, "relation", *dimensions)
+        for name, parts in right.items()
+    ]
+    return pd.concat(tables, ignore_index=True)
+
+
+def blank_baselines(rows: pd.DataFrame, k: int) -> pd.DataFrame:
+    """Return two columns: the probability that the answer is among `k` that a baseline names, for each row.
+
+    `chance` draws them from the answers of the row's relation, each as likely as the next. `majority_answer` names
+    those that are right for most of the relation's items, of equally frequent ones the first.
+    """
+    items = rows.drop_duplicates(["relation", "index"])
+    counts = items.groupby(["relation", "answer_label"], sort=False).size().rename("items").reset_index()
+    counts = counts.sort_values("items", ascending=False, kind="stable")
+    place = counts.groupby("relation").cumcount()
+    answers = counts.groupby("relation")["answer_label"].transform("size")
+    named = counts.assign(**{CHANCE: (k / answers).clip(upper=1.0), MAJORITY: (place < k).astype(float)})
+    table = rows[["relation", "answer_label"]].merge(named, how="left", on=["relation", "answer_label"])
+    return table[[CHANCE, MAJORITY]].set_index(rows.index)
+
+
+def _answer_labels(items: pd.DataFrame) -> dict[int, str] | None:
+    """Return the labels of the right options, or None where the items have options of their own."""
+    labels = items[["answer", "answer_label"]].drop_duplicates()
+    if labels["answer"].duplicated().any() or option_counts(items).nunique() != 1:
+        return None
+    return dict(zip(labels["answer"].astype(int), labels["answer_label"], strict=True))
+
+
+def _majority(items: pd.DataFrame) -> int:
+    return int(np.bincount(list(_answers(items))).argmax())
+
+
+def _answers(items: pd.DataFrame) -> Iterator[int]:
+    for answers in items["answers"]:
+        yield from map(int, answers)
+
+
+def _most_frequent(labels: Mapping[int, str], frequency: pd.Series) -> int:
+    return min(labels, key=lambda option: (-frequency[labels[option]], option))
+
+
+def _is_right(items: pd.DataFrame, option: int) -> pd.Series:
+    return items["answers"].map(lambda answers: option in set(map(int, answers)))

@@ -15,7 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.answer_spaces import (
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.option_scores import (
     all_exact,
     blocks,
     by_space,
@@ -26,8 +27,7 @@ from probing.analysis.answer_spaces import (
     space_dimension,
     space_names,
 )
-from probing.analysis.breakdown import OVERALL
-from probing.analysis.comparison import ResultRows
+from probing.analysis.paired_tests import ResultRows
 
 # One row for each option. `bias`: the mean probability, with the least and the greatest template; `gold`: the share of
 # items to which it is right; `uniform`: 1 / options; `predicted`: the share of predictions; `generic`: the mean

@@ -9,7 +9,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.answer_spaces import (
+from probing.analysis.breakdowns import ALL, OVERALL, item_weights
+from probing.analysis.intervals import wilson
+from probing.analysis.option_scores import (
     all_exact,
     blocks,
     option_counts,
@@ -18,8 +20,6 @@ from probing.analysis.answer_spaces import (
     space_dimension,
     space_names,
 )
-from probing.analysis.breakdown import ALL, OVERALL, item_weights
-from probing.analysis.intervals import wilson
 
 MAX_SOFTMAX, MARGIN, ENTROPY, BRIER = "max_softmax", "softmax_margin", "normalised_entropy", "brier_score"
 CONFIDENCES = (MAX_SOFTMAX, MARGIN, ENTROPY, BRIER)

@@ -1,16 +1,19 @@
-"""What a figure hides: scores that have tables of their own, apart from the breakdowns of a probe's main figures."""
+"""What a figure hides: scores with tables of their own, and the facts about options from which they are computed."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.answer_spaces import all_exact
-from probing.analysis.bias import BIAS_METRICS, GOLD_DISTANCE, answer_bias, bias_scores, bias_summary
-from probing.analysis.breakdown import OVERALL
-from probing.analysis.confidence import CONFIDENCE_METRICS, confidence_scores
-from probing.analysis.templates import FLIPS, TEMPLATE_METRICS, template_scores, wordings
+from probing.analysis.accuracy import SCORE_COLUMNS, TIED, tied_rows
+from probing.analysis.bias import BIAS_METRICS, GOLD_DISTANCE, answer_bias, bias_scores, bias_summary, biases_of_rows
+from probing.analysis.breakdowns import OVERALL, hashable
+from probing.analysis.confidence import CONFIDENCE_METRICS, CONFIDENCES, confidence_scores, confidences
+from probing.analysis.option_scores import ALL_EXACT, OPTIONS, PER_OPTION, all_exact, exact_rows, option_counts
+from probing.analysis.wording_sensitivity import FLIPS, TEMPLATE_METRICS, template_scores, wordings
+
+# What a figure hides: scores that have tables of their own, apart from the breakdowns of a probe's main figures.
+
 
 # The metrics of each table that holds overall figures, by its title.
 OVERALL_TABLES = {
@@ -74,3 +77,42 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]
 def needs_full_run(rows: pd.DataFrame) -> bool:
     """Tell whether rows rank options, some of which have an upper bound in place of a score."""
     return "exact" in rows and not all_exact(rows)
+
+
+# Condensed rows: the facts about each row's options that scores are computed from, in place of the options' values.
+#
+# Rows of a large run have several values for each of millions of options. Each row is therefore condensed while the
+# rows of its relation are in memory, and the scores are computed from the condensed rows of all relations.
+
+
+# The columns that only condensed rows have.
+FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
+# Columns that no score is computed from.
+UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
+
+
+def condensed(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of a probe with options with the facts about these that every such probe needs."""
+    facts: dict[str, pd.Series] = {OPTIONS: option_counts(rows), ALL_EXACT: exact_rows(rows), TIED: tied_rows(rows)}
+    return _compact(rows.drop(columns=[*PER_OPTION, *UNSCORED], errors="ignore").assign(**facts))
+
+
+def condensed_with_details(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return condensed rows that also have the figures of `details`; the rows must be all those of their relations."""
+    if not len(rows) or not all_exact(rows):
+        return condensed(rows)
+    return pd.concat([condensed(rows), confidences(rows), biases_of_rows(rows)], axis=1)
+
+
+def _compact(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the same rows in less memory: equal lists are one tuple, and whole numbers have 32 bits."""
+    lists = {name: _shared(rows[name]) for name in rows.columns[rows.dtypes == "object"]}
+    numbers = dict.fromkeys(rows.columns[rows.dtypes == "int64"], "int32")
+    return rows.assign(**lists).astype(numbers)
+
+
+def _shared(cells: pd.Series) -> pd.Series:
+    """Return a column with tuples in place of lists; equal ones are one object."""
+    distinct: dict[object, object] = {}
+    shared = [distinct.setdefault(cell, cell) for cell in map(hashable, cells)]
+    return pd.Series(shared, cells.index, dtype=object)

@@ -14,9 +14,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtrit
 
-from probing.analysis.clustered import degrees_of_freedom, jackknife_error
-from probing.analysis.comparison import CORRECT, Correctness
-from probing.analysis.intervals import Z
+from probing.analysis.intervals import Z, degrees_of_freedom, jackknife_error
+from probing.analysis.paired_tests import CORRECT, Correctness
 from probing.analysis.ranks import item_values
 from probing.arrays import Floats
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pandas as pd
 
 import probing
-from probing.analysis import unified
-from probing.analysis.comparison import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
-from probing.analysis.perplexity_comparison import rank_summary, sentence_ranks
+from probing.analysis import specificity_metrics
+from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
+from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
 from probing.command_line.program import print_by_dimension, print_lines, print_table
@@ -18,10 +18,9 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
-from probing.results.comparison import refuse_other_benchmarks
-from probing.results.differences import differences
-from probing.results.kept_rows import refuse_without_rows
+from probing.results.compared import differences, refuse_other_benchmarks
 from probing.results.result import Result
+from probing.results.rows import refuse_without_rows
 
 MOST_DISPUTED = 10  # sentences that are printed
 
@@ -116,8 +115,8 @@ def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:
     answers = {answer for rows in items.values() for answer in chain(rows["answer_label"], rows["coarse_label"])}
     words = probing.unified({model["id"]: model["commit"] for model in models.values()}, answers)
     spelled = {name: words[model["id"]] for name, model in models.items()}
-    rows = unified.common_pairs(items, next(iter(words.values())))
-    table = unified.unified_scores(rows, spelled)
+    rows = specificity_metrics.common_pairs(items, next(iter(words.values())))
+    table = specificity_metrics.unified_scores(rows, spelled)
     for name, result in results.items():
         options = result.record["settings"]["options"]
         print(f"{name}: {result.record['model']['id']}, {options.get('prompting', 'vanilla')} prompting")
@@ -132,6 +131,6 @@ def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:
     differences = compare(rows, [], probe_named("specificity").correctness)
     print_table(differences.drop(columns=SIDE_BOUNDS))
     _write_csv(differences, results, csv)
-    matrix = unified.correlation(table)
-    print(f"\ncorrelation over relations, on average {unified.mean_correlation(matrix):.3f}")
+    matrix = specificity_metrics.correlation(table)
+    print(f"\ncorrelation over relations, on average {specificity_metrics.mean_correlation(matrix):.3f}")
     print(matrix.to_string(float_format=lambda value: f"{value:.3f}"))

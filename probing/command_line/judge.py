@@ -11,14 +11,12 @@ import pandas as pd
 import probing
 from probing.catalog import open_benchmark
 from probing.command_line.program import print_table
-from probing.curation.geography import REPORT
-from probing.curation.quality import report
-from probing.curation.triple_counts import write_json
+from probing.curation.facts import write_json
+from probing.curation.geography_facts import REPORT, report
 from probing.errors import BadInput
 from probing.files.folders import new_file, new_folder
-from probing.judging.forms import empty_lines, judged_by_model, read_form, write_form
-from probing.judging.page import write_page
-from probing.judging.samples import SAMPLES, SIZE, Sampling, draw, sentences_of
+from probing.judging.forms import empty_lines, judged_by_model, read_form, write_form, write_page
+from probing.judging.judged_samples import SAMPLES, SIZE, Sampling, draw, sentences_of
 from probing.judging.verdicts import agreement, write_version
 
 MODEL_FORM = "model.csv"

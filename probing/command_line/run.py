@@ -8,18 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import probing
-from probing.analysis.breakdown import OVERALL
+from probing.analysis.breakdowns import OVERALL
 from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.command_line.program import (
-    add_loading,
-    add_model,
-    print_by_dimension,
-    print_lines,
-    print_table,
-    program,
-)
+from probing.command_line.program import add_loading, add_model, print_by_dimension, print_lines, print_table, program
 from probing.command_line.settings_flags import KEPT, add_settings, given_settings
 from probing.dry_run import SECONDS, forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
@@ -27,9 +20,8 @@ from probing.model_source import ATTENTION, ModelSource
 from probing.options import Option
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
-from probing.results.presentation import missing_main_score
-from probing.results.result import RECORD, Result
-from probing.results.skipped_items import skipped_in_words
+from probing.results.completeness import skipped_in_words
+from probing.results.result import RECORD, Result, missing_main_score
 from probing.start import AUTO, several_starts
 from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL

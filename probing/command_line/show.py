@@ -1,24 +1,32 @@
-"""The command `show`: print a result's scores, and what they hide."""
+"""The commands about finished results: `show`, `rescore` and `import-results`."""
 
 import argparse
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
 
-from probing.analysis.accuracy import precision_at
-from probing.analysis.answer_spaces import FULL_RUN_NEEDED
-from probing.analysis.conditional import conditional_accuracy
+from probing.analysis.accuracy import TIES, precision_at, ties_in_words
 from probing.analysis.details import detail_tables, needs_full_run, without_details
-from probing.analysis.harness import harness_words
-from probing.analysis.ties import TIES, ties_in_words
+from probing.analysis.normalisations import conditional_accuracy
+from probing.analysis.option_scores import FULL_RUN_NEEDED
+from probing.analysis.paired_tests import score_changes
 from probing.analysis.tokens_in_words import tokens_in_words
+from probing.catalog import open_benchmark
 from probing.command_line.program import print_lines, print_scores, print_table
 from probing.errors import BadInput
+from probing.files.folders import refuse_occupied
+from probing.harness.harness_command import harness_words
+from probing.harness.samples import read_facts, read_samples, results_beside
 from probing.probes import probe_named
-from probing.results.kept_rows import refuse_without_rows
+from probing.results.completeness import skipped_in_words
+from probing.results.rescoring import rescored
 from probing.results.result import Result
-from probing.results.skipped_items import skipped_in_words
-from probing.results.tokens import TOKENS_FILE, read_tokens
+from probing.results.rows import refuse_without_rows
+from probing.results.token_scores import TOKENS_FILE, read_tokens
+
+# The command `show`: print a result's scores, and what they hide.
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -89,3 +97,51 @@ def print_token_scores(result: Result, tokens: Path) -> None:
     print("\nby the scores of single tokens")
     metric = probe_named(result.record["probe"]).main_metric
     print_table(conditional_accuracy(result.items, read_tokens(tokens), metric).drop(columns="dimension"))
+
+
+# The command `rescore`: compute the scores of results again, from their rows and the benchmark's present tags.
+
+
+def add_rescore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results, which are rewritten")
+    parser.add_argument("--benchmark", metavar="NAME", default="", help="folder or name; default: the recorded name")
+    parser.set_defaults(command=rescore)
+
+
+def rescore(arguments: argparse.Namespace) -> None:
+    benchmark = cache(open_benchmark)
+    for folder in dict.fromkeys(arguments.folders):
+        result = Result.load(folder)
+        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]))
+        print(f"{folder}: {result.record['model']['id']} on {again.record['benchmark']['slug']}")
+        if again is result:
+            print("  Nothing has changed.")
+            continue
+        again.replace(folder)
+        for sentence in score_changes(result.scores, again.scores) or ["The scores are the same."]:
+            print(f"  {sentence}")
+
+
+# The command `import-results`: turn samples of lm-evaluation-harness into the folder of a result.
+
+
+def add_import_results(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("samples", metavar="FILE", type=Path, help="samples_<task>_<date>.jsonl, which --log_samples has written")
+    add("--benchmark", required=True, metavar="NAME", help="folder or name of what the task was made of, such as bear")
+    add("--out", required=True, metavar="DIR", type=Path, help="folder for the result")
+    add("--results", metavar="FILE", type=Path, help="the harness's results; default: those beside the samples")
+    add("--model", default="", metavar="NAME", help="what to call the model; default: its name in the results")
+    add("--tokenizer", default="", metavar="NAME", help="folder or hub id of its tokenizer; default: the model's own")
+    parser.set_defaults(command=import_results)
+
+
+def import_results(arguments: argparse.Namespace) -> None:
+    refuse_occupied(arguments.out)
+    samples = read_samples(arguments.samples)
+    facts = read_facts(arguments.results or results_beside(arguments.samples))
+    benchmark = open_benchmark(arguments.benchmark)
+    importing = import_module("probing.harness.importing")  # imports torch, which takes seconds
+    result = importing.import_samples(samples, facts, benchmark, model=arguments.model, tokenizer=arguments.tokenizer)
+    result.save(arguments.out)
+    print(f"{arguments.out}: {len(result.items):,} answers of {result.record['model']['id']} on {benchmark.slug}")

@@ -12,15 +12,21 @@ from pathlib import Path
 from typing import Any
 
 import probing
-from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
+from probing.curation import (
+    choice_questions,
+    culture_facts,
+    geography_facts,
+    graph_triples,
+    specificity_pairs,
+    translation,
+)
 from probing.curation.articles import WIKIPEDIA, Articles
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
-from probing.curation.endpoint import WIKIDATA, Endpoint, labels_query
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
-from probing.curation.options import add_plan_options, plan_from
+from probing.curation.plan_options import add_plan_options, plan_from
 from probing.curation.predicates import Predicate, read_predicates
-from probing.curation.query import EXAMPLE_ITEM, Query
+from probing.curation.wikidata import EXAMPLE_ITEM, WIKIDATA, Endpoint, Query, labels_query
 from probing.errors import BadInput
 from probing.files.folders import alone
 
@@ -135,11 +141,11 @@ def _culture_task(options: argparse.Namespace) -> CurationTask:
     plan = plan_from(options, CulturePlan, pairs=pairs, own=_own_predicates(options))
 
     def write(endpoint: Endpoint, folder: Path) -> None:
-        empty = culture.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
+        empty = culture_facts.curate(endpoint, Articles(endpoint.cache, options.wikipedia), plan, folder)
         for region, countries in empty.items():
             print(f"No facts were found for {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
 
-    return CurationTask(culture.queries(plan), write)
+    return CurationTask(culture_facts.queries(plan), write)
 
 
 def _add_geography_options(parser: argparse.ArgumentParser) -> None:
@@ -148,30 +154,34 @@ def _add_geography_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _geography_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, geography.GeographyPlan)
+    plan = plan_from(options, geography_facts.GeographyPlan)
 
     def write(endpoint: Endpoint, folder: Path) -> None:
         # Loaded through the package, so that the other commands do not wait for torch.
         judge = probing.Judge.load(options.acceptability) if options.acceptability else None
-        geography.curate(endpoint, plan, folder, judge)
+        geography_facts.curate(endpoint, plan, folder, judge)
 
-    return CurationTask(geography.queries(plan), write)
+    return CurationTask(geography_facts.queries(plan), write)
 
 
 def _specificity_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, specificity.SpecificityPlan)
-    return CurationTask(specificity.queries(plan), lambda endpoint, folder: specificity.curate(endpoint, plan, folder))
+    plan = plan_from(options, specificity_pairs.SpecificityPlan)
+    return CurationTask(
+        specificity_pairs.queries(plan), lambda endpoint, folder: specificity_pairs.curate(endpoint, plan, folder)
+    )
 
 
 def _graph_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, graph.GraphPlan)
-    return CurationTask(graph.queries(plan), lambda endpoint, folder: graph.curate(endpoint, plan, folder))
+    plan = plan_from(options, graph_triples.GraphPlan)
+    return CurationTask(
+        graph_triples.queries(plan), lambda endpoint, folder: graph_triples.curate(endpoint, plan, folder)
+    )
 
 
 def _multiple_choice_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, multiple_choice.MultipleChoicePlan)
+    plan = plan_from(options, choice_questions.MultipleChoicePlan)
     return CurationTask(
-        multiple_choice.queries(plan), lambda endpoint, folder: multiple_choice.curate(endpoint, plan, folder)
+        choice_questions.queries(plan), lambda endpoint, folder: choice_questions.curate(endpoint, plan, folder)
     )
 
 
@@ -190,14 +200,16 @@ BENCHMARK_KINDS = {
         "facts of two cultures, in DLAMA's layout", "dlama", CulturePlan, _culture_task, _add_culture_options
     ),
     "geography": BenchmarkKind(
-        "facts about places", "geography", geography.GeographyPlan, _geography_task, _add_geography_options
+        "facts about places", "geography", geography_facts.GeographyPlan, _geography_task, _add_geography_options
     ),
-    "specificity": BenchmarkKind("finer and coarser answers", "stest", specificity.SpecificityPlan, _specificity_task),
-    "graph": BenchmarkKind("a knowledge graph in words", "knowledge_graph", graph.GraphPlan, _graph_task),
+    "specificity": BenchmarkKind(
+        "finer and coarser answers", "stest", specificity_pairs.SpecificityPlan, _specificity_task
+    ),
+    "graph": BenchmarkKind("a knowledge graph in words", "knowledge_graph", graph_triples.GraphPlan, _graph_task),
     "multiple-choice": BenchmarkKind(
         "one right answer among many, in BEAR's form",
         "bear",
-        multiple_choice.MultipleChoicePlan,
+        choice_questions.MultipleChoicePlan,
         _multiple_choice_task,
     ),
     "translate": BenchmarkKind(

@@ -1,14 +1,20 @@
-"""Cultures, which are sets of countries with their Wikipedia sites, and pairs of cultures (methods 4.2)."""
+"""Cultures, which are sets of countries, pairs of cultures, and the items of Wikidata that belong to one."""
 
 import re
-from collections.abc import Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from probing.curation import wordings
-from probing.curation.tables import read_table
+from probing.curation.wikidata import Endpoint, Query, chunks, item_number
 from probing.errors import BadInput
+
+# Cultures, which are sets of countries with their Wikipedia sites, and pairs of cultures (methods 4.2).
+
 
 FOLDER = Path(__file__).parent / "cultures"
 COMMON_SITE = "en"  # read for every country
@@ -105,3 +111,76 @@ def _countries(content: Mapping[str, Any], file: str) -> dict[tuple[str, ...], t
         if not isinstance(sites, list) or not all(re.fullmatch(r"[a-z][a-z-]*", str(site)) for site in sites):
             raise BadInput(f"{file}: the sites of {country} are {sites!r}.", 'Write them such as ["no", "se"].')
     return {tuple(ids.split()): tuple(dict.fromkeys((*sites, COMMON_SITE))) for ids, sites in countries.items()}
+
+
+# Which items of Wikidata belong to a culture: to one of its countries by citizenship, or because they lie in it.
+
+
+def country_ids(culture: Culture) -> list[str]:
+    """Return all ids that Wikidata has for the culture's countries."""
+    return [id for country in culture.sites for id in culture.ids(country)]
+
+
+def members_query(countries: Collection[str], items: tuple[str, ...]) -> Query:
+    """Return the query of the paper on DLAMA: citizens of these countries, and what lies in them, however far below."""
+    values = " ".join(f"wd:{country}" for country in countries)
+    where = (
+        f"VALUES ?country {{ {values} }}",
+        "{ ?item wdt:P27 ?country }  # a citizen",
+        "UNION",
+        "{ ?item (wdt:P131|wdt:P17)* ?country }  # lies in it, or is it",
+    )
+    return Query("Which items belong to these countries", ("item",), where, items)
+
+
+def members(endpoint: Endpoint, culture: Culture, items: Iterable[str]) -> frozenset[str]:
+    """Return the items that belong to the culture, by asking the endpoint about all of them."""
+    ids = sorted(set(items), key=item_number)
+    queries = [members_query(country_ids(culture), chunk) for chunk in chunks(ids)]
+    return frozenset(row["item"] for row in endpoint.all_rows(queries))
+
+
+def read_countries(path: Path) -> dict[str, frozenset[str]]:
+    """Read a table of the user's: in each line an id and, behind tabs, the ids of its countries."""
+    countries: dict[str, frozenset[str]] = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        id, *ids = (text.strip() for text in line.split("\t"))
+        if line.strip() and not (id and any(ids)):
+            raise BadInput(f"{path.name}, line {number}: no id or no country.", "Write: id, tab, id of a country.")
+        if id:
+            countries[id] = countries.get(id, frozenset()) | frozenset(filter(None, ids))
+    return countries
+
+
+# TOML and YAML files with which users describe cultures and predicates.
+
+
+LARGEST_TABLE = 10_000_000  # bytes
+
+
+def _from_yaml(text: str) -> Any:
+    """Read every value as text, because YAML takes `no`, the site of Norway, for false."""
+    return yaml.load(text, Loader=yaml.BaseLoader)
+
+
+PARSERS: Mapping[str, Callable[[str], Any]] = {".toml": tomllib.loads, ".yaml": _from_yaml, ".yml": _from_yaml}
+
+
+def read_table(path: Path) -> Mapping[str, Any]:
+    """Return the named values of a TOML or YAML file; raise `BadInput` if it cannot be read."""
+    if path.suffix not in PARSERS:
+        raise BadInput(
+            f"{path.name} is neither TOML nor YAML.", f"Its name should end in one of: {', '.join(PARSERS)}."
+        )
+    form = "TOML" if path.suffix == ".toml" else "YAML"
+    try:
+        if path.stat().st_size > LARGEST_TABLE:
+            raise BadInput(f"{path.name} is larger than {LARGEST_TABLE:,} bytes.", "Shorten it.")
+        content = PARSERS[path.suffix](path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}).", "Check the name of the file.") from error
+    except (tomllib.TOMLDecodeError, yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        raise BadInput(f"{path.name} cannot be read as {form} ({error}).", "See docs/curation.md.") from error
+    if not isinstance(content, dict):
+        raise BadInput(f"{path.name} has no named values.", "See docs/curation.md.")
+    return content

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.query import (
+from probing.curation.cultures import read_table
+from probing.curation.wikidata import (
     current_value,
     has_property,
     is_a,
@@ -21,10 +22,9 @@ from probing.curation.query import (
     stated_value,
     values,
 )
-from probing.curation.tables import read_table
 from probing.errors import BadBenchmark, BadInput
-from probing.formats.files import JsonObject
-from probing.formats.own_templates import OWN_PREDICATES
+from probing.formats.own_wordings import OWN_PREDICATES
+from probing.formats.reading import JsonObject
 
 KINDS = "kinds"
 # What `country` says if the fact belongs to a country because its subject or its object is that country.

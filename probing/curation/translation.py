@@ -12,20 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.culture import OBJECT_WITHOUT_LABEL, SUBJECT_WITHOUT_LABEL, write_templates
-from probing.curation.endpoint import Endpoint, Labels, labels_query
-from probing.curation.facts import ENGLISH
-from probing.curation.options import option
+from probing.curation.culture_facts import OBJECT_WITHOUT_LABEL, SUBJECT_WITHOUT_LABEL, write_templates
+from probing.curation.facts import ENGLISH, TripleCounts, write_json, write_lines, write_manifest
+from probing.curation.plan_options import option
 from probing.curation.predicates import PREDICATES, Predicate
-from probing.curation.query import EXAMPLE_ITEM, Query
-from probing.curation.triple_counts import TripleCounts, write_json, write_lines, write_manifest
+from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Labels, Query, labels_query
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.dlama import read, values_of
-from probing.formats.dlama_files import TEMPLATES_FOLDER, fact_files, templates_folder
-from probing.formats.files import JsonObject, parse_lines, read_object
-from probing.formats.own_questions import QUESTIONS_FILE, file_questions
-from probing.formats.own_templates import TEMPLATE_FILE
+from probing.formats.dlama import TEMPLATES_FOLDER, fact_files, read, templates_folder, values_of
+from probing.formats.own_wordings import QUESTIONS_FILE, TEMPLATE_FILE, file_questions
+from probing.formats.reading import JsonObject, parse_lines, read_object
 
 
 @dataclass(frozen=True)

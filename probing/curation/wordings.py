@@ -4,11 +4,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from probing.curation.endpoint import Endpoint
 from probing.curation.facts import ENGLISH
+from probing.curation.wikidata import Endpoint
 from probing.errors import BadInput
-from probing.formats.files import read_lines
-from probing.formats.own_templates import TEMPLATE_FILE, own_templates
+from probing.formats.own_wordings import TEMPLATE_FILE, own_templates
+from probing.formats.reading import read_lines
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # Predicate -> language -> template.

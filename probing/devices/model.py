@@ -7,8 +7,8 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, cast
 
-from probing.devices.messages import Begin, Load, Loaded, Probe, Stored
-from probing.devices.process import DeviceProcess, reporting
+from probing.devices.device_messages import Begin, Load, Loaded, Probe, Stored
+from probing.devices.device_process import DeviceProcess, reporting
 from probing.errors import Incomplete
 from probing.language_model import DType, LanguageModel, ModelCard
 from probing.model_source import CPU, ModelSource

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from probing.errors import BadConfig, ModelNotFound, UnsafeModel, UnsupportedModel
-from probing.files.headers import read_header
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
 from probing.files.model_files import environment_client
+from probing.files.weights import read_header
 
 FILES = CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 # Keys that peft's LoraConfig takes, each with the types that are accepted.

@@ -10,12 +10,36 @@ from functools import partial
 from typing import Any
 
 from probing.errors import NoFastTokenizer
-from probing.files.architectures import architecture_of, known_model_types, require_kind, require_known_type
-from probing.files.configs import filtered, refuse_absurd, refuse_code
-from probing.files.headers import Tensor, WeightSummary, joined_headers, read_header, summarise
-from probing.files.listing import CONFIG, INDEX, TOKENIZER, TOKENIZER_CONFIG, Listing
-from probing.files.quantisation import KEY, Quantisation, read_quantisation, require_library
-from probing.files.selection import files_to_load, vocabulary, weight_files
+from probing.files.configs import (
+    architecture_of,
+    filtered,
+    known_model_types,
+    refuse_absurd,
+    refuse_code,
+    require_kind,
+    require_known_type,
+)
+from probing.files.listing import (
+    CONFIG,
+    INDEX,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    Listing,
+    files_to_load,
+    vocabulary,
+    weight_files,
+)
+from probing.files.weights import (
+    KEY,
+    Quantisation,
+    Tensor,
+    WeightSummary,
+    joined_headers,
+    read_header,
+    read_quantisation,
+    require_library,
+    summarise,
+)
 
 NAMED_KEYS = 8  # a note names no more keys than this
 

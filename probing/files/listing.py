@@ -1,13 +1,18 @@
-"""A model's files by name and size, at a hub or in a folder, and the reading of small parts of them."""
+"""A model's files by name and size, at a hub or in a folder: which are loaded, and what small ones say."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from probing.errors import BadConfig, UnsafeLink, WrongSizes
-from probing.files.hub_client import HubClient
+from probing.errors import BadConfig, BadWeights, UnsafeLink, UnsafeModel, WrongSizes
+from probing.files.hub import HubClient
+from probing.start import SpecialTokens
+
+# A model's files by name and size, at a hub or in a folder, and the reading of small parts of them.
+
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -181,3 +186,83 @@ def _check_depth(value: Any, name: str, depth: int = 0) -> None:
 def _too_large(hub_id: str, name: str) -> BadConfig:
     limit = LARGEST.get(name, 10**6)
     return BadConfig(f"{name} of {hub_id} is larger than {limit:,} bytes.", REPAIR)
+
+
+# Selection of the files of a model that are loaded, and of those that hold the weights.
+
+
+SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+WEIGHTS = (SINGLE, INDEX)
+LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
+
+
+def files_to_load(names: Iterable[str]) -> list[str]:
+    """Return the files that loading needs, sorted by name; no others are downloaded or read."""
+    present = set(names)
+    files = LOADED.union(() if TOKENIZER in present else vocabulary(present))
+    return sorted(name for name in present if name in files or SHARD.fullmatch(name))
+
+
+def vocabulary(names: Collection[str]) -> tuple[str, ...]:
+    """Return the files from which a fast tokenizer can be made where there is no tokenizer.json, if there are any.
+
+    `names`: the model's files.
+    """
+    return next((group for group in VOCABULARIES if set(group) <= set(names)), ())
+
+
+def weight_files(where: str, names: Collection[str], read_index: Callable[[], Mapping[str, Any]]) -> list[str]:
+    """Return the single file of weights, or the shards that the weight index names.
+
+    `names`: the model's files. Raises `UnsafeModel` if there are no safetensors weights, or if the index names any file
+    that is not a shard beside it: loaders would read a pickle or a file outside the folder.
+    """
+    refuse_pickles(where, names)
+    if SINGLE in names:
+        return [SINGLE]
+    shards = read_index().get("weight_map")
+    if not isinstance(shards, Mapping) or not shards:
+        raise BadWeights(f"The weight index of {where} names no files.", "Save the model again.")
+    for shard in shards.values():
+        if not isinstance(shard, str) or not SHARD.fullmatch(shard):
+            raise UnsafeModel(
+                f"The weight index of {where} names {str(shard)[:80]!r}, which is not one of its shards.",
+                "Shards are named like model-00001-of-00002.safetensors and lie beside the index.",
+            )
+        if shard not in names:
+            raise BadWeights(f"{where} lacks {shard}, which its weight index names.", "Add the file.")
+    return sorted(set(shards.values()))
+
+
+def refuse_pickles(where: str, names: Iterable[str]) -> None:
+    """Raise `UnsafeModel` if there are no safetensors weights."""
+    if not set(WEIGHTS) & set(names):
+        raise UnsafeModel(
+            f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
+            "Save the model with save_pretrained and use its model.safetensors.",
+        )
+
+
+# The tokens bos and eos and the chat template of a model, read from the files that the tokenizer comes with.
+
+
+def special_tokens_of(listing: Listing) -> SpecialTokens:
+    """Read the tokens and the chat template of a model in Hugging Face format."""
+    config = listing.read_json(TOKENIZER_CONFIG) if TOKENIZER_CONFIG in listing.files else {}
+    templates = [_template(config.get("chat_template"))]
+    if TEMPLATE in listing.files:
+        templates.append(listing.read(TEMPLATE, 0, LARGEST[TEMPLATE]).decode("utf-8", errors="replace"))
+    return SpecialTokens(_text(config.get("bos_token")), _text(config.get("eos_token")), "\n".join(templates))
+
+
+def _text(token: object) -> str:
+    """Return the text of a token, which is written as a string or as an object with its content."""
+    content = token.get("content") if isinstance(token, Mapping) else token
+    return content if isinstance(content, str) else ""
+
+
+def _template(template: Any) -> str:
+    """Return a chat template, or all of them where a model has several, one after the other."""
+    if isinstance(template, list):
+        return "\n".join(_template(entry.get("template")) for entry in template if isinstance(entry, Mapping))
+    return template if isinstance(template, str) else ""

@@ -1,23 +1,37 @@
-"""A model's files: finding or downloading them, and refusing those that could run code.
-
-Models are untrusted input: weights must be safetensors, never pickles, and code from a repository is never run.
-"""
+"""A model's files: finding or downloading them, and refusing those that could run code."""
 
 import hashlib
+import json
 import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
 
 from huggingface_hub import get_token
 
 from probing.errors import BadInput, ModelNotFound, SourceUnavailable
 from probing.files.description import describe, require_fast_tokenizer
-from probing.files.hub_client import HubClient
-from probing.files.listing import TOKENIZER, TOKENIZER_FILES, Listing, folder_listing, hub_listing
-from probing.files.selection import files_to_load, vocabulary
+from probing.files.hub import HubClient
+from probing.files.listing import (
+    CONFIG,
+    TOKENIZER,
+    TOKENIZER_CONFIG,
+    TOKENIZER_FILES,
+    Listing,
+    files_to_load,
+    folder_listing,
+    hub_listing,
+    vocabulary,
+)
 from probing.revisions import position
+
+# A model's files: finding or downloading them, and refusing those that could run code.
+#
+# Models are untrusted input: weights must be safetensors, never pickles, and code from a repository is never run.
 
 
 @dataclass(frozen=True)
@@ -144,3 +158,32 @@ def download(listing: Listing, any_head: bool = False) -> Path:
     describe(listing, any_head)
     sizes = {name: listing.files[name] for name in files_to_load(listing.files)}
     return listing.client.download(listing.hub_id, listing.commit, sizes)
+
+
+# A temporary folder from which a checked model is loaded, with only the files and config keys that were checked.
+
+
+CODE = "auto_map"  # the one key for code that is not refused, if transformers knows the type of the model
+
+
+@contextmanager
+def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any]) -> Iterator[Path]:
+    """Yield a folder that holds this config, and links to the other files that loading needs.
+
+    Libraries read whatever lies in a model's folder (adapters, further tokenizers, templates); here they find only what
+    would have been downloaded from a hub.
+    """
+    with TemporaryDirectory(prefix="clozeboard-model-") as name:
+        folder = Path(name)
+        for file in files_to_load(listing.files):
+            (folder / file).symlink_to(files.path(file))
+        _replace(folder / CONFIG, config)
+        if TOKENIZER_CONFIG in listing.files:
+            _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
+        yield folder
+
+
+def _replace(path: Path, content: Mapping[str, Any]) -> None:
+    """Replace a link by a JSON file without code of its own."""
+    path.unlink()
+    path.write_text(json.dumps({key: value for key, value in content.items() if key != CODE}), encoding="utf-8")

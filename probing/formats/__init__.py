@@ -7,7 +7,7 @@ from typing import Protocol
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
 from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, stest
-from probing.formats.verbatim import with_upper_case
+from probing.formats.lama import with_upper_case
 
 
 class Reader(Protocol):
@@ -40,7 +40,6 @@ MARKS = (
     "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
     "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), or Parquet files"
 )
-
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}
 
 

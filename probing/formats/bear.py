@@ -8,7 +8,7 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, note_on, read_lines, read_object, relation_id
+from probing.formats.reading import JsonObject, digest, note_on, read_lines, read_object, relation_id
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 METADATA = "metadata_relations.json"

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import RELATION_ID, digest
+from probing.formats.reading import RELATION_ID, digest
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 # The columns that are read, and the types of their values.

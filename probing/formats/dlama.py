@@ -1,36 +1,29 @@
-"""DLAMA (methods 4): `<pair>/dlama/<language>/<predicate>_*.jsonl`, as a folder or as the archive itself.
-
-`dlama_raw/` holds the same facts before objects were augmented; older releases say `cultlama`. The templates are in
-`templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or beside it. Facts
-without a template are left out, and the benchmark's notes tell how many.
-"""
+"""DLAMA (methods 4): facts by culture pair and language, their wordings, and answers that count as one."""
 
 import re
+import tarfile
+import tomllib
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from probing.benchmark import Benchmark, Item, Relation, Tags
-from probing.errors import BadBenchmark
-from probing.formats.dlama_files import (
-    ARCHIVES,
-    FACTS_GLOB,
-    FACTS_PATH,
-    TEMPLATES_FOLDER,
-    archives_in,
-    fact_files,
-    facts_place,
-    templates_folder,
-)
-from probing.formats.dlama_wordings import Wordings, read_wordings, source_notes, template_lines
-from probing.formats.files import JsonObject, digest_of, parse_lines
-from probing.formats.own_questions import QUESTION_SLOT, QUESTIONS_FILE
-from probing.formats.own_templates import TEMPLATE_FILE
-from probing.formats.verbatim import verbatim
+from probing.errors import BadBenchmark, BadInput
+from probing.formats.lama import verbatim
+from probing.formats.own_wordings import QUESTION_SLOT, QUESTIONS_FILE, SOURCE_KEY, TEMPLATE_FILE
+from probing.formats.reading import JsonObject, by_relation, digest_of, parse_lines, parse_object, template_text
 from probing.template import SUBJECT_SLOT
+
+# DLAMA (methods 4): `<pair>/dlama/<language>/<predicate>_*.jsonl`, as a folder or as the archive itself.
+#
+# `dlama_raw/` holds the same facts before objects were augmented; older releases say `cultlama`. The templates are in
+# `templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or beside it. Facts
+# without a template are left out, and the benchmark's notes tell how many.
+
 
 # The keys of a fact that are read.
 FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture", "uuid"})
@@ -39,12 +32,10 @@ REGION = re.compile(r"_([A-Z]{2}[A-Z0-9_]*?)(?:_\d+)?\Z")
 # Reasons why items are left out.
 WITHOUT_TEMPLATE = "no template in"
 WITHOUT_LABEL_OR_CULTURE = "a label or the culture is missing"
-
 # Spelled as in published figures; releases differ in their hyphens and underscores.
 CULTURE_PAIRS = ("arab-west", "asia-west", "south-america-west")
 # A release may hold the raw objects beside the augmented ones.
 USUAL_TAGS = {"objects": "augmented"}
-
 # Searched in this order in the name of a region; the other regions, such as NORTH_AMERICA, are the West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
 WEST = "West"
@@ -98,6 +89,15 @@ def read(path: Path) -> Benchmark:
     further = ("answering",) if any(relation.questions for relation in relations) else ()
     benchmark = Benchmark(name, sha[:12], sha, relations, files=files, notes=tuple(notes), usual_tags=USUAL_TAGS)
     return verbatim(replace(benchmark, probe="ranking", further_probes=further))
+
+
+@dataclass(frozen=True)
+class Wordings:
+    """Templates and questions by language and predicate, and a system message by language."""
+
+    templates: Mapping[tuple[str, str], str]
+    questions: Mapping[tuple[str, str], str]
+    systems: Mapping[str, str]
 
 
 def _relations(facts: Mapping[str, bytes], wordings: Wordings, left_out: Counter[str]) -> Iterator[Relation]:
@@ -250,3 +250,179 @@ def natural(id_: str) -> tuple[str, int, str]:
     """Return a sort key by which Q9 comes before Q10."""
     digits = re.search(r"\d+", id_)
     return (id_[: digits.start()], int(digits[0]), id_) if digits else (id_, 0, id_)
+
+
+# The files of a DLAMA release (methods 4): facts in a folder or an archive, and the folder of templates.
+
+
+FACTS_PATH = re.compile(
+    r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
+)
+FACTS_GLOB = "*/*lama*/*/P*.jsonl"
+ARCHIVES = (".tar.gz", ".tgz")
+TEMPLATES_FOLDER = "templates"
+LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
+
+
+def fact_files(path: Path) -> dict[str, bytes]:
+    """Return the content of each file of facts by its path: `<pair>/<kind of objects>/<language>/<file>`."""
+    place = facts_place(path)
+    return _read_archive(place) if place.is_file() else _read_folder(place)
+
+
+def facts_place(path: Path) -> Path:
+    """Return the archive, or the folder that holds the pairs."""
+    if path.is_file():
+        return path
+    if any(path.glob(FACTS_GLOB)):
+        return path
+    archives = archives_in(path)
+    if len(archives) != 1:
+        step = "Give the folder that holds <pair>/dlama/<language>/, or the archive."
+        raise BadBenchmark(f"{path} holds no facts of DLAMA.", step)
+    return archives[0]
+
+
+def archives_in(folder: Path) -> list[Path]:
+    """Return the archives of the folder, by name."""
+    return sorted(path for path in folder.glob("*") if path.name.endswith(ARCHIVES))
+
+
+def _read_folder(folder: Path) -> dict[str, bytes]:
+    """Read the files of facts; return their contents by their path below the folder."""
+    paths = sorted(path for path in folder.glob(FACTS_GLOB) if path.is_file())
+    if sum(path.stat().st_size for path in paths) > LARGEST_RELEASE:
+        raise BadBenchmark(
+            f"{folder.name} is larger than {LARGEST_RELEASE:,} bytes.",
+            "Leave out the languages or pairs that you do not need.",
+        )
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def _read_archive(archive: Path) -> dict[str, bytes]:
+    """Read the files of facts in an archive; nothing of it is written to the disk."""
+    contents: dict[str, bytes] = {}
+    total = 0
+    try:
+        with tarfile.open(archive, "r|gz") as members:
+            for member in members:
+                total += member.size
+                if total > LARGEST_RELEASE:
+                    raise BadBenchmark(
+                        f"{archive.name} unpacks to more than {LARGEST_RELEASE:,} bytes.",
+                        "Leave out what you do not need.",
+                    )
+                file = members.extractfile(member) if member.isfile() and FACTS_PATH.fullmatch(member.name) else None
+                if file:
+                    contents["/".join(PurePosixPath(member.name).parts[-4:])] = file.read()
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        raise BadBenchmark(f"{archive.name} cannot be unpacked ({error}).", "Download it again.") from error
+    return dict(sorted(contents.items()))
+
+
+def templates_folder(path: Path) -> Path:
+    """Return the folder of templates in the benchmark's folder or beside it; raise `BadBenchmark` if there is none."""
+    places = [folder / TEMPLATES_FOLDER for folder in (path, *path.resolve().parents[:1])]
+    near = [place for place in places if place.is_dir()]
+    if not near:
+        step = f"Put {TEMPLATES_FOLDER}/<language>/{TEMPLATE_FILE} into it or beside it."
+        raise BadBenchmark(f"There are no templates for {path.name}.", step)
+    return near[0]
+
+
+# The wordings of DLAMA: templates, questions and system messages by language, and where the templates come from.
+
+
+# The keys that are read: of the file of questions, and of a fact.
+QUESTIONS_KEYS = frozenset({"questions", "system_message"})
+WORDING_MATTERS = "Compare figures only with those of the same templates."
+
+
+def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
+    """Return the line of each template by language and predicate."""
+    return {
+        (PurePosixPath(name).parent.name, predicate): line
+        for name, content in files.items()
+        if name != QUESTIONS_FILE
+        for predicate, line in by_relation(parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")).items()
+    }
+
+
+def source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Sequence[Relation]) -> list[str]:
+    """Return a sentence for each source that lines of templates name: figures depend on who worded the templates."""
+    used = sorted({(str(relation.tags["language"]), relation.label) for relation in relations})
+    sources = Counter((templates[key].optional_text(SOURCE_KEY), key[0]) for key in used)
+    counts: dict[str, list[str]] = defaultdict(list)
+    for (source, language), count in sources.items():
+        if source:
+            counts[source].append(f"{count} in {language}")
+    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
+
+
+def read_wordings(files: Mapping[str, bytes]) -> Wordings:
+    """Read the contents of the files of templates and questions, by name; raise `BadBenchmark` for a bad question."""
+    templates = {key: template_text(line) for key, line in template_lines(files).items()}
+    content = files.get(QUESTIONS_FILE, b"{}")
+    wordings_file = parse_object(content, QUESTIONS_FILE)
+    wordings_file.refuse_misspelt_keys(QUESTIONS_KEYS)
+    questions = {
+        (language, predicate): text
+        for predicate, by_language in _object_field(wordings_file, "questions").items()
+        for language, text in _texts(by_language, f"{QUESTIONS_FILE}, {predicate}").items()
+    }
+    for (_, predicate), text in questions.items():
+        if text.count(QUESTION_SLOT) != 1:
+            step = f"Put {QUESTION_SLOT} where the subject belongs."
+            raise wordings_file.fault(f"the question of {predicate} must have {QUESTION_SLOT} once", step)
+    systems = _texts(_object_field(wordings_file, "system_message"), f"{QUESTIONS_FILE}, system_message")
+    return Wordings(templates, questions, systems)
+
+
+def _object_field(wordings_file: JsonObject, name: str) -> Mapping[str, object]:
+    value = wordings_file.values.get(name, {})
+    if not isinstance(value, dict):
+        raise wordings_file.fault(f"{name!r} is not a JSON object", "Write it as {...}.")
+    return value
+
+
+def _texts(value: object, place: str) -> dict[str, str]:
+    if not isinstance(value, dict):
+        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
+    inner = JsonObject(value, place)
+    return {name: inner.text(name) for name in value}
+
+
+# Answers that count as one, in a TOML file of the user's: `Islam = ["Q432", "Muslim"]`, by their ids or labels.
+
+
+HOW_TO_WRITE = 'Write lines such as: Islam = ["Q432", "Muslim"].'
+
+
+def read_merged(path: Path) -> dict[str, str]:
+    """Return the common name of each id and label; labels are in small letters (`merged_key`)."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read ({error.strerror}).", HOW_TO_WRITE) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path.name} is not TOML ({error}).", HOW_TO_WRITE) from error
+    names: dict[str, str] = {}
+    for name, answers in content.items():
+        if not isinstance(answers, list) or not answers or not all(isinstance(answer, str) for answer in answers):
+            raise BadInput(f"{path.name}: {name} is no list of texts.", HOW_TO_WRITE)
+        for answer in (name, *answers):
+            key = merged_key(answer)
+            if names.setdefault(key, name) != name:
+                raise BadInput(
+                    f"{path.name}: {answer!r:.80} counts as {names[key]} and as {name}.", "Keep one of them."
+                )
+    return names
+
+
+def merged_key(answer: str) -> str:
+    return answer.strip().casefold()
+
+
+def common_name(merged: Mapping[str, str], *answers: str) -> str | None:
+    """Return the common name of an answer that is known by these ids and labels, or None if it has none."""
+    return next((merged[key] for key in map(merged_key, answers) if key in merged), None)

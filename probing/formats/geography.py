@@ -1,22 +1,23 @@
-"""Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
-
-A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
-Sentences that the folder's `left_out.json` names are not asked.
-"""
+"""Geography folders (methods 5): triples, worded by the sentence generator, and sentences that are left out."""
 
 import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import JsonObject, digest, read_lines, text_lines
-from probing.formats.left_out import LEFT_OUT, TypedSentence, read_left_out, without
-from probing.statements.geography.fact_types import FACT_TYPES, FactType
-from probing.statements.geography.sentences import Sentence, sentences
+from probing.formats.reading import JsonObject, digest, read_lines, read_object, text_lines
+from probing.statements.fact_types import FACT_TYPES, FactType
+from probing.statements.geography_sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
+
+# Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
+#
+# A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
+# Sentences that the folder's `left_out.json` names are not asked.
+
 
 FILES = ("triples.jsonl", "triples.csv")
 TRIPLE_FIELDS = ("fact_type", "subject", "objects")
@@ -47,6 +48,10 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(FACT_TYPES[key], [sentence for of, sentence in typed if of == key]) for key in keys)
     name, notes = folder.resolve().name.lower(), read_left_out(folder).notes
     return Benchmark(name, sha[:12], sha, relations, probe="cloze", files=tuple(files), notes=notes)
+
+
+# The key of a fact type, and one of its sentences.
+TypedSentence = tuple[str, Sentence]
 
 
 def typed_sentences(folder: Path) -> list[TypedSentence]:
@@ -155,3 +160,45 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
             id=sentence.id,
             names=sentence.names,
         )
+
+
+# Sentences and templates that a benchmark leaves out: `left_out.json` in its folder, which makes it a new version.
+#
+# `sentences` lists ids of sentences, `templates` maps fact types to the numbers of templates, and `notes` says to
+# readers of results what was left out and why. Whatever else the file holds is for people.
+
+
+LEFT_OUT = "left_out.json"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Ids of sentences, and by fact type numbers of templates, that are not asked; `notes` are for readers."""
+
+    sentences: frozenset[str] = frozenset()
+    templates: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def covers(self, fact_type: str, sentence: Sentence) -> bool:
+        return sentence.id in self.sentences or sentence.template in self.templates.get(fact_type, ())
+
+
+def read_left_out(folder: Path) -> LeftOut:
+    """Read the file of a benchmark's folder; without one nothing is left out."""
+    if not (folder / LEFT_OUT).is_file():
+        return LeftOut()
+    content = read_object(folder / LEFT_OUT)
+    templates = content.values.get("templates", {})
+    if not isinstance(templates, dict):
+        raise content.fault("'templates' is not a JSON object", "Map each fact type to a list of templates' numbers.")
+    by_type = JsonObject(templates, content.place)
+    return LeftOut(
+        frozenset(content.texts("sentences")),
+        {fact_type: frozenset(by_type.texts(fact_type)) for fact_type in templates},
+        content.texts("notes"),
+    )
+
+
+def without(typed: Iterable[TypedSentence], left_out: LeftOut) -> Iterator[TypedSentence]:
+    """Yield the sentences that are not left out."""
+    return ((key, sentence) for key, sentence in typed if not left_out.covers(key, sentence))

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from probing.files.folders import new_folder
-from probing.formats.files import PLAN_FILE, JsonObject, present, read_lines, read_object
-from probing.statements.graph import Graph, Triple
-from probing.statements.sampling import GraphStatement, Sampling
+from probing.formats.reading import PLAN_FILE, JsonObject, present, read_lines, read_object
+from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Triple
 
 SAMPLING = "sampling.json"
 SENTENCES = "sentences.jsonl"

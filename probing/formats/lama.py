@@ -1,24 +1,29 @@
-"""LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
+"""LAMA folders: `relations.jsonl` with templates, a file of triples for each relation, and LAMA's rule for prompts."""
 
-The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does, and
-so are lists without a relation; the benchmark's notes name both.
-"""
-
+import hashlib
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation, TagValue
 from probing.errors import BadBenchmark
-from probing.formats.files import (
+from probing.formats.reading import (
     RELATIONS_FILE,
     JsonObject,
     by_relation,
     digest,
     note_on,
+    parse_object,
     read_lines,
     relation_id,
     template_text,
 )
-from probing.formats.verbatim import verbatim
+
+# LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
+#
+# The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does,
+# and so are lists without a relation; the benchmark's notes name both.
+
 
 LISTS_FOLDER = "TREx"
 # The keys that are read: of a relation, and of an item.
@@ -70,3 +75,68 @@ def _relation(description: JsonObject, path: Path) -> Relation:
     tags: dict[str, TagValue] = {"cardinality": description.text("type")} if "type" in description.values else {}
     name = description.text("label") if "label" in description.values else ""
     return Relation(path.stem, (template_text(description),), answers, tuple(items), name=name, tags=tags)
+
+
+# LAMA's rule for prompts: a template is filled verbatim, and its first letter is not put into upper case.
+#
+# The formats of LAMA's family (LAMA, S-TEST, DLAMA) follow it. It is part of a benchmark's digest, and so of its
+# version.
+
+
+RULE = "prompts are verbatim"
+
+
+def verbatim(benchmark: Benchmark) -> Benchmark:
+    """Return the benchmark with verbatim prompts, as a version of its own; its digest was that of its files alone."""
+    digest = hashlib.sha256(f"{benchmark.digest}\n{RULE}".encode()).hexdigest()
+    return replace(_with_rule(benchmark, digest, verbatim=True), files_digest=benchmark.digest)
+
+
+def with_upper_case(benchmark: Benchmark) -> Benchmark:
+    """Return the version that the same files made until this rule came, with the first letters in upper case.
+
+    Returns the benchmark itself where its prompts are not verbatim.
+    """
+    return _with_rule(benchmark, benchmark.files_digest, verbatim=False) if benchmark.files_digest else benchmark
+
+
+def _with_rule(benchmark: Benchmark, digest: str, *, verbatim: bool) -> Benchmark:
+    relations = tuple(replace(relation, verbatim=verbatim) for relation in benchmark.relations)
+    return replace(benchmark, digest=digest, version=digest[:12], relations=relations)
+
+
+# Lists of bare triples: one `<predicate>.jsonl` each with `sub_uri` and `obj_uri`, as LAMA, mLAMA and T-REx have them.
+#
+# DLAMA's authors bring T-REx into this form (`T-REX/parse_trex.py` of their repository). Labels and templates are not
+# needed, so that such a folder need not be a benchmark.
+
+
+LISTS = "P*.jsonl"
+
+
+def holds_triples(folder: Path) -> bool:
+    """Return whether the first line of the folder's first list has the ids of a subject and of an object."""
+    first = next((line for path in _lists(folder) for line in _lines(path)), None)
+    return first is not None and {"sub_uri", "obj_uri"} <= first.values.keys()
+
+
+def read_triples(folder: Path) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield the predicate, the subject's id and the objects' ids of each line; several objects are valid alike."""
+    for path in _lists(folder):
+        for line in _lines(path):
+            objects = line.values.get("obj_uri")
+            ids = line.texts("obj_uri") if isinstance(objects, list) else (line.text("obj_uri"),)
+            yield path.stem, line.text("sub_uri"), frozenset(ids)
+
+
+def _lists(folder: Path) -> list[Path]:
+    inner = folder / LISTS_FOLDER if (folder / LISTS_FOLDER).is_dir() else folder
+    return sorted(path for path in inner.glob(LISTS) if path.is_file())
+
+
+def _lines(path: Path) -> Iterator[JsonObject]:
+    """Yield the lines of a list one by one, as those of T-REx are large."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                yield parse_object(line, f"{path.name}, line {number}")

@@ -11,11 +11,10 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.dlama import natural
-from probing.formats.dlama_files import LARGEST_RELEASE
-from probing.formats.files import JsonObject, digest_of, parse_lines
-from probing.formats.own_templates import TEMPLATE_FILE
-from probing.formats.verbatim import verbatim
+from probing.formats.dlama import LARGEST_RELEASE, natural
+from probing.formats.lama import verbatim
+from probing.formats.own_wordings import TEMPLATE_FILE
+from probing.formats.reading import JsonObject, digest_of, parse_lines
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 LISTS = "P*.jsonl"

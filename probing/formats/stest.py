@@ -8,8 +8,8 @@ from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
-from probing.formats.files import RELATIONS_FILE, JsonObject, by_relation, digest, note_on, read_lines, template_text
-from probing.formats.verbatim import verbatim
+from probing.formats.lama import verbatim
+from probing.formats.reading import RELATIONS_FILE, JsonObject, by_relation, digest, note_on, read_lines, template_text
 
 PAIRS_FOLDER = "S-TEST"
 OFFICIAL_FOLDER = "data"  # where the official repository keeps templates and pairs

@@ -12,17 +12,15 @@ import numpy as np
 from transformers import PreTrainedTokenizerBase
 
 from probing.benchmark import Benchmark
-from probing.errors import BadInput
+from probing.errors import HIDDEN, BadInput, without_secrets
 from probing.harness.samples import HarnessFacts, Samples
 from probing.language_model import DType, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.probes.choices import item_prompt
 from probing.probes.multiple_choice import MultipleChoice
-from probing.redaction import HIDDEN, without_secrets
 from probing.results.result import Result
 from probing.runner import run
-from probing.scoring.tokenizer_facts import chosen_start, facts_of
-from probing.scoring.tokenizer_loading import load_tokenizer
-from probing.scoring.tokens import Encoder
+from probing.scoring.networks import load_tokenizer
+from probing.scoring.tokens import Encoder, chosen_start, facts_of
 from probing.settings import LM_EVAL
 from probing.start import AUTO
 

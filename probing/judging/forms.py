@@ -1,4 +1,4 @@
-"""Forms on which sentences are judged: CSV files with one sentence in each line, empty or filled in."""
+"""Forms on which sentences are judged: samples of a benchmark, as CSV files and as one HTML page."""
 
 import csv
 import io
@@ -6,11 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from jinja2 import Environment, FileSystemLoader
+
 from probing.errors import BadInput
 from probing.files.folders import new_file
-from probing.formats.files import text_lines
-from probing.formats.left_out import TypedSentence
+from probing.formats.geography import TypedSentence
+from probing.formats.reading import text_lines
 from probing.template import ANSWER_SLOT, BLANK_TEXT, upper_first
+
+# Forms on which sentences are judged: CSV files with one sentence in each line, empty or filled in.
+
 
 # What is judged, as columns of a form with the question to the judge. A spreadsheet would rewrite a column "true".
 QUESTIONS = {
@@ -22,7 +27,6 @@ FACTS = ("sample", "id", "fact_type", "template", "sentence", "masked", "answer"
 COLUMNS = (*FACTS, *QUESTIONS, "note")
 ANSWERS = {"yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False}
 FORMULA_STARTS = ("=", "+", "-", "@")  # of text that a spreadsheet would compute
-
 Line = dict[str, str]
 
 
@@ -120,3 +124,17 @@ def judged_by_model(lines: Sequence[Line], probabilities: Mapping[str, float]) -
         }
         for line in lines
     ]
+
+
+# A form as one HTML page, which needs no network: judges click, and save what they have judged as a CSV file.
+
+
+TEMPLATE = "form.html"
+
+
+def write_page(path: Path, title: str, lines: Sequence[Line]) -> None:
+    """Write the page of a form; texts are escaped, as sentences may come from anywhere."""
+    environment = Environment(loader=FileSystemLoader(Path(__file__).parent), autoescape=True)
+    page = environment.get_template(TEMPLATE).render(title=title, lines=lines, questions=QUESTIONS, columns=COLUMNS)
+    with new_file(path) as temporary:
+        temporary.write_text(page, encoding="utf-8")

@@ -21,8 +21,8 @@ from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
 from probing.files.folders import space
 from probing.formats import read_version
-from probing.measuring.parent_death import die_with_parent
-from probing.measuring.protocol import BenchmarkFiles, Task, receive, send
+from probing.measuring.limits import die_with_parent
+from probing.measuring.messages import BenchmarkFiles, Task, receive, send
 from probing.part_runner import Observer, Start, probe_part
 from probing.plan import Part, plan_of
 from probing.scoring.load import load

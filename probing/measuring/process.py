@@ -28,22 +28,20 @@ import psutil
 
 from probing.errors import NoSpace, ProbingError
 from probing.files.adapters import FILES
-from probing.files.selection import files_to_load
+from probing.files.listing import files_to_load
 from probing.formats import FORMATS
 from probing.kinds import KINDS
 from probing.language_model import ModelCard
-from probing.measuring import sandbox
-from probing.measuring.failures import BrokenProtocol, Crashed, MeasuringFailure, Reported
+from probing.measuring import limits as limits_module
+from probing.measuring.failures import BrokenProtocol, Crashed, LogTail, MeasuringFailure, Reported, presentable
 from probing.measuring.limits import Limits, Watch
-from probing.measuring.log_tail import LogTail, presentable
-from probing.measuring.protocol import Task, receive, send
-from probing.measuring.rows import UnfitRows, read_part
+from probing.measuring.messages import Task, UnfitRows, read_part, receive, send
 from probing.plan import Part
+from probing.results.completeness import left_out
 from probing.results.joining import PartResult
-from probing.results.skipped_items import left_out
 from probing.start import TokenizerFacts
 
-START, CHILD = "probing.measuring.start", "probing.measuring.child"
+START, CHILD = "probing.measuring.entry", "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process
 WAITING_MESSAGES = 100
 TIME_TO_END = 30.0  # seconds that a process may take to end after it has closed its output
@@ -77,8 +75,8 @@ class MeasuringProcess:
         self._rows = Path(self._scratch.name)
         program = [sys.executable, "-m", START, CHILD, str(self._rows)]
         self._process = subprocess.Popen(
-            sandbox.command(program, self._readable(), self._rows),
-            env=sandbox.environment(),
+            limits_module.command(program, self._readable(), self._rows),
+            env=limits_module.environment(),
             cwd=self._rows,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

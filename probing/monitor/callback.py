@@ -13,12 +13,10 @@ from transformers.utils import logging
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores
-from probing.monitor.measuring import Measurement, MissingMetric, Monitor
+from probing.monitor.measuring import Measurement, MissingMetric, Monitor, agreed
 from probing.monitor.pushing import Publisher
-from probing.monitor.sharing import agreed
 
 logger = logging.get_logger(__name__)
-
 PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations
 
 

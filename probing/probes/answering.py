@@ -7,14 +7,23 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from probing.analysis.culture import answering_scores
+from probing.analysis.culture_metrics import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
 from probing.language_model import Continuation, LanguageModel
 from probing.options import option
-from probing.probes.columns import VERSION_TAGS, RowColumns, item_cells, tag_cells
-from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
+from probing.probes.probe import (
+    UNSCORED,
+    VERSION_TAGS,
+    Probe,
+    Row,
+    RowColumns,
+    item_cells,
+    tag_cells,
+    tag_columns,
+    unless_too_long,
+)
 from probing.settings import Settings
 from probing.template import SUBJECT_SLOT
 

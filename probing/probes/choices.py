@@ -1,21 +1,22 @@
-"""Rows of items whose options are scored: what every probe with options has in them, and their main scores."""
+"""Rows of items whose options are scored: what every probe with options has in them, and the role of each token."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.baselines import baseline_scores
+from probing.analysis.accuracy import baseline_scores, with_ties
 from probing.analysis.details import detail_scores
-from probing.analysis.ties import with_ties
-from probing.arrays import Bools, Floats
+from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import Item, Relation
-from probing.errors import NonFiniteScores
-from probing.language_model import LanguageModel
-from probing.probes.columns import RowColumns, item_cells, tag_cells
-from probing.probes.probe import Probe, Row, tag_columns
+from probing.errors import NonFiniteScores, UnsupportedModel
+from probing.language_model import LanguageModel, OptionScores, Spans
+from probing.probes.probe import Probe, Row, RowColumns, item_cells, tag_cells, tag_columns
 from probing.template import SUBJECT_SLOT, Prompt, prompt
+
+# Rows of items whose options are scored: what every probe with options has in them, and their main scores.
+
 
 OTHER_BLANK = "…"  # stands for a blank that is not scored
 
@@ -94,3 +95,57 @@ def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.Da
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
     """Return the error for an item whose scores are not finite."""
     return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
+
+
+# The role of each token of a statement: part of the subject, of the answer, of another blank, or of the template.
+
+
+SUBJECT, ANSWER, TEMPLATE, BLANK = "subject", "answer", "template", "blank"
+# Characters that stand for those of a part of the statement. A token that reaches into two parts has the first's role.
+MARKS = {"\2": ANSWER, "\1": SUBJECT, "\0": BLANK}
+ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
+
+
+def marked(text: Prompt, option: str, statement: str) -> str:
+    """Return the statement with marks in place of the option and of what a model put into the other blanks.
+
+    `text`: the prompt, which may have marks in place of its subject. `statement`: the text that the model scored. Its
+    first letter may have become two in upper case, which cannot be told apart from a longer blank if there are others.
+    """
+    others, longer = len(text.pieces) - 2, len(statement) - len(text.fill(ANSWER_MARK * len(option)).text)
+    in_blank, in_first_letter = divmod(longer, others) if others else (0, longer)
+    marks = text.fill(ANSWER_MARK * len(option), BLANK_MARK * in_blank).text
+    return marks[:1] * in_first_letter + marks
+
+
+def token_roles(marks: str, spans: Spans) -> list[str]:
+    """Return the role of each token, given the marked statement and where its tokens begin and end."""
+    parts = (marks[begin:end] for begin, end in spans)
+    return [next((role for mark, role in MARKS.items() if mark in part), TEMPLATE) for part in parts]
+
+
+class ItemTokens(NamedTuple):
+    """The scored tokens of all options of an item, in their order; each list has an entry per token.
+
+    `option`: the number of the option. `position`: the token's place among the scored tokens of its option, from 0.
+    `token`: the characters of the statement that it stands for.
+    """
+
+    option: Ints
+    position: Ints
+    token: list[str]
+    role: list[str]
+    log_prob: Floats
+
+
+def item_tokens(scores: OptionScores, marks: Iterable[str]) -> ItemTokens:
+    """Return the tokens of an item's options, given the marked statement of each option."""
+    if not scores.spans:
+        raise UnsupportedModel("The model does not say which tokens it scores.", "Leave out --keep tokens.")
+    return ItemTokens(
+        np.repeat(np.arange(len(scores.log_probs)), scores.lengths),
+        np.concatenate([np.arange(length) for length in scores.lengths]),
+        [text[begin:end] for text, spans in zip(scores.texts, scores.spans, strict=True) for begin, end in spans],
+        [role for text, spans in zip(marks, scores.spans, strict=True) for role in token_roles(text, spans)],
+        np.concatenate(scores.log_probs),
+    )

@@ -12,15 +12,14 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from probing.analysis.cloze import cloze_scores
-from probing.analysis.comparison import Correctness
+from probing.analysis.cloze_metrics import cloze_scores
+from probing.analysis.paired_tests import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
 from probing.options import option
-from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
+from probing.probes.probe import UNSCORED, Probe, Row, RowColumns, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
 

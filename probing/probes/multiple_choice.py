@@ -1,14 +1,16 @@
 """Multiple choice (methods 1.2): which option makes the most probable statement?"""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
-from probing.analysis.condensed import condensed_with_details
+from probing.analysis.details import condensed_with_details
+from probing.analysis.option_scores import softmax
 from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
@@ -16,20 +18,23 @@ from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request
 from probing.options import option
 from probing.probes.choices import (
+    ANSWER_MARK,
+    SUBJECT_MARK,
     ChoiceColumns,
+    ItemTokens,
     choice_frame,
     choice_row,
     choice_scores,
     item_prompt,
+    item_tokens,
+    marked,
     non_finite,
     slotted,
 )
-from probing.probes.generic_subjects import generic_shares, subjects_of
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
-from probing.probes.roles import ANSWER_MARK, SUBJECT_MARK, ItemTokens, item_tokens, marked
 from probing.settings import Settings
 from probing.start import AUTO
-from probing.statements.examples import Examples, as_context, as_messages
+from probing.statements.prompting import Examples, as_context, as_messages
 from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
@@ -230,3 +235,49 @@ class MultipleChoice(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
+
+
+# Generic subjects (methods 1.4), such as "it" or "the region": they say nothing, so answers show the model's bias.
+
+
+Options = tuple[str, ...]
+ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
+
+
+def subjects_of(text: str, relation: Relation) -> list[str]:
+    """Return the generic subjects of a relation: those that bear its name, or else those that bear none.
+
+    The text has subjects with commas between; "P30: the region" is one for relation P30 only.
+    """
+    named: list[str] = []
+    general: list[str] = []
+    for entry in filter(None, map(str.strip, text.split(","))):
+        name, colon, subject = entry.partition(":")
+        if not colon:
+            general.append(entry)
+        elif name.strip() in (relation.id, relation.label):
+            named.append(subject.strip())
+    return named or general
+
+
+def generic_shares(
+    relation: Relation, template: int, subjects: Sequence[str], score_options: ScoreOptions
+) -> dict[Options, list[float] | TooLong]:
+    """Return for each list of options in the relation its shares: the mean over the subjects of the softmax of scores.
+
+    They are NaN where the relation has no generic subject, and an error where one of its sentences is too long.
+    """
+    spaces = list(dict.fromkeys(relation.options_of(item) for item in relation.items))
+    texts = [prompt(relation.templates[template], subject, relation.verbatim) for subject in subjects]
+    scores = score_options([(text, options) for options in spaces for text in texts])
+    return {options: _mean_softmax([next(scores) for _ in texts], len(options)) for options in spaces}
+
+
+def _mean_softmax(answers: Sequence[NDArray[np.float64] | TooLong], options: int) -> list[float] | TooLong:
+    scores: list[NDArray[np.float64]] = []
+    for answer in answers:
+        if isinstance(answer, TooLong):
+            return answer
+        scores.append(answer)
+    shares = softmax(np.stack(scores).astype(float)).mean(axis=0) if scores else np.full(options, np.nan)
+    return [float(share) for share in shares]

@@ -1,5 +1,6 @@
 """Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -10,19 +11,22 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import NO_CORRECTNESS, Correctness, ResultRows
-from probing.analysis.perplexity import TOKENIZER_NOTE, perplexity_scores, sentence_figures
-from probing.analysis.perplexity_comparison import compare_perplexities
+from probing.analysis.paired_tests import NO_CORRECTNESS, Correctness, ResultRows
+from probing.analysis.perplexity_metrics import (
+    TOKENIZER_NOTE,
+    compare_perplexities,
+    perplexity_scores,
+    sentence_figures,
+)
 from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
-from probing.kinds import Kind
-from probing.language_model import LanguageModel, OptionScores, Scoring
+from probing.kinds import KINDS, Kind
+from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
-from probing.probes.columns import RowColumns, tag_cells
-from probing.probes.probe import Probe, Row, shared_tags, unless_too_long
-from probing.probes.whole_sentences import scored_sentences, without_probability
+from probing.probes.probe import Probe, Row, RowColumns, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings
 from probing.start import AUTO, NONE
+from probing.template import Prompt
 
 By = Literal["token", "word"]
 
@@ -169,3 +173,35 @@ def _exp(value: float) -> float:
     """Return the exponential, infinity where no float is large enough."""
     with np.errstate(over="ignore"):
         return float(np.exp(value))
+
+
+# Sentences that are scored as a whole, as the probe perplexity and tables of surprisals need them.
+
+
+# The sentence itself is the option, and stays as it is.
+WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
+
+
+def without_probability(kind: Kind, quantity: str) -> str:
+    """Return why a sentence by itself has no probability to models of a kind, or an empty text if it has one.
+
+    `quantity`: what would be computed from it, as the beginning of a sentence.
+    """
+    if KINDS[kind].has_perplexity:
+        return ""
+    return f"{quantity} is not defined for {KINDS[kind].noun}: it writes a text only after having read another."
+
+
+def scored_sentences(
+    model: LanguageModel, sentences: Iterable[str], scoring: Scoring
+) -> Iterator[tuple[str, OptionScores | TooLong]]:
+    """Yield each sentence with the scores of its tokens, in their order, or with the error that it is too long."""
+    waiting: deque[str] = deque()
+
+    def requests() -> Iterator[Request]:
+        for text in sentences:
+            waiting.append(text)
+            yield WHOLE_SENTENCE, (text,)
+
+    for scores in model.score(requests(), scoring):
+        yield waiting.popleft(), scores

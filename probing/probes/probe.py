@@ -1,21 +1,23 @@
-"""The base class of probes: options, rows, scores, and the relations that can be asked."""
+"""The base class of probes: options, the columns that all rows share, scores, and the relations that can be asked."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypedDict, TypeVar
 
 import pandas as pd
 
-from probing.analysis.comparison import CORRECT, Correctness, ResultRows, compare
-from probing.analysis.condensed import FIGURES
+from probing.analysis.details import FIGURES
+from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.kinds import Kind
 from probing.language_model import LanguageModel
 from probing.options import Option, declared
-from probing.probes.columns import tag_cells
 from probing.settings import SETTINGS, Settings
+
+# The base class of probes: options, rows, scores, and the relations that can be asked.
+
 
 Row = dict[str, Any]
 MadeT = TypeVar("MadeT")
@@ -186,3 +188,40 @@ def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: s
         if name not in options:
             step = f"Choose from: {', '.join(options)}." if options else "It has none."
             raise BadInput(f"{owner} has no option {name!r}.", step)
+
+
+# The columns that the rows of all probes share.
+
+
+class RowColumns(TypedDict):
+    """Columns of every row. `index` is the item's line in its relation's file.
+
+    A probe declares its further columns in a subclass. Any column that is not declared is a tag.
+    """
+
+    relation: str
+    template: int
+    index: int
+    subject: str
+    subject_id: str
+
+
+# Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
+VERSION_TAGS = frozenset({"predicate", "objects"})
+
+
+def item_cells(item: Item) -> dict[str, Any]:
+    """Return the number of an item, its subject and its right answers as columns of its row."""
+    return {
+        "index": item.index,
+        "subject": item.subject,
+        "subject_id": item.subject_id,
+        "answer": item.answers[0],
+        "answers": list(item.answers),
+    }
+
+
+def tag_cells(relation: Relation, item: Item) -> dict[str, Any]:
+    """Return the tags of an item as columns of its row; a tag with several values is a list."""
+    tags = relation.tags_of(item).items()
+    return {tag: list(value) if isinstance(value, tuple) else value for tag, value in tags}

@@ -13,18 +13,16 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from probing.analysis.culture import ranking_scores
+from probing.analysis.culture_metrics import ranking_scores
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong, UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
-from probing.probes.choices import choice_scores, ranked
-from probing.probes.columns import VERSION_TAGS, tag_cells
+from probing.probes.choices import ANSWER_MARK, choice_scores, ranked
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions
-from probing.probes.probe import Row, tag_columns, unless_too_long
-from probing.probes.roles import ANSWER_MARK
+from probing.probes.probe import VERSION_TAGS, Row, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import Prompt
 

@@ -8,10 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import accuracy_scores
-from probing.analysis.baselines import baseline_scores
-from probing.analysis.condensed import condensed
-from probing.analysis.ties import with_ties
+from probing.analysis.accuracy import accuracy_scores, baseline_scores, with_ties
+from probing.analysis.details import condensed
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel

@@ -12,11 +12,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.comparison import Correctness
-from probing.analysis.condensed import condensed
+from probing.analysis.accuracy import with_ties
+from probing.analysis.details import condensed
+from probing.analysis.paired_tests import Correctness
 from probing.analysis.ranks import item_values
-from probing.analysis.specificity import pair_hits, specificity_scores
-from probing.analysis.ties import with_ties
+from probing.analysis.specificity_metrics import pair_hits, specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
@@ -31,7 +31,6 @@ from probing.template import Prompt
 KEPT_WORDS = 100  # of each distribution: ten of them are nearly always shared by all models
 RANKED = ("specificity", "acc_at_10_either", "acc_at_10_fine")
 UNKNOWN_PAIR = np.full(2, np.nan)
-
 # A value of each option, shape (2,).
 PairValues = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx2
 
 from probing.errors import BadInput, DigestMismatch, ProbingError
-from probing.files.archives import readable, unpack
+from probing.files.downloads import readable, unpack
 from probing.files.folders import new_folder, space
 from probing.formats import FORMATS, read_version
 from probing.remote.connection import Connection, NotWelcome, Read, SiteUnavailable

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 from probing.errors import BadInput
 from probing.remote.connection import Connection
-from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import RECORD
-from probing.results.row_file import ITEMS
+from probing.results.rows import ITEMS, refuse_without_rows
 from probing.revisions import position
 
 NEW = (201, 202)  # statuses for a result that was not there: checked, and still being checked

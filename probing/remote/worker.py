@@ -22,13 +22,12 @@ import psutil
 
 from probing.errors import BadInput, MissingPackage, NoSpace, ProbingError
 from probing.files.adapters import download_adapter
-from probing.files.hub_client import HubClient
-from probing.files.listing import hub_listing
+from probing.files.hub import HubClient
+from probing.files.listing import files_to_load, hub_listing
 from probing.files.model_files import download
-from probing.files.selection import files_to_load
 from probing.measuring.limits import Limits
+from probing.measuring.messages import BenchmarkFiles, Task
 from probing.measuring.process import MeasuringProcess
-from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.remote.client import Site, cached_benchmark
 from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.outbox import Delivery, Outbox

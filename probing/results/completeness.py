@@ -1,15 +1,18 @@
-"""Checks that a run has exactly one row for each item of each of its parts."""
+"""Checks that a run has one row for each item of each part, but for those that it leaves out and records."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from probing.benchmark import ROW_KEY, Benchmark
-from probing.errors import Incomplete
+from probing.benchmark import ROW_KEY, Benchmark, Relation
+from probing.errors import Incomplete, TooLong
 from probing.plan import Part, Plan
-from probing.results.skipped_items import left_out, without
+from probing.probes.probe import Row
+
+# Checks that a run has exactly one row for each item of each of its parts.
+
 
 AGAIN = "Run it again: complete parts are not repeated."
 
@@ -53,3 +56,102 @@ def _expected(covered: Iterable[Part], chosen: Benchmark, record: Mapping[str, A
 
 def _row(key: tuple[str, int, int]) -> str:
     return f"relation {key[0]}, template {key[1]}, item {key[2]}"
+
+
+# Items that a run leaves out: those that are too long for the model, named in its record, counted and put in words.
+
+
+Record = Mapping[str, Any]
+RELATIONS_NAMED = 10
+
+
+class TooLongItems(NamedTuple):
+    """Items of one part that do not fit into the model's context, by their indices."""
+
+    relation: str
+    items: int
+    why: str
+    template: int
+    indices: list[int]
+
+
+def too_long_items(relation: Relation, template: int, answers: Sequence[Row | TooLong]) -> list[dict[str, Any]]:
+    """Return the entry of a record with the items of a part that are too long; none if all items fit.
+
+    `answers`: the row of each of the relation's items, or the error that it is too long.
+    """
+    pairs = list(zip(relation.items, answers, strict=True))
+    limits = [answer.limit for _, answer in pairs if isinstance(answer, TooLong)]
+    if not limits:
+        return []
+    why = f"longer than the {limits[0]:,} tokens that the model takes"
+    indices = [item.index for item, answer in pairs if isinstance(answer, TooLong)]
+    return [TooLongItems(relation.id, len(indices), why, template, indices)._asdict()]
+
+
+def left_out(record: Record, part: Part) -> frozenset[int]:
+    """Return the indices of the items of a part that a record names as too long."""
+    entries = _too_long(record)
+    return frozenset(
+        index
+        for entry in entries
+        if (entry["relation"], entry["template"]) == (part.relation, part.template)
+        for index in entry["indices"]
+    )
+
+
+def count_left_out(record: Record) -> int:
+    """Return how many items are too long, each counted once, whatever the number of its wordings."""
+    return len({(entry["relation"], index) for entry in _too_long(record) for index in entry["indices"]})
+
+
+def without(relation: Relation, indices: frozenset[int]) -> Relation:
+    """Return a relation without the items of these indices."""
+    return relation.asking([item for item in relation.items if item.index not in indices])
+
+
+def no_rows() -> pd.DataFrame:
+    """Return the rows of a part of which every item is too long."""
+    return pd.DataFrame(columns=ROW_KEY)
+
+
+def refuse_nothing_left(rows: pd.DataFrame, record: Record) -> None:
+    """Raise `TooLong` if no item of a run was asked because not a single one fits into the model's context.
+
+    Rows of items that cannot be put to the model for another reason have no value in `correct`.
+    """
+    nothing_asked = rows["correct"].isna().all() if "correct" in rows else len(rows) == 0
+    if nothing_asked and (entries := _too_long(record)):
+        raise TooLong(
+            f"Not a single item can be asked: all {count_left_out(record):,} are {entries[0]['why']}.",
+            "Choose a model that takes longer texts, or a benchmark or prompting with shorter ones.",
+        )
+
+
+def all_skipped(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Return the entries of several parts' records, each of them once."""
+    entries = {
+        (entry["relation"], entry.get("template")): entry for r in records for entry in r.get("items_skipped", [])
+    }
+    return list(entries.values())
+
+
+def skipped_in_words(record: Record) -> list[str]:
+    """Return a sentence for each reason why items were not asked, with their number and relations."""
+    by_reason: dict[str, list[Mapping[str, Any]]] = {}
+    for entry in record.get("items_skipped", []):
+        by_reason.setdefault(str(entry["why"]), []).append(entry)
+    return [_in_words(reason, entries) for reason, entries in by_reason.items()]
+
+
+def _in_words(reason: str, entries: Sequence[Mapping[str, Any]]) -> str:
+    relations = list(dict.fromkeys(str(entry["relation"]) for entry in entries))
+    named = ", ".join(relations[:RELATIONS_NAMED])
+    more = len(relations) - RELATIONS_NAMED
+    count = count_left_out({"items_skipped": entries}) or sum(entry["items"] for entry in entries)
+    words = "item was not asked" if count == 1 else "items were not asked"
+    return f"{count:,} {words} ({reason}): {named}{f' and {more} more' if more > 0 else ''}."
+
+
+def _too_long(record: Record) -> list[Mapping[str, Any]]:
+    return [entry for entry in record.get("items_skipped", []) if "indices" in entry]

@@ -7,10 +7,10 @@ from typing import Any
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.plan import Plan
-from probing.results.differences import BENCHMARK, MODEL, SETTINGS, differences
-from probing.results.kept_rows import keeps_rows
+from probing.results.compared import BENCHMARK, MODEL, SETTINGS, differences
 from probing.results.result import RECORD, Result
-from probing.results.tokens import TOKENS_FILE
+from probing.results.rows import keeps_rows
+from probing.results.token_scores import TOKENS_FILE
 
 NEXT_STEP = "Choose another place or remove it first."
 # What makes a run another one; the same weights may lie in another folder, and be measured by newer software.

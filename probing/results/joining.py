@@ -12,19 +12,16 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import pandas as pd
 
-from probing.analysis.answer_spaces import VERSIONED
-from probing.analysis.crossed import BY_CULTURE
+from probing.analysis.breakdowns import BY_CULTURE
+from probing.analysis.option_scores import VERSIONED
 from probing.benchmark import Relation
 from probing.files.folders import new_folder
 from probing.plan import Part, Plan
-from probing.results.completeness import check_parts
-from probing.results.kept_rows import ROWS_KEPT
-from probing.results.option_labels import option_ranges
+from probing.results.completeness import all_skipped, check_parts, refuse_nothing_left
 from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result, write_scores
-from probing.results.row_file import ITEMS, RowSchema, join, write_rows
-from probing.results.skipped_items import all_skipped, refuse_nothing_left
-from probing.results.tokens import TOKENS_FILE, join_tokens
+from probing.results.rows import ITEMS, ROWS_KEPT, RowSchema, join, option_ranges, write_rows
+from probing.results.token_scores import TOKENS_FILE, join_tokens
 
 
 class PartResult(NamedTuple):

@@ -13,15 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.score_changes import score_changes
+from probing.analysis.paired_tests import score_changes
 from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import Incomplete, OtherQuestions
 from probing.plan import Plan, plan_of
 from probing.probes.probe import Probe
 from probing.results.completeness import check_complete
-from probing.results.kept_rows import refuse_without_rows
-from probing.results.option_labels import option_ranges
 from probing.results.result import Result
+from probing.results.rows import option_ranges, refuse_without_rows
 from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.

@@ -18,9 +18,7 @@ from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
 from probing.scoring.batching import out_of_memory_explained
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
-from probing.scoring.kv_cache import KVCache
-from probing.scoring.packing import PackedBatch, PackedRow
-from probing.scoring.prefix_tree import PrefixTree
+from probing.scoring.prefix_tree import KVCache, PackedBatch, PackedRow, PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
 from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Window

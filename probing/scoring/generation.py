@@ -17,8 +17,7 @@ from probing.arrays import Ids
 from probing.errors import NonFiniteScores, TooLong
 from probing.language_model import Continuation
 from probing.scoring import reference
-from probing.scoring.chat import refuse_without_chat
-from probing.scoring.hf_model import HFModel
+from probing.scoring.hf_model import HFModel, refuse_without_chat
 from probing.template import Prompt
 
 TEXTS_PER_WINDOW = 512

@@ -1,4 +1,4 @@
-"""Base class of all kinds of models: the network, its card, its batches and the work done so far."""
+"""Base classes of all kinds of models: the network, its card, its batches, the work done so far, and the verbs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,28 +10,29 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
+from jinja2 import TemplateError
 from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.arrays import Bools, Floats, Ids, Ints
-from probing.errors import TooLong
+from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.files.listing import TOKENIZER_FILES
-from probing.kinds import Kind
+from probing.kinds import KINDS, Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
 from probing.scoring.batching import Budget, ceiling, is_out_of_memory, most_cached_nodes
-from probing.scoring.chat import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import to_device
-from probing.scoring.text_limits import TextLimits
-from probing.scoring.tokenizer_facts import chosen_start, facts_of
-from probing.scoring.tokens import Encoder, SharedTokens, Window, windows
+from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
 from probing.start import AUTO, TokenizerFacts, refuse_start
+from probing.template import Prompt
+
+# Base class of all kinds of models: the network, its card, its batches and the work done so far.
+
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
-
 # Exceptions that networks raise for inputs that they do not support; the self-check then fails.
 REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # The self-check compares the log-probabilities of single tokens. In half precision they differ by a few of the steps in
@@ -287,3 +288,126 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
             tuple(statement.spans for statement in statements),
         )
         start += size
+
+
+# The chat template of a model: the text that it writes before an answer, and models that have none.
+
+
+ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found
+ROLES = ("user", "assistant")
+
+
+def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise where the model has no chat template, or a start token is chosen, which is the template's own choice."""
+    if not tokenizer.chat_template:
+        raise UnsupportedModel(f"{card.id} has no chat template.", "Ask it with --set chat=false.")
+    if card.tokenizer and card.tokenizer.start and card.tokenizer.start.policy != AUTO:
+        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
+
+
+def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Request) -> Request:
+    """Return the request with the messages of its prompt, if it has any, as the chat template writes them.
+
+    The context ends where the assistant's message begins, which is what is scored. Raises `UnsupportedModel` for models
+    other than causal ones, and for those without a chat template that takes the messages.
+    """
+    prompt, options = request
+    if not prompt.messages:
+        return request
+    if card.kind != "causal":
+        raise UnsupportedModel(
+            f"{card.id} is {KINDS[card.kind].noun}; the options of a chat are scored by causal models only.",
+            "Leave out chat, or choose a causal model with a chat template.",
+        )
+    refuse_without_chat(card, tokenizer)
+    context = _before_answer(card, tokenizer, prompt.messages)
+    return Prompt(prompt.pieces, prompt.scored, prompt.verbatim, context, begun=True), options
+
+
+def _before_answer(card: ModelCard, tokenizer: PreTrainedTokenizerBase, messages: Sequence[str]) -> str:
+    """Return all that the chat template writes before the assistant's answer to the messages."""
+    texts = [*messages, ANSWER]
+    chat = [{"role": ROLES[number % 2], "content": text} for number, text in enumerate(texts)]
+    try:
+        written = str(tokenizer.apply_chat_template(chat, tokenize=False))
+    except TemplateError as error:
+        raise UnsupportedModel(
+            f"The chat template of {card.id} does not take this chat ({error}).", "Ask it with --set chat=false."
+        ) from error
+    before, answer, _ = written.rpartition(ANSWER)
+    if not answer:
+        raise UnsupportedModel(
+            f"The chat template of {card.id} does not write what the assistant says.", "Ask it with --set chat=false."
+        )
+    return before
+
+
+# The limits of a network: how long a text may be, and which tokens it knows.
+
+
+class TextLimits:
+    """Checks of tokenized texts before a network reads them.
+
+    `longest`: the most tokens of a text. `vocabulary`: the number of tokens that the network knows.
+    """
+
+    def __init__(self, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, name: str) -> None:
+        self.longest = min(context_length(network), tokenizer.model_max_length)
+        self.vocabulary: int = network.config.get_text_config().vocab_size
+        self._tokenizer, self._name = tokenizer, name
+
+    def too_long(self, ids: Sequence[int], source: Sequence[int] = (), more: int = 0) -> TooLong | None:
+        """Return the error for a text that takes more tokens than the network, None for one that fits.
+
+        `source`: what an encoder reads beside it. `more`: how many tokens are to be written behind it. Raises
+        `UnsupportedModel` if it has a token that is not in the vocabulary.
+        """
+        if source and (error := self.too_long(source)):
+            return error
+        if len(ids) + more > self.longest:
+            text = f"A text takes {len(ids)} tokens" + (f" and its continuation {more}" if more else "")
+            return TooLong(
+                f"{text}, the model takes {self.longest}: {self._tokenizer.decode(ids[:20])} ...",
+                "Shorten it, or choose a model that takes longer texts.",
+                self.longest,
+            )
+        if max(ids, default=0) >= self.vocabulary:
+            raise UnsupportedModel(
+                f"The tokenizer has tokens that the model does not know ({self.vocabulary} or higher).",
+                "Save the model with the tokenizer that it was trained with.",
+            )
+        return None
+
+    def first_too_long(self, statements: Iterable[Encoded]) -> TooLong | None:
+        """Return the error of the first statement that is too long; raise `BadInput` if one has nothing to score."""
+        first = None
+        for statement in statements:
+            first = first or self.too_long(statement.ids, statement.source)
+            self._refuse_unscored(statement)
+        return first
+
+    def _refuse_unscored(self, statement: Encoded) -> None:
+        if not statement.scored:
+            raise BadInput(
+                f"The tokenizer leaves nothing to score of {self._tokenizer.decode(statement.ids)!r}.",
+                "Remove the option or choose another model.",
+            )
+
+    def refuse_empty(self, ids: Sequence[int]) -> None:
+        """Raise `BadInput` if no token precedes a blank that is to be filled, or a text that is to be continued."""
+        if not ids:
+            raise BadInput(
+                f"{self._name} has no token to begin with, and nothing stands before the blank.",
+                "Choose another template, or a model whose tokenizer has one.",
+            )
+
+
+def context_length(network: PreTrainedModel) -> int:
+    """Return how many tokens a network takes at once; a large number if it has no limit of its own.
+
+    RoBERTa and its kin keep the first of their position embeddings for padding.
+    """
+    limit = int(getattr(network.config.get_text_config(), "max_position_embeddings", None) or 2**31)
+    embeddings = getattr(network.base_model, "embeddings", None)
+    padding = getattr(getattr(embeddings, "position_embeddings", None), "padding_idx", None)
+    return limit if padding is None else limit - padding - 1

@@ -6,13 +6,13 @@ from typing import Any
 from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.errors import BadInput, NoHead, UnsupportedModel
-from probing.files.architectures import kind_of
+from probing.files.configs import kind_of
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.scoring.load import MODEL_CLASSES
-from probing.scoring.loading_errors import first_line
+from probing.scoring.loading_options import first_line
+from probing.scoring.networks import refuse_tokenizer
 from probing.scoring.quantised import stated_quantisation
-from probing.scoring.tokenizer_loading import refuse_tokenizer
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 

@@ -12,15 +12,11 @@ from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.model_source import refuse_bad_batch
 from probing.revisions import position
-from probing.scoring.adapters import merged, require_peft
 from probing.scoring.causal import CausalModel
-from probing.scoring.checked_source import CheckedSource
 from probing.scoring.encoder_decoder import EncoderDecoderModel
-from probing.scoring.kept_gguf import keep_network
-from probing.scoring.loading_options import LoadingOptions
+from probing.scoring.loading_options import CheckedSource, LoadingOptions
 from probing.scoring.masked import MaskedModel
-from probing.scoring.network_loading import AUTO_CLASSES, load_network
-from probing.scoring.tokenizer_loading import checked_tokenizer
+from probing.scoring.networks import AUTO_CLASSES, checked_tokenizer, keep_network, load_network, merged, require_peft
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 

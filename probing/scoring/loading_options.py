@@ -1,16 +1,31 @@
-"""How a model is loaded: on which devices, in which number format and attention, and whether it is quantised then."""
+"""How a model is loaded: its checked files, devices, number format and attention, and what loaders raise."""
 
+import struct
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub.errors import StrictDataclassError
+from safetensors import SafetensorError
 
 from probing.errors import BadInput
-from probing.files.quantisation import Quantisation, quantised_to, require_library
+from probing.extras import extra_package
+from probing.files.configs import require_kind
+from probing.files.description import Description, describe
+from probing.files.gguf_cache import GgufCache, key_of
+from probing.files.listing import Listing
+from probing.files.model_files import ModelFiles, clean_folder, locate
+from probing.files.weights import Quantisation, quantised_to, require_library
+from probing.kinds import Kind
 from probing.model_source import refuse_bad_attention, refuse_bad_device_map
-from probing.scoring.bfloat16_speed import bfloat16_is_faster
+from probing.scoring.products import bfloat16_is_faster
 from probing.settings import AUTO_DTYPE, QUANTIZATIONS, dtype_name
+
+# How a model is loaded: on which devices, in which number format and attention, and whether it is quantised then.
+
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.
@@ -86,3 +101,107 @@ def usable_device(name: str) -> torch.device:
     if device.type != "cpu" and (device.index or 0) >= count:
         raise BadInput(f"There is no device {name} here.", "Choose auto or cpu.")
     return device
+
+
+# A model's files after all checks, and the arguments with which transformers reads these and no others.
+
+
+@dataclass(frozen=True)
+class CheckedSource:
+    """A model's files after all checks. A GGUF file has no listing and no description.
+
+    `key`: the name under which the network of a GGUF file is kept, empty for other files.
+    `kept`: the folder in which it was kept earlier, and from which it is read; None if there is none.
+    """
+
+    files: ModelFiles
+    kind: Kind
+    listing: Listing | None = None
+    description: Description | None = None
+    key: str = ""
+    kept: Path | None = None
+
+    @classmethod
+    def of(cls, model: str, commit: str, tokenizer: str = "") -> "CheckedSource":
+        """Locate the model's files and check those that are on this disk now, even if they come from a hub."""
+        files = locate(model, commit, tokenizer=tokenizer)
+        if files.gguf:
+            extra_package("gguf", "gguf", "Reading a GGUF file")
+            return cls(files, "causal")
+        listing = files.listing()
+        description = describe(listing)
+        return cls(files, require_kind(description.architecture), listing, description)
+
+    def with_kept(self, options: LoadingOptions) -> "CheckedSource":
+        """Return the source that reads the network of a GGUF file where it was kept earlier, if it was."""
+        if not self.files.gguf:
+            return self
+        key = key_of(self.files.digests[self.files.gguf], str(options.dtype))
+        return replace(self, key=key, kept=GgufCache.of_user().find(key))
+
+    @property
+    def where(self) -> str:
+        """The path of the folder or GGUF file, for messages."""
+        return str(self.files.folder / self.files.gguf)
+
+    @property
+    def notes(self) -> list[str]:
+        """The findings in the files that the checks ignored, in sentences."""
+        return list(self.description.notes) if self.description else []
+
+    @property
+    def quantisation(self) -> Quantisation | None:
+        """The quantisation of the weights; None if they are not, and for GGUF files."""
+        return self.description.quantisation if self.description else None
+
+    @property
+    def parameters(self) -> int:
+        """The number of stored parameters; 0 if it is unknown."""
+        return self.description.weights.parameters if self.description else 0
+
+    @property
+    def stored_dtype(self) -> str:
+        """The number format of most of the stored weights; that of GGUF files, which are de-quantised, is float32."""
+        return self.description.weights.dtype if self.description else "float32"
+
+    def folder(self) -> AbstractContextManager[Path]:
+        """Return a context with a folder that holds only what was checked."""
+        if self.listing is None or self.description is None:
+            return nullcontext(self.kept or self.files.path(self.files.gguf).parent)
+        return clean_folder(self.files, self.listing, self.description.config)
+
+    def arguments(self, folder: Path) -> dict[str, Any]:
+        """Return the arguments with which the loaders of transformers read these files and nothing else."""
+        arguments: dict[str, Any] = {"pretrained_model_name_or_path": folder, "local_files_only": True}
+        if self.files.gguf and not self.kept:
+            return arguments | {"gguf_file": self.files.path(self.files.gguf).name}
+        return arguments | {"trust_remote_code": False}
+
+    @property
+    def remedy(self) -> str:
+        """The next step where files are damaged."""
+        return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."
+
+
+# Errors that the loaders of transformers raise for broken files.
+
+
+LOADING_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    RuntimeError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    ImportError,
+    SafetensorError,
+    StrictDataclassError,
+    struct.error,
+)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of the error's message as a sentence."""
+    return str(error).strip().split("\n")[0].rstrip(".: ") + "."

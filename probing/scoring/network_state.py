@@ -18,12 +18,11 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from probing.model_source import ATTENTION
-from probing.scoring.cpu_products import fast_products
+from probing.scoring.products import fast_products
 from probing.scoring.quantised import exact_products
 
 # For how long answers are taken in one entry into the scoring state.
 HELD_SECONDS = 0.05
-
 ParametersT = ParamSpec("ParametersT")
 AnswerT = TypeVar("AnswerT")
 

@@ -1,16 +1,22 @@
-"""Tree of the distinct prefixes of a window's statements, and its packing into rows that a transformer can compute.
-
-Nodes are numbered depth first, so that the descendants of a node are the numbers between it and its `end`. Comparing
-numbers therefore tells which nodes are ancestors of which, and that is the whole attention mask.
-"""
+"""Tree of the distinct prefixes of a window's statements, and its packing into rows of one pass."""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import torch
+from transformers import DynamicCache
 
 from probing.arrays import Bools, Ints
+from probing.scoring.tensors import to_device
+
+# Tree of the distinct prefixes of a window's statements, and its packing into rows that a transformer can compute.
+#
+# Nodes are numbered depth first, so that the descendants of a node are the numbers between it and its `end`. Comparing
+# numbers therefore tells which nodes are ancestors of which, and that is the whole attention mask.
+
 
 # Cost of a place that a row leaves free, in nodes that another row repeats. It is below 1 because a free place is
 # padding only if other rows of the batch are longer.
@@ -136,3 +142,170 @@ class PrefixTree:
 
         shortest = lengths[bisect_left(lengths[:-1], True, key=suffices)]
         return sorted(self.rows(nodes, shortest, computed), key=lambda row: len(row[0]), reverse=True)
+
+
+# Packing of a prefix tree's nodes into rows and batches that a transformer computes in one pass.
+
+
+# Long rows repeat fewer ancestors; short rows spend less on attention between unrelated statements.
+NODES_PER_ROW = 256
+# Repeated nodes are computed once, in a pass before the others, where this saves so large a share of all positions.
+MIN_SAVING = 0.1
+
+
+class PackedRow(NamedTuple):
+    """Nodes to compute in one row of a batch.
+
+    `repeated`: how many of the first nodes belong to another row; `past`: ancestors of the nodes in the KV cache.
+    """
+
+    nodes: Ints
+    repeated: int
+    past: Ints
+
+
+@dataclass(frozen=True)
+class PackedBatch:
+    """Rows in one table: `table` has their nodes, `past` their cached ancestors; shape (rows, longest), padded by -1.
+
+    `place`: each node's place in the flattened table, shape (nodes,); -1 if it is not in the batch or only repeated.
+    """
+
+    table: Ints
+    past: Ints
+    place: Ints
+
+    @classmethod
+    def of(cls, tree: PrefixTree, rows: Sequence[PackedRow]) -> "PackedBatch":
+        table, past = _padded([row.nodes for row in rows]), _padded([row.past for row in rows])
+        place = np.full(len(tree.token), -1)
+        for index, row in enumerate(rows):
+            place[row.nodes[row.repeated :]] = index * table.shape[1] + np.arange(row.repeated, len(row.nodes))
+        return cls(table, past, place)
+
+
+# Keys and values of the prefixes that earlier rounds computed, by node of the prefix tree.
+
+
+class KVCache:
+    """Keys and values of each layer for nodes with a child that is computed too; shape (places, heads, size).
+
+    It holds the first `capacity` such nodes; later ones are computed again whenever they are needed. `nodes`: hold only
+    these.
+    """
+
+    def __init__(self, tree: PrefixTree, capacity: int, nodes: Ints | None = None) -> None:
+        self._tree = tree
+        self.capacity = capacity
+        self._held = np.zeros(len(tree.token), bool)
+        self._held[tree.parent[tree.inner & (tree.parent >= 0)] if nodes is None else nodes] = True
+        self._place = np.full(len(tree.token), -1)
+        self._count = 0
+        self._layers: list[list[torch.Tensor]] = []
+
+    @property
+    def cached(self) -> Bools:
+        """Tell which nodes are in the cache, shape (nodes,)."""
+        return self._place >= 0
+
+    @property
+    def room(self) -> int:
+        """The number of nodes that can be added."""
+        return self.capacity - self._count
+
+    def missing(self, nodes: Ints) -> Ints:
+        """Return what must be computed for these nodes: they and their ancestors that are not cached, ascending."""
+        path = self._tree.with_ancestors(nodes)
+        return path[~self.cached[path]]
+
+    def cached_ancestors(self, nodes: Ints) -> Ints:
+        """Return the cached ancestors of nodes that are about to be computed, ascending."""
+        path = self._tree.with_ancestors(nodes)
+        return np.setdiff1d(path[self.cached[path]], nodes)
+
+    def gather(self, past: Ints) -> DynamicCache:
+        """Return a cache for the network that holds the given nodes; the network's pass appends the new ones to it.
+
+        `past`: cached nodes, shape (rows, nodes), -1 if a row has fewer. Each layer has shape (rows, heads, nodes,
+        size).
+        """
+        network_cache = DynamicCache()
+        if past.shape[1]:
+            index = _on_devices(np.where(past < 0, 0, self._place[past]), self._layers)
+            for number, (keys, values) in enumerate(self._layers):
+                places = index[keys.device]
+                network_cache.update(keys[places].transpose(1, 2), values[places].transpose(1, 2), number)
+        return network_cache
+
+    def add(self, network_cache: DynamicCache, past: int, place: Ints) -> None:
+        """Store what a pass has appended after its first `past` keys.
+
+        `place`: the place of each node in the flattened batch, -1 if it has none. If memory runs out here, only nodes
+        that are complete in every layer count as cached.
+        """
+        new = np.flatnonzero(self._held & ~self.cached & (place >= 0))[: self.capacity - self._count]
+        end = self._count + len(new)
+        room = min(max(end, self._count + self._count // 4), self.capacity)
+        computed = [(layer.keys, layer.values) for layer in network_cache.layers]
+        index = _on_devices(place[new], computed)
+        self._layers = self._layers or [[_no_places(tensor) for tensor in layer] for layer in computed]
+        for layer, tensors in zip(self._layers, computed, strict=True):
+            for side, tensor in enumerate(tensors):
+                places, length = index[tensor.device], tensor.shape[2] - past
+                layer[side] = _with_room(layer[side], room)
+                layer[side][self._count : end] = tensor[places // length, :, past + places % length]
+        self._place[new] = np.arange(self._count, end)
+        self._count = end
+
+
+def pack(tree: PrefixTree, nodes: Ints, cache: KVCache | None) -> list[PackedRow]:
+    """Pack the nodes and their missing ancestors into rows of about the same length, the longest first."""
+    missing = cache.missing(nodes) if cache else nodes
+    levels = int(tree.depth[missing].max() - tree.depth[missing].min())
+    rows = tree.even_rows(missing, max(NODES_PER_ROW, 2 * levels), cache.cached if cache else None)
+    nothing = np.zeros(0, np.int64)
+    return [PackedRow(row, repeated, cache.cached_ancestors(row) if cache else nothing) for row, repeated in rows]
+
+
+def often_repeated(rows: Sequence[PackedRow]) -> Ints:
+    """Return the nodes that some rows repeat, ascending; none where computing them beforehand would save little.
+
+    They contain their own missing ancestors. The examples before all questions of a relation are the usual case.
+    """
+    repeated = np.concatenate([row.nodes[: row.repeated] for row in rows])
+    positions = sum(len(row.nodes) for row in rows)
+    return np.unique(repeated) if len(repeated) >= MIN_SAVING * positions else repeated[:0]
+
+
+def within_capacity(rows: list[PackedRow], capacity: int) -> list[PackedRow]:
+    """Return the first rows, as many as have keys and values for at most `capacity` positions, but at least one."""
+    past = np.maximum.accumulate([len(row.past) for row in rows])
+    positions = np.arange(1, len(rows) + 1) * (len(rows[0].nodes) + past)
+    return rows[: max(int((positions <= capacity).sum()), 1)]
+
+
+def _padded(rows: Sequence[Ints]) -> Ints:
+    """Arrange rows as a table of shape (rows, longest), padded by -1."""
+    table = np.full((len(rows), max(map(len, rows))), -1)
+    for index, row in enumerate(rows):
+        table[index, : len(row)] = row
+    return table
+
+
+def _on_devices(index: Ints, layers: Sequence[Sequence[torch.Tensor]]) -> dict[torch.device, torch.Tensor]:
+    """Copy the index to every device that holds a layer."""
+    return {device: to_device(index, device) for device in {keys.device for keys, _ in layers}}
+
+
+def _no_places(tensor: torch.Tensor) -> torch.Tensor:
+    """Return an empty store for a layer's keys or values, which have shape (rows, heads, places, size)."""
+    return tensor.new_empty(0, tensor.shape[1], tensor.shape[3])
+
+
+def _with_room(stored: torch.Tensor, places: int) -> torch.Tensor:
+    """Return the stored tensor itself if it has that many places, else a larger copy."""
+    if len(stored) >= places:
+        return stored
+    larger = stored.new_empty(places, *stored.shape[1:])
+    larger[: len(stored)] = stored
+    return larger

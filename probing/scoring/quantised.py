@@ -20,9 +20,8 @@ from safetensors import safe_open
 from transformers import AutoConfig, BitsAndBytesConfig, PreTrainedConfig, PreTrainedModel
 
 from probing.errors import BadInput, BadWeights, UnsupportedModel
-from probing.files.headers import Tensor, Tensors
 from probing.files.listing import parse_json
-from probing.files.quantisation import KEY, Quantisation, read_quantisation
+from probing.files.weights import KEY, Quantisation, Tensor, Tensors, read_quantisation
 
 # The classes of bitsandbytes by which linear layers are replaced.
 FOUR_BITS, EIGHT_BITS = "Linear4bit", "Linear8bitLt"

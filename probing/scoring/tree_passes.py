@@ -13,9 +13,15 @@ import torch
 from probing.arrays import Bools, Floats, Ints
 from probing.language_model import Verb
 from probing.scoring.hf_model import HFModel
-from probing.scoring.kv_cache import KVCache
-from probing.scoring.packing import PackedBatch, PackedRow, often_repeated, pack, within_capacity
-from probing.scoring.prefix_tree import PrefixTree
+from probing.scoring.prefix_tree import (
+    KVCache,
+    PackedBatch,
+    PackedRow,
+    PrefixTree,
+    often_repeated,
+    pack,
+    within_capacity,
+)
 from probing.scoring.tensors import computed_values, token_log_probs
 
 ResultT = TypeVar("ResultT")

@@ -4,8 +4,7 @@ from typing import Any
 
 import torch
 
-from probing.errors import BadConfig, BrokenTokenizer, NonFiniteScores
-from probing.scoring.panics import AGAIN
+from probing.errors import AGAIN, BadConfig, BrokenTokenizer, NonFiniteScores
 
 RUNS = ("a", "Z", "0", " ", "\n", "\t", ".", "-", "_", "é", "中", "ab")
 # Ordinary text, and runs on which nested repetitions in a regular expression take a time that doubles with each letter.

@@ -8,7 +8,7 @@ from transformers import PreTrainedTokenizerBase
 from probing.kinds import Kind
 from probing.scoring.filling import IN_CONTEXT, OPTIONS_PER_WINDOW, blanks
 from probing.scoring.load import MODEL_CLASSES
-from probing.scoring.tokenizer_loading import load_tokenizer
+from probing.scoring.networks import load_tokenizer
 
 # English words without content of their own, which cannot be the answer to a question.
 STOP_WORDS = frozenset(

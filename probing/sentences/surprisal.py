@@ -13,19 +13,17 @@ import numpy as np
 import pandas as pd
 
 from probing.arrays import Floats, Ints
-from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
+from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel, without_panics
 from probing.language_model import PLL, LanguageModel, OptionScores, Scoring, Spans
 from probing.model_source import ModelSource, refuse_without_effect
 from probing.options import declared, option
+from probing.probes.perplexity import scored_sentences, without_probability
 from probing.probes.probe import unless_too_long
-from probing.probes.whole_sentences import scored_sentences, without_probability
-from probing.scoring.panics import without_panics
 from probing.settings import Settings
 from probing.start import AUTO, normalised_start
 
 By = Literal["word", "token", "sentence"]
 Base = Literal["2", "e"]
-
 WORD = re.compile(r"\S+")
 UNITS: dict[Base, tuple[str, float]] = {"2": ("bits", float(np.log(2))), "e": ("nats", 1.0)}
 SENTENCES_PER_TABLE = 1000

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from random import Random
 from typing import Literal
 
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
-from probing.statements.examples import Examples
-from probing.template import Prompt, prompt, without_subject
+from probing.template import BLANK_TEXT, Prompt, prompt, without_subject
 
 
 @dataclass(frozen=True)
@@ -104,3 +104,85 @@ PROMPTINGS: dict[PromptingName, Prompting] = {
     "shared-few-shot": shared_few_shot,
     "cascade": cascade,
 }
+
+
+# Examples of few-shot prompts that the items of a relation share, and the messages of a chat (docs/methods.md).
+
+
+INSTRUCTION = "Fill in the blank: {}"
+
+
+class Examples:
+    """The examples that stand before the items of a relation: `count` of its other items.
+
+    A seed draws their order. All items are shown the first of this order, except those that an item rules out, so that
+    prompts have long common beginnings. None is the item itself or has its subject, and the answer of the last is not
+    right for the item.
+    """
+
+    def __init__(self, relation: Relation, count: int, seed: int) -> None:
+        self._relation, self._count = relation, count
+        items = sorted(relation.pool or relation.items, key=lambda item: item.index)
+        self._order = Random(f"few-shot {seed} {relation.label}").sample(items, len(items)) if count else []
+
+    def before(self, item: Item) -> tuple[Item, ...]:
+        """Return the examples before an item; raise `BadInput` where the relation has too few."""
+        if not self._count:
+            return ()
+        if not self.are_enough(item):
+            raise BadInput(
+                f"Relation {self._relation.id} has too few items to show {self._count} others before each.",
+                "Show fewer examples (few_shot or shots), or choose other relations.",
+            )
+        others = self._others(item)
+        shown = tuple(islice(others, self._count))
+        last = next((other for other in chain(shown[-1:], others) if self._may_be_last(other, item)), None)
+        if last:
+            return (*shown[:-1], last)
+        place = max(place for place, other in enumerate(shown) if self._may_be_last(other, item))
+        return (*shown[:place], *shown[place + 1 :], shown[place])
+
+    def are_enough(self, item: Item) -> bool:
+        """Tell whether the relation has enough examples for an item, in whatever order."""
+        count = sum(1 for _ in islice(self._others(item), self._count))
+        return count == self._count and any(self._may_be_last(other, item) for other in self._others(item))
+
+    def _others(self, item: Item) -> Iterator[Item]:
+        """Yield the items that may be shown before an item, in the order that was drawn."""
+        for other in self._order:
+            same_id = bool(item.subject_id) and other.subject_id == item.subject_id
+            if other.index != item.index and other.subject != item.subject and not same_id:
+                yield other
+
+    def _may_be_last(self, other: Item, item: Item) -> bool:
+        options = self._relation.options_of(item)
+        return right_answer(self._relation, other) not in {options[answer] for answer in item.answers}
+
+
+def right_answer(relation: Relation, item: Item) -> str:
+    """Return the right answer that an example shows: the first, where there are several."""
+    return relation.options_of(item)[item.answers[0]]
+
+
+def as_context(relation: Relation, examples: Sequence[Item], template: int) -> str:
+    """Return the examples as statements with their answers, one in each line."""
+    lines = (
+        prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill(right_answer(relation, item))
+        for item in examples
+    )
+    return "".join(f"{line.text}\n" for line in lines)
+
+
+def as_messages(relation: Relation, examples: Sequence[Item], item: Item, template: int) -> tuple[str, ...]:
+    """Return the messages of a chat, the user's and the assistant's in turn, which end with the question on an item."""
+    answered = (
+        message
+        for example in examples
+        for message in (_question(relation, example, template), right_answer(relation, example))
+    )
+    return (*answered, _question(relation, item, template))
+
+
+def _question(relation: Relation, item: Item, template: int) -> str:
+    sentence = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+    return INSTRUCTION.format(sentence.fill(BLANK_TEXT, BLANK_TEXT).text)

@@ -1,6 +1,7 @@
-"""What a study has measured: tidy scores of all models on all benchmarks, their results on disk, tables and charts."""
+"""What a study has measured: tidy scores of all models on all benchmarks, and the chart over steps of a training."""
 
-from collections.abc import Mapping, Sequence
+import html
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -9,16 +10,20 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.breakdown import OVERALL
-from probing.analysis.trajectories import Changes, changes, relative_to_first
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.steps import Changes, changes, relative_to_first
+from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.errors import BadInput
+from probing.extras import graph_objects
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.probe import shared_tags
-from probing.results.kept_rows import refuse_without_rows
 from probing.results.result import Result
+from probing.results.rows import refuse_without_rows
 from probing.revisions import position
-from probing.studies.chart import trajectory_chart
+
+# What a study has measured: tidy scores of all models on all benchmarks, their results on disk, tables and charts.
+
 
 PAIR_COLUMNS = ["model", "benchmark", "commit", "version", "probe"]
 POINT_COLUMNS = ["revision", "commit", "step", "tokens"]
@@ -225,3 +230,83 @@ def _point(revision: str, record: Mapping[str, Any]) -> dict[str, Any]:
 def _in_front(cells: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
     """Return rows or scores with the same cells in front of each."""
     return pd.concat([pd.DataFrame(dict(cells), index=table.index).astype(POINT_TYPES), table], axis=1)
+
+
+# The chart of a sweep: scores over a training with their intervals, and a menu that selects a breakdown.
+
+
+TASK = "The chart of a sweep"
+MOST_GROUPS = 40  # lines of a breakdown; more cannot be told apart
+
+
+def trajectory_chart(scores: pd.DataFrame, metric: str, title: str) -> Any:
+    """Return a chart of one metric over steps, or over the names of revisions where one of them states no step.
+
+    `scores`: tidy scores of the metric with the columns `revision` and `step`, in the order of the training. A
+    breakdown with more than 40 groups shows the first ones by name. Bars are 95 % intervals.
+    """
+    library = graph_objects(TASK)
+    figure = library.Figure()
+    has_steps = bool(scores["step"].notna().all())
+    shown: list[str] = []
+    dimensions = list(dict.fromkeys([OVERALL, *scores["dimension"]]))
+    for dimension in dimensions:
+        for trace in _traces(
+            library, scores[scores["dimension"] == dimension], has_steps, visible=dimension == OVERALL
+        ):
+            figure.add_trace(trace)
+            shown.append(dimension)
+    figure.update_layout(
+        title={"text": html.escape(title)},
+        xaxis={
+            "title": {"text": "step" if has_steps else "revision"},
+            "type": "linear" if has_steps else "category",
+            "fixedrange": False,
+        },
+        yaxis={"title": {"text": html.escape(metric)}},
+        template=chart_template(LIGHT),
+        showlegend=True,
+        legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"},
+        margin={"t": 120, "b": 40},
+        colorway=list(LIGHT.series),
+        hovermode="x unified",
+        updatemenus=[
+            {**trace_menu(dimensions, shown), "y": 1.12, "yanchor": "top"},
+            *([_axis_menu()] if has_steps else []),
+        ],
+    )
+    return figure
+
+
+def _traces(library: Any, scores: pd.DataFrame, has_steps: bool, visible: bool) -> Iterator[Any]:
+    """Yield one line for each group of a dimension."""
+    for group in sorted(scores["group"].unique())[:MOST_GROUPS]:
+        line = scores[scores["group"] == group]
+        values = line["value"].astype(float)
+        yield library.Scatter(
+            x=line["step"].astype(int) if has_steps else line["revision"].map(html.escape),
+            y=values,
+            name=html.escape(str(group)),
+            mode="lines+markers",
+            visible=visible,
+            showlegend=True,
+            error_y={
+                "type": "data",
+                "symmetric": False,
+                "array": line["high"].astype(float) - values,
+                "arrayminus": values - line["low"].astype(float),
+                "thickness": 1,
+            },
+            customdata=line["revision"].map(html.escape),
+            hovertemplate="%{y:.3f} (%{customdata})",
+        )
+
+
+def _axis_menu() -> dict[str, object]:
+    """Return the menu that draws early steps further apart; step 0 has no place on a logarithmic axis."""
+    kinds = {"linear steps": "linear", "logarithmic steps": "log"}
+    buttons = [
+        {"label": label, "method": "relayout", "args": [{"xaxis.type": kind, "xaxis.autorange": True}]}
+        for label, kind in kinds.items()
+    ]
+    return {"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.12, "yanchor": "top"}

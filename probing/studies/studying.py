@@ -29,9 +29,8 @@ from probing.studies.arguments import (
     StudyArguments,
     read_config,
 )
-from probing.studies.chart import TASK
 from probing.studies.checkpoints import ALL, checkpoints, in_words
-from probing.studies.study import CONFIG, Pair, Study, Sweep, joined_pairs, pair_scores
+from probing.studies.study import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
 from probing.studies.turns import Reporter, Turn, take_turns
 
 Named = str | Path | Mapping[str, Any]

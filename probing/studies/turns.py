@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from probing.analysis.breakdown import OVERALL
+from probing.analysis.breakdowns import OVERALL
 from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput, ProbingError
 from probing.language_model import LanguageModel

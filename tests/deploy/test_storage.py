@@ -9,11 +9,11 @@ from django.test import Client
 from moto.server import ThreadedMotoServer
 from pytest_django.fixtures import Settings
 
+from leaderboard.figures import artefacts
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
 from leaderboard.settings import artefact_storage
-from leaderboard.stored import artefacts
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub

@@ -5,8 +5,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from probing.formats.geography import typed_sentences
-from probing.judging.forms import empty_lines, read_form
-from probing.judging.page import write_page
+from probing.judging.forms import empty_lines, read_form, write_page
 from tests.probing.judging.judged import rows, write_benchmark
 
 

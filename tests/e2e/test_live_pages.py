@@ -18,7 +18,6 @@ SELECT_HEADING = "getSelection().selectAllChildren(document.querySelector('h1'))
 SELECTED = "getSelection().toString()"
 ONLY_WIDE_TABLES_ARE_STOPS = """[...document.querySelectorAll(".scroll")].every(
   (box) => (box.scrollWidth > box.clientWidth) === box.hasAttribute("tabindex"))"""
-
 # A browser whose reader allows notifications; it lists those that a page has shown.
 NOTIFICATIONS = """window.notifications = [];
   window.Notification = class {

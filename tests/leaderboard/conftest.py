@@ -1,5 +1,6 @@
-"""What the site's tests share: a data folder of their own, tiny models, and a hub that serves them."""
+"""What the site's tests share: a data folder of their own, tiny models, a hub, and runs of every probe."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,25 +9,31 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings
 
+from leaderboard.figures import benchmarks
+from leaderboard.figures.comparisons import compared_results
+from leaderboard.figures.highlights import stored_highlights
+from leaderboard.figures.item_rows import matching
+from leaderboard.figures.ranks import refresh_standings, restore_figures
 from leaderboard.intake.embedded import embedded_server
-from leaderboard.lists.compared_runs import compared_results
 from leaderboard.models import Benchmark, Run
-from leaderboard.probe_pages.culture.entropies import variety
-from leaderboard.probe_pages.culture.predictions import predicted
-from leaderboard.probe_pages.culture.sides import versions
-from leaderboard.probe_pages.diversity import group_sizes
-from leaderboard.probe_pages.perplexity_comparison import ranks
+from leaderboard.operations.published import load
+from leaderboard.pages.benchmark_sections import group_sizes
+from leaderboard.probes.culture.pair_sections import predicted
+from leaderboard.probes.culture.sides import versions
+from leaderboard.probes.culture.variety import variety
+from leaderboard.probes.perplexity import ranks
 from leaderboard.settings import embedded_redis_socket
-from leaderboard.stored import benchmarks, chance
-from leaderboard.stored.highlights import stored_highlights
-from leaderboard.stored.item_rows import matching
-from leaderboard.stored.ranks import refresh_standings, restore_figures
 from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.leaderboard import factories as make
+from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run
+from tests.leaderboard.probes.culture_runs import culture_run_of
+from tests.probing.formats.dlama_folder import DlamaFolder
 from tests.remembered import remembered
 from tests.tiny_models import build_bert, build_gpt2
+
+# What the site's tests share: a data folder of their own, tiny models, and a hub that serves them.
 
 
 @pytest.fixture(autouse=True)
@@ -55,7 +62,7 @@ def data(settings: Settings, tmp_path: Path) -> Iterator[Path]:
 def baselines_computed_once() -> Iterator[None]:
     """Compute the baselines of the same benchmark once, not for each test that imports it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(chance, "baseline_scores", remembered(chance.baseline_scores))
+        patch.setattr(benchmarks, "baseline_scores", remembered(benchmarks.baseline_scores))
         yield
 
 
@@ -172,3 +179,77 @@ def answered(site: Site) -> Site:
     restore_figures(site.benchmark)
     refresh_standings(site.benchmark)
     return site
+
+
+# Benchmarks and runs that the tests of several probes' pages share.
+
+
+@pytest.fixture
+def geography(db: None, tmp_path: Path) -> Benchmark:
+    folder = tmp_path / "triples"
+    folder.mkdir()
+    (folder / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
+    return benchmarks.install("geography", folder, "geography")[0]
+
+
+@pytest.fixture
+def cities(db: None, tmp_path: Path) -> Run:
+    """A major fact type with 24 sentences, of which 4 are leaky, and the two minor ones of before."""
+    named = [("City", "Egypt", 16), ("Egypt Town", "Egypt", 4), ("Village", "France", 4)]
+    triples = [
+        {"fact_type": "city_country", "subject": f"{name} {number}", "objects": [country]}
+        for name, country, many in named
+        for number in range(many)
+    ]
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in [*triples, *TRIPLES[2:]]))
+    return cloze_run(benchmarks.install("geography", tmp_path, "cities")[0], make.model("org/encoder", kind="masked"))
+
+
+@pytest.fixture
+def encoder(geography: Benchmark) -> Run:
+    return cloze_run(geography, make.model("org/encoder", kind="masked"))
+
+
+@pytest.fixture
+def generator(geography: Benchmark) -> Run:
+    return cloze_run(geography, make.model("org/generator", kind="causal"))
+
+
+@pytest.fixture
+def culture(db: None, tmp_path: Path) -> Benchmark:
+    folder = DlamaFolder(tmp_path / "pairs")
+    folder.add_arabic()
+    return benchmarks.install("dlama", folder.write(), "culture")[0]
+
+
+@pytest.fixture
+def culture_run(culture: Benchmark) -> Run:
+    return culture_run_of(culture, "org/one")
+
+
+@pytest.fixture
+def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) -> Run:
+    """A paper's figures of the same model."""
+    sides = [("culture", "Arab", 0.336), ("culture", "West", 0.23)]
+    sides += [("relation_culture", "P37 Arab", 0.9), ("relation_culture", "P37 West", 0.8)]
+    about = {"metric": "p_at_1", "n": 100, "low": None, "high": None}
+    row = {
+        "model": "org/one",
+        "name": "One",
+        "kind": "masked",
+        "parameters": None,
+        "settings": {"pair": "arab-west", "language": "ar"},
+        "reference": "Table 1",
+        "scores": [{**about, "dimension": where, "group": group, "value": value} for where, group, value in sides],
+    }
+    content = {
+        "source": {"title": "A paper", "authors": "A. Author", "year": 2023, "url": "https://example.org"},
+        "benchmark": {"slug": "culture", "title": "Culture", "version": "published", "probe": "ranking"},
+        "differs": "Other facts.",
+        "rows": [row],
+    }
+    folder = tmp_path / "published"
+    folder.mkdir()
+    (folder / "paper.json").write_text(json.dumps(content))
+    load(folder)
+    return Run.objects.get(provenance=Run.Provenance.PUBLISHED)

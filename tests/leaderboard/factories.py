@@ -15,8 +15,8 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.utils import timezone
 
+from leaderboard.figures import benchmarks
 from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
-from leaderboard.stored import benchmarks
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.benchmark import Benchmark as Content
@@ -26,8 +26,7 @@ from probing.part_runner import probe_part
 from probing.plan import plan_of
 from probing.probes import probe_of
 from probing.probes.multiple_choice import MultipleChoice
-from probing.results.option_labels import option_ranges, ranges_as_json
-from probing.results.row_file import OPTIONS
+from probing.results.rows import OPTIONS, option_ranges, ranges_as_json
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel

@@ -8,8 +8,8 @@ from types import TracebackType
 from probing.formats import FORMATS
 from probing.language_model import LanguageModel
 from probing.measuring.limits import Limits
+from probing.measuring.messages import Task
 from probing.measuring.process import Loaded
-from probing.measuring.protocol import Task
 from probing.part_runner import Observer, Start, probe_part
 from probing.plan import Part, plan_of
 from probing.results.joining import PartResult

@@ -6,9 +6,9 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
-from leaderboard.stored import benchmarks
 from tests.leaderboard import factories as make
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

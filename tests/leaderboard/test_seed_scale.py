@@ -3,11 +3,11 @@
 import pytest
 from django.test import Client
 
-from leaderboard.lists.pace import recent_rates
-from leaderboard.lists.runs import benchmarks
+from leaderboard.figures import item_rows
+from leaderboard.figures.item_rows import ItemFilter
+from leaderboard.figures.queued_runs import recent_rates
+from leaderboard.figures.runs import benchmarks
 from leaderboard.models import Model, Run, RunPart, RunRank, Score
-from leaderboard.stored import item_rows
-from leaderboard.stored.item_rows import ItemFilter
 from probing.errors import BadInput
 from tests.leaderboard import factories as make
 from tests.tools.seed_scale import fill

@@ -14,7 +14,6 @@ from probing.errors import BadInput
 from tests.fakes import FakeModel
 
 ROOT = Path(__file__).parents[2]
-
 # The arguments that replace good ones, and the sentence that answers them.
 TRIED: list[tuple[dict[str, Any], str]] = [
     ({"limit": "3"}, "limit cannot be '3'. Give it a value of type whole number."),

@@ -14,7 +14,7 @@ import pytest
 from probing.catalog import download, how_checked, open_benchmark
 from probing.errors import BadInput, DigestMismatch, SourceUnavailable
 from probing.formats import FORMATS, bear
-from probing.formats.own_templates import own_templates
+from probing.formats.own_wordings import own_templates
 from probing.known_benchmarks import CATALOG, Download, KnownBenchmark, known_benchmark
 from probing.probes import PROBES
 from probing.settings import Settings

@@ -9,7 +9,7 @@ import pytest
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.results.tokens import read_tokens
+from probing.results.token_scores import read_tokens
 from probing.runner import run
 from tests.fakes import FakeModel
 from tests.tiny_models import build_bert, build_gpt2

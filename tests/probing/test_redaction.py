@@ -2,7 +2,7 @@
 
 import pytest
 
-from probing.redaction import without_assigned_secrets, without_secrets
+from probing.errors import without_assigned_secrets, without_secrets
 
 
 @pytest.mark.parametrize(

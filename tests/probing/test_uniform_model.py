@@ -4,13 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.baselines import UniformModel
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.language_model import LanguageModel, Scoring
 from probing.probes import PROBES
 from probing.settings import Settings
 from probing.template import prompt
-from probing.uniform_model import UniformModel
 
 REQUESTS = [(prompt("[X] lies in [Y].", "Oslo"), ("Norway", "Peru", "Spain")), (prompt("[Y]", ""), ("Rome",))]
 BENCHMARKS = {

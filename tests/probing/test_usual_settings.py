@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, format_of
-from probing.formats.files import PLAN_FILE
+from probing.formats.reading import PLAN_FILE
 from probing.known_benchmarks import EMBEDDED
 from probing.probes import PROBES
 from probing.usual_settings import UsualSettings, read_usual_settings

@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from probing.scoring.cpu_products import linear
+from probing.scoring.products import linear
 from probing.scoring.tokens import Encoded
 from speed import limits as limits_module
 from speed.limits import SIZES, _one_item, accuracy, causal_bounds, limits, masked_bounds, observe_operations

@@ -18,11 +18,12 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import models, transaction
 
+from leaderboard.figures import benchmarks as benchmarks_module
+from leaderboard.figures import highlights, item_rows
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, RunRank, Score
-from leaderboard.stored import benchmarks, highlights, item_rows
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
-from probing.results.row_file import GROUP_ROWS
+from probing.results.rows import GROUP_ROWS
 from probing.settings import Settings
 
 ORGANISATION = "synthetic"
@@ -117,7 +118,7 @@ def _benchmark(scale: Scale, number: int) -> Benchmark:
         for name in relations:
             lines = [{"sub_label": f"subject {i} of {name}", "answer_idx": i % OPTIONS} for i in range(ITEMS)]
             (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-        return benchmarks.install("bear", folder, slug, f"Synthetic {number + 1}")[0]
+        return benchmarks_module.install("bear", folder, slug, f"Synthetic {number + 1}")[0]
 
 
 def _domain(relation: int) -> str:

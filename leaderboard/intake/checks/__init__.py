@@ -7,11 +7,11 @@ A check returns a sentence for the submitter or raises a `ProbingError`. `examin
 from collections.abc import Callable
 from typing import NamedTuple
 
-from leaderboard.intake.checks import files, identity, weights
-from leaderboard.intake.checks.examination import AlreadyMeasured, Check, Examination, listing_of
+from leaderboard.intake import check_rules
+from leaderboard.intake.check_rules import AlreadyMeasured, Check, Examination, listing_of
 from probing.errors import ProbingError
+from probing.files.hub import allowance
 from probing.files.listing import Listing
-from probing.files.network import allowance
 
 DEADLINE = 10  # seconds for all checks of one model
 MOST_BYTES = 200 * 10**6  # that it may send for them
@@ -61,24 +61,24 @@ def of_listing(check: Callable[[Listing], str]) -> Callable[[Examination], str]:
 
 
 RULES = (
-    Rule("well-formed id", identity.well_formed),
-    Rule("exists", identity.exists, ("well-formed id",)),
-    Rule("public", of_listing(identity.public), ("exists",)),
-    Rule("version pinned", of_listing(identity.version_pinned), ("exists",)),
-    Rule("files safe", of_listing(files.files_safe), ("exists", "public", "version pinned")),
-    Rule("weights format", of_listing(files.weights_format), ("files safe",)),
-    Rule("config readable", files.config_readable, ("files safe",)),
-    Rule("no custom code", files.no_custom_code, ("config readable",)),
-    Rule("architecture known", files.architecture_known, ("config readable",)),
-    Rule("kind", files.kind_known, ("config readable",)),
-    Rule("fast tokenizer", files.fast_tokenizer, ("config readable",)),
-    Rule("start token", files.start_token, ("fast tokenizer", "kind")),
-    Rule(ADAPTER, files.adapter_usable, ("files safe",)),
-    Rule("size", weights.size_accepted, ("weights format",)),
-    Rule("weights intact", weights.weights_intact, ("size", "config readable")),
-    Rule("config fits", weights.config_fits, ("weights intact", "architecture known")),
-    Rule("number format", weights.number_format_chosen, ("weights intact",)),
-    Rule("memory", weights.fits_into_memory, ("number format",)),
-    Rule("not measured already", identity.not_measured_already, ("version pinned", "number format")),
+    Rule("well-formed id", check_rules.well_formed),
+    Rule("exists", check_rules.exists, ("well-formed id",)),
+    Rule("public", of_listing(check_rules.public), ("exists",)),
+    Rule("version pinned", of_listing(check_rules.version_pinned), ("exists",)),
+    Rule("files safe", of_listing(check_rules.files_safe), ("exists", "public", "version pinned")),
+    Rule("weights format", of_listing(check_rules.weights_format), ("files safe",)),
+    Rule("config readable", check_rules.config_readable, ("files safe",)),
+    Rule("no custom code", check_rules.no_custom_code, ("config readable",)),
+    Rule("architecture known", check_rules.architecture_known, ("config readable",)),
+    Rule("kind", check_rules.kind_known, ("config readable",)),
+    Rule("fast tokenizer", check_rules.fast_tokenizer, ("config readable",)),
+    Rule("start token", check_rules.start_token, ("fast tokenizer", "kind")),
+    Rule(ADAPTER, check_rules.adapter_usable, ("files safe",)),
+    Rule("size", check_rules.size_accepted, ("weights format",)),
+    Rule("weights intact", check_rules.weights_intact, ("size", "config readable")),
+    Rule("config fits", check_rules.config_fits, ("weights intact", "architecture known")),
+    Rule("number format", check_rules.number_format_chosen, ("weights intact",)),
+    Rule("memory", check_rules.fits_into_memory, ("number format",)),
+    Rule("not measured already", check_rules.not_measured_already, ("version pinned", "number format")),
 )
 RULES_WITHOUT_ADAPTER = tuple(rule for rule in RULES if rule.name != ADAPTER)

@@ -19,13 +19,13 @@ from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.commands.submit import MARKS
 from leaderboard.management.follow import follow
 from leaderboard.models import Run
-from leaderboard.stored import benchmarks
 from probing.known_benchmarks import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"

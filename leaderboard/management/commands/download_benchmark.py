@@ -6,8 +6,8 @@ from typing import Any
 
 from django.conf import settings
 
+from leaderboard.figures import benchmarks
 from leaderboard.management.base import PlainCommand
-from leaderboard.stored import benchmarks
 from probing.catalog import download, how_checked
 from probing.known_benchmarks import known_benchmark
 

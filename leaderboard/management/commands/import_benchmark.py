@@ -4,17 +4,16 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from leaderboard.figures import benchmarks
+from leaderboard.figures.benchmarks import FORMAT, install_sample, store_rarer_answer
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
-from leaderboard.stored import benchmarks
-from leaderboard.stored.chance import store_rarer_answer
-from leaderboard.stored.graph_samples import FORMAT, install_sample
 from probing.baselines import pair_answers
-from probing.command_line.sample import SAMPLING_OPTIONS, add_sampling_options
+from probing.command_line.benchmarks import SAMPLING_OPTIONS, add_sampling_options
 from probing.errors import BadInput
 from probing.formats import FORMATS
 from probing.plan import plan_of
-from probing.sentences.word_counts import corpus_counts, listed_counts
+from probing.sentences.sentence_files import corpus_counts, listed_counts
 
 
 class Command(PlainCommand):

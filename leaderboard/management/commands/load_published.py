@@ -5,7 +5,7 @@ from typing import Any
 from django.conf import settings
 
 from leaderboard.management.base import PlainCommand
-from leaderboard.probe_pages import published
+from leaderboard.operations import published
 
 
 class Command(PlainCommand):

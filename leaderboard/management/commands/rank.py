@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from leaderboard.figures.ranks import refresh_standings, restore_figures
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
-from leaderboard.stored.ranks import refresh_standings, restore_figures
 
 
 class Command(PlainCommand):

@@ -5,11 +5,11 @@ from typing import Any
 
 from django.db.models import QuerySet
 
+from leaderboard.figures import benchmarks
+from leaderboard.figures.ranks import refresh_standings
+from leaderboard.figures.rescoring import rescore
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import benchmarks, chance
-from leaderboard.stored.ranks import refresh_standings
-from leaderboard.stored.rescoring import rescore
 from probing.errors import BadInput, ProbingError
 from probing.plan import plan_of
 
@@ -41,7 +41,7 @@ class Command(PlainCommand):
             refresh_standings(version)
         if number is None:
             for version in Benchmark.objects.filter(pk__in={run.benchmark_id for run in runs}).exclude(path=""):
-                chance.store_chance(version, plan_of(benchmarks.read(version), version.settings_with({})))
+                benchmarks.store_chance(version, plan_of(benchmarks.read(version), version.settings_with({})))
         self.say(", ".join(f"{count} runs {outcome}" for outcome, count in counts.items()) + ".")
 
 

@@ -13,13 +13,13 @@ from django.conf import settings
 from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
+from leaderboard.figures.artefacts import patiently
 from leaderboard.intake import check_queue, queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.schedule import LANES
-from leaderboard.stored.retry import patiently
 from leaderboard.worker.devices import own_device
 from leaderboard.worker.supervisor import kept_running
-from probing.measuring.parent_death import die_with_parent
+from probing.measuring.limits import die_with_parent
 
 WAKE_SECONDS = 5  # how often an idle worker looks whether Redis still knows it
 

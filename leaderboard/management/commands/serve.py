@@ -5,7 +5,7 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard.lists import renewal
+from leaderboard.figures import kept_lists
 from leaderboard.management.base import PlainCommand
 from leaderboard.serving import web_server
 
@@ -22,5 +22,5 @@ class Command(PlainCommand):
         )
 
     def run(self, *, listen: str, trusted_proxy: str, **options: Any) -> None:
-        renewal.start()
+        kept_lists.start()
         web_server.serve(listen, trusted_proxy)

@@ -7,12 +7,13 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.urls import reverse
 
-from leaderboard.intake import check_job, requests
-from leaderboard.intake.model_names import NEWEST, listed_revisions
+from leaderboard.figures import benchmarks
+from leaderboard.intake import check_job
+from leaderboard.intake import submissions as submissions_module
+from leaderboard.intake.hub import NEWEST, listed_revisions
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.follow import follow
 from leaderboard.models import Submission
-from leaderboard.stored import benchmarks
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, parse
 
@@ -48,7 +49,9 @@ class Command(PlainCommand):
         row = benchmarks.current(benchmark)
         offered = offered_options(probe_named(row.probe))
         chosen = parse(offered, options["set"], f"Benchmark {row.name}")
-        submissions = requests.receive_all(model, [row], chosen, revisions=listed_revisions(revisions), job=False)
+        submissions = submissions_module.receive_all(
+            model, [row], chosen, revisions=listed_revisions(revisions), job=False
+        )
         for submission in submissions:
             check_job.examine_and_settle(submission)
             submission.refresh_from_db()

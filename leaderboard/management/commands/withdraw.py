@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from leaderboard.figures.history import withdraw
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Run
-from leaderboard.stored.changes import withdraw
 from probing.errors import BadInput
 
 

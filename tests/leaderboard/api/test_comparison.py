@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import benchmarks, item_rows
 from probing.__main__ import main
-from probing.analysis.comparison import DIFFERENCE_COLUMNS
+from probing.analysis.paired_tests import DIFFERENCE_COLUMNS
 from probing.known_benchmarks import EMBEDDED
 from probing.results.result import Result
 from tests.fakes import FakeModel

@@ -13,11 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings as SiteSettings
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake import tokens
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.stored import benchmarks
 from probing.results.result import RECORD
-from probing.results.row_file import ITEMS
+from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from probing.start import StartToken, TokenizerFacts
 from tests.fakes import FAKE_CARD, Pupil

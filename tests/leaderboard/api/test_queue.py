@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.api import parameters
-from leaderboard.api import submissions as queue_route
+from leaderboard.api import submission_routes as queue_route
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows

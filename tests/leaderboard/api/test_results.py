@@ -15,14 +15,14 @@ from django.db import transaction
 from django.test import Client
 from pytest_django.fixtures import Settings as SiteSettings
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.stored import benchmarks
 from leaderboard.worker import pushes
 from leaderboard.worker.arrivals import CheckedParts
 from leaderboard.worker.jobs import work_in_lane
 from probing.results.result import RECORD
-from probing.results.row_file import ITEMS
+from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make

@@ -6,9 +6,9 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from leaderboard.display.cells import written
+from leaderboard.figures.ranks import restore_figures
 from leaderboard.models import Run
-from leaderboard.stored.ranks import restore_figures
+from leaderboard.ui.cells import written
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

@@ -14,10 +14,10 @@ from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue, tokens
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import elsewhere
 from leaderboard.worker.run_states import ATTEMPTS
 from probing.formats import FORMATS

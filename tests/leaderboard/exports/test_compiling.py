@@ -17,7 +17,6 @@ from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
-
 SCHEMA = json.loads((Path(__file__).parent / "csl-data.json").read_text(encoding="utf-8"))
 HOSTILE = r"100 % of {A_b} & #1 \LaTeX $x^2$ ~ <tag> ± − × ≈ → ● 10⁻³"
 PAPER = r"""\documentclass{article}

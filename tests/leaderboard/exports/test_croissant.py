@@ -11,10 +11,10 @@ from django.test import Client
 from mlcroissant._src.core.rdf import make_context
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.exports.croissant import CONTEXT
+from leaderboard.exports.data_sets import CONTEXT
+from leaderboard.figures import benchmarks
+from leaderboard.figures.ranks import refresh_standings, restore_figures
 from leaderboard.models import Benchmark
-from leaderboard.stored import benchmarks
-from leaderboard.stored.ranks import refresh_standings, restore_figures
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows

@@ -15,8 +15,8 @@ import pytest
 from django.core.files.storage import storages
 from django.test import Client
 
+from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import benchmarks
 from leaderboard.worker.third_party import import_result
 from probing.catalog import open_benchmark
 from probing.known_benchmarks import CATALOG, EMBEDDED

@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.api.work import handout
-from leaderboard.intake import queue
-from leaderboard.intake.checks import files
-from leaderboard.intake.checks.examination import Check
+from leaderboard.api.work_routes import handout
+from leaderboard.exports.reproduction import command
+from leaderboard.figures import benchmarks
+from leaderboard.intake import check_rules, queue
+from leaderboard.intake.check_rules import Check
 from leaderboard.intake.submissions import Outcome, submit
 from leaderboard.models import Benchmark, Model, Run, WorkerToken
-from leaderboard.probe_pages.reproduction import command
-from leaderboard.stored import benchmarks
 from leaderboard.worker.jobs import probe_run
 from probing.remote.protocol import Handout
 from probing.runner import run as probe
@@ -123,7 +122,7 @@ def test_pickled_and_incomplete_adapters_are_refused(
 
 
 def test_without_peft_no_adapter_is_measured(small: Benchmark, lora: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    monkeypatch.setattr(check_rules, "find_spec", lambda name: None)
     assert "peft is not installed" in of_adapter(submit(NAME, small)).message
 
 

@@ -18,9 +18,9 @@ from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import check_job, check_queue, hub, submissions
 from leaderboard.intake.check_job import Deadline, DeadlinePassed, check
-from leaderboard.intake.checks.examination import Check
+from leaderboard.intake.check_rules import Check
 from leaderboard.intake.embedded import embedded_server
-from leaderboard.intake.requests import receive, receive_all, withdraw
+from leaderboard.intake.submissions import receive, receive_all, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
 from probing.files.listing import Listing
 from tests.hub.local_hub import Hub

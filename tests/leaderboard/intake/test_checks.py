@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.intake import check_rules
 from leaderboard.intake import checks as module
-from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, examine, files, identity, weights
-from leaderboard.intake.checks.examination import Check, Examination
+from leaderboard.intake.check_rules import Check, Examination
+from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, examine
 from leaderboard.models import Benchmark, Model, Run
 from probing.catalog import open_benchmark
 from probing.errors import ProbingError
-from probing.files.headers import Tensor
 from probing.files.listing import Listing
+from probing.files.weights import Tensor
 from probing.plan import plan_of
 from probing.settings import Settings
 from probing.start import SpecialTokens
@@ -24,7 +25,6 @@ from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
 
 Outcome = Callable[..., dict[str, Check]]
-
 STARTER = open_benchmark("starter")
 
 
@@ -277,21 +277,29 @@ LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "to
 @pytest.mark.parametrize(
     ("check", "listing", "message"),
     [
-        (identity.public, LISTING, "Anyone can download it."),
-        (identity.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
-        (identity.public, replace(LISTING, public=False), "private or gated"),
-        (identity.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
-        (identity.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
-        (files.weights_format, LISTING, "Weights are in safetensors."),
-        (files.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
+        (check_rules.public, LISTING, "Anyone can download it."),
+        (check_rules.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
+        (check_rules.public, replace(LISTING, public=False), "private or gated"),
+        (check_rules.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
+        (check_rules.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
+        (check_rules.weights_format, LISTING, "Weights are in safetensors."),
+        (check_rules.weights_format, replace(LISTING, files={"pytorch_model.bin": 1}), "no safetensors weights"),
         (
-            files.weights_format,
+            check_rules.weights_format,
             Listing("org/gguf", "c", {"m.gguf": 1}, Path("folder")),
             "One GGUF file, from the local",
         ),
-        (identity.version_pinned, replace(LISTING, folder=Path("folder")), "by their content: SHA-256 c0ffeec0ffee."),
-        (weights.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
-        (weights.small_enough, replace(LISTING, files={"model.safetensors": 30 * 10**9}), "The weights take 30.0 GB"),
+        (
+            check_rules.version_pinned,
+            replace(LISTING, folder=Path("folder")),
+            "by their content: SHA-256 c0ffeec0ffee.",
+        ),
+        (check_rules.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
+        (
+            check_rules.small_enough,
+            replace(LISTING, files={"model.safetensors": 30 * 10**9}),
+            "The weights take 30.0 GB",
+        ),
     ],
 )
 def test_a_check_of_a_listing_says_what_it_found(
@@ -303,25 +311,35 @@ def test_a_check_of_a_listing_says_what_it_found(
 @pytest.mark.parametrize(
     ("check", "listing", "config", "message"),
     [
-        (files.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
-        (files.architecture_known, LISTING, {}, "does not know the model type ''"),
-        (files.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
-        (files.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
-        (files.fast_tokenizer, Listing("a/b", "c", {"m.gguf": 1}, Path("f")), {"tokenizer": False}, "no tokenizer"),
-        (files.start_token, LISTING, {}, "known when the tokenizer is loaded"),
+        (check_rules.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
+        (check_rules.architecture_known, LISTING, {}, "does not know the model type ''"),
+        (check_rules.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
+        (check_rules.fast_tokenizer, replace(LISTING, files={}), {}, "has no fast tokenizer"),
         (
-            files.start_token,
+            check_rules.fast_tokenizer,
+            Listing("a/b", "c", {"m.gguf": 1}, Path("f")),
+            {"tokenizer": False},
+            "no tokenizer",
+        ),
+        (check_rules.start_token, LISTING, {}, "known when the tokenizer is loaded"),
+        (
+            check_rules.start_token,
             Listing("a/b", "c", {"m.gguf": 1}, Path("f")),
             {"special_tokens": SpecialTokens("<s>")},
             "Texts start with <s> (bos).",
         ),
-        (files.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
-        (files.no_custom_code, LISTING, {"auto_map": {"AutoModel": "x.Y"}}, "config.json of org/name has the key"),
-        (weights.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
-        (weights.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
-        (weights.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
+        (check_rules.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
         (
-            weights.weights_intact,
+            check_rules.no_custom_code,
+            LISTING,
+            {"auto_map": {"AutoModel": "x.Y"}},
+            "config.json of org/name has the key",
+        ),
+        (check_rules.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
+        (check_rules.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 64}, "n_embd is 64"),
+        (check_rules.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
+        (
+            check_rules.weights_intact,
             LISTING,
             {"quantization_config": GPTQ},
             "no weights that are quantised (GPTQ",
@@ -349,7 +367,7 @@ def test_a_check_of_a_config_says_what_it_found(
 def test_the_start_token_is_checked_against_the_model(chosen: Settings, kind: Any, message: str) -> None:
     plan = plan_of(STARTER, chosen)
     examination = Examination("org/name", Benchmark(), plan, listing=LISTING, config={"vocab_size": 400}, kind=kind)
-    assert message in outcome_of(files.start_token, examination)
+    assert message in outcome_of(check_rules.start_token, examination)
 
 
 def outcome_of(check: Callable[[Any], str], subject: object) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from gguf import GGUFWriter
 
-from leaderboard.intake.gguf_header import gguf_config
+from leaderboard.intake.hub import gguf_config
 from probing.errors import BadWeights
 
 

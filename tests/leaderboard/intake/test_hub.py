@@ -6,14 +6,8 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import hub
-from probing.errors import (
-    ModelNotFound,
-    NoSpace,
-    SourceUnavailable,
-    UnsafeModel,
-    UnsupportedModel,
-)
-from probing.files.selection import files_to_load
+from probing.errors import ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.files.listing import files_to_load
 from tests.hub.local_hub import Hub
 
 

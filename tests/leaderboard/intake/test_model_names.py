@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.intake.model_names import ModelName, full_ids, parse_name, refuse_revision, suggestions
+from leaderboard.intake.hub import ModelName, full_ids, parse_name, refuse_revision, suggestions
 from leaderboard.models import Model
 from probing.errors import BadInput
 from tests.leaderboard import factories as make

@@ -7,13 +7,12 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.changed_settings import differences, settings_group
 from leaderboard.intake import number_format
-from leaderboard.intake.checks.examination import Examination
-from leaderboard.intake.checks.weights import number_format_chosen
+from leaderboard.intake.check_rules import Examination, number_format_chosen
 from leaderboard.models import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import TooLarge
-from probing.files.headers import WeightSummary
 from probing.files.listing import Listing
+from probing.files.weights import WeightSummary
 from probing.plan import plan_of
 from probing.settings import Settings
 

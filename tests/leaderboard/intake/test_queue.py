@@ -13,11 +13,11 @@ from rq import Queue
 from rq.job import Job
 
 from leaderboard import schedule
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import check_queue, queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
-from leaderboard.stored import artefacts, benchmarks
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import PATIENCE, kill, manage, until, worker

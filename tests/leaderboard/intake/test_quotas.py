@@ -13,7 +13,7 @@ from pytest_django.fixtures import Settings as DjangoSettings
 from leaderboard.intake import check_queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.quotas import OverQuota, QueueFull, TooFast, TooMany, TooManyOpen
-from leaderboard.intake.requests import receive
+from leaderboard.intake.submissions import receive
 from leaderboard.models import Benchmark, Run, Submission
 from probing.errors import ProbingError
 from tests.leaderboard import factories as make

@@ -10,12 +10,11 @@ from django.db import OperationalError
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from leaderboard.intake import check_job, check_queue, hub, queue, requests
+from leaderboard.figures import benchmarks
+from leaderboard.intake import check_job, check_queue, hub, queue, submissions
 from leaderboard.intake.quotas import TooManyOpen
-from leaderboard.intake.requests import receive, retry, withdraw
-from leaderboard.intake.submissions import submit
+from leaderboard.intake.submissions import receive, retry, submit, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
-from leaderboard.stored import benchmarks
 from probing.errors import BadInput
 from probing.known_benchmarks import EMBEDDED
 from tests.hub.local_hub import Hub
@@ -222,8 +221,8 @@ def test_a_locked_database_asks_the_submitter_to_come_again(small: Benchmark, mo
     def locked(*args: object) -> None:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(requests.quotas, "lock", locked)
-    with pytest.raises(requests.SiteBusy, match="stored nothing"):
+    monkeypatch.setattr(submissions.quotas, "lock", locked)
+    with pytest.raises(submissions.SiteBusy, match="stored nothing"):
         receive("org/causal", small, {})
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from filelock import FileLock
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake.scratch import remove_abandoned, remove_abandoned_downloads, temporary_files
+from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
 
 
 def test_temporary_files_are_removed_with_their_folder(data: Path) -> None:
@@ -26,7 +26,7 @@ def test_temporary_files_are_removed_with_their_folder(data: Path) -> None:
 def test_the_folder_of_a_killed_process_is_removed(data: Path) -> None:
     program = (
         "import os, tempfile\nfrom django.conf import settings\nsettings.configure(DATA=os.environ['DATA'])\n"
-        "from leaderboard.intake.scratch import temporary_files\n"
+        "from leaderboard.intake.disk import temporary_files\n"
         "with temporary_files():\n    tempfile.mkstemp()\n    os._exit(9)\n"
     )
     subprocess.run([sys.executable, "-c", program], env={"DATA": str(data), "PYTHONPATH": ":".join(sys.path)})

@@ -7,10 +7,10 @@ from django.db import connection
 from pytest_django.fixtures import Settings as DjangoSettings
 from safetensors.torch import load_file, save_file
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake import queue, submissions
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.stored import benchmarks
 from probing.errors import BadInput
 from probing.settings import Settings
 from tests.conftest import BearFolder

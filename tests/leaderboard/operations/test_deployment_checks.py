@@ -15,11 +15,11 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.figures import artefacts
 from leaderboard.intake import queue
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import Benchmark, Run, RunEvent, RunPart, WorkerToken
 from leaderboard.operations import deployment_checks as checks
-from leaderboard.stored import artefacts
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site

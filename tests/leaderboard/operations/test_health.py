@@ -11,34 +11,34 @@ from django.utils import timezone
 
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import WorkerToken
-from leaderboard.operations import health
+from leaderboard.operations import site_state
 
 pytestmark = pytest.mark.django_db
 
 
 def test_the_database_and_redis_are_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert health.database().ok
-    assert not health.redis().ok
+    assert site_state.database().ok
+    assert not site_state.redis().ok
     with embedded_server():
-        assert health.redis().ok
+        assert site_state.redis().ok
 
 
 def test_the_storage_is_written_read_and_left_as_it_was(data: Path) -> None:
-    assert health.storage().ok
+    assert site_state.storage().ok
     assert [path for path in (data / "artefacts").rglob("*") if path.is_file()] == []
 
 
 def test_a_storage_that_cannot_be_written_fails(data: Path) -> None:
     (data / "artefacts").write_text("a file where the folder should be")
-    parts = health.Watch().health()
+    parts = site_state.Watch().health()
     assert (parts["storage"].ok, parts["database"].ok) == (False, True)
     assert str(data) not in parts["storage"].message
 
 
 def test_the_age_of_the_newest_worker_is_told() -> None:
-    assert health.workers() == health.Health(False, "No worker has sent a heartbeat for 2 minutes.")
+    assert site_state.workers() == site_state.Health(False, "No worker has sent a heartbeat for 2 minutes.")
     WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
-    health_of_workers = health.workers()
+    health_of_workers = site_state.workers()
     assert health_of_workers.ok and health_of_workers.seconds is not None and health_of_workers.seconds < 30
     assert health_of_workers.message.startswith("1 worker is alive")
 
@@ -47,26 +47,26 @@ def test_a_part_that_raises_fails_without_telling_strangers_why(monkeypatch: pyt
     def fail() -> Any:
         raise OperationalError("could not connect to postgres://user:password@host/name")
 
-    monkeypatch.setitem(health.PARTS, "database", fail)
-    part = health.Watch().health()["database"]
+    monkeypatch.setitem(site_state.PARTS, "database", fail)
+    part = site_state.Watch().health()["database"]
     assert (part.ok, part.message) == (False, "The part database fails; the log says why.")
 
 
 def test_a_part_that_hangs_fails_in_time_and_occupies_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     released = Event()
 
-    def hang() -> health.Health:
+    def hang() -> site_state.Health:
         released.wait(60)
-        return health.Health(True, "late")
+        return site_state.Health(True, "late")
 
-    monkeypatch.setattr(health, "TIMEOUT", 0.3)
-    monkeypatch.setitem(health.PARTS, "queue", hang)
-    watch, before = health.Watch(), active_count()
+    monkeypatch.setattr(site_state, "TIMEOUT", 0.3)
+    monkeypatch.setitem(site_state.PARTS, "queue", hang)
+    watch, before = site_state.Watch(), active_count()
     began = time.monotonic()
     for _ in range(6):
         assert not watch.health()["queue"].ok
     assert time.monotonic() - began < 20
-    assert active_count() - before <= len(health.PARTS)
+    assert active_count() - before <= len(site_state.PARTS)
     released.set()
     watch.threads.shutdown()
     assert watch.health()["queue"].ok
@@ -74,11 +74,11 @@ def test_a_part_that_hangs_fails_in_time_and_occupies_one_thread(monkeypatch: py
 
 def test_an_answer_is_given_again_for_a_few_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     checks = []
-    monkeypatch.setitem(health.PARTS, "storage", lambda: checks.append(1) or health.Health(True, ""))
-    watch = health.Watch()
+    monkeypatch.setitem(site_state.PARTS, "storage", lambda: checks.append(1) or site_state.Health(True, ""))
+    watch = site_state.Watch()
     for _ in range(5):
         watch.health()
     assert len(checks) == 1
-    monkeypatch.setattr(health, "FRESH", 0)
+    monkeypatch.setattr(site_state, "FRESH", 0)
     watch.health()
     assert len(checks) == 2

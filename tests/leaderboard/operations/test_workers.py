@@ -10,7 +10,7 @@ from rq import Worker as RQWorker
 
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import LEASE, RunPart, WorkerToken
-from leaderboard.operations.workers import LiveWorker, live_workers
+from leaderboard.operations.site_state import LiveWorker, live_workers
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db

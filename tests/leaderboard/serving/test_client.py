@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory
 
-from leaderboard.serving.client import client_address
+from leaderboard.serving.limits import client_address
 
 
 @pytest.mark.parametrize(

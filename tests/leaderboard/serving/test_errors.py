@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from leaderboard.api import runs
+from leaderboard.api import run_routes
 
 pytestmark = pytest.mark.django_db
 
@@ -18,8 +18,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Client:
     def fail(*_: Any) -> None:
         raise RuntimeError("the table is gone")
 
-    monkeypatch.setattr(runs.Model.objects, "order_by", fail)
-    monkeypatch.setattr("leaderboard.views.queue.queue", fail)
+    monkeypatch.setattr(run_routes.Model.objects, "order_by", fail)
+    monkeypatch.setattr("leaderboard.pages.queue_page.queue", fail)
     return Client(raise_request_exception=False)
 
 

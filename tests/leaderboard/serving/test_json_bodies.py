@@ -3,7 +3,7 @@
 import pytest
 from django.test import RequestFactory
 
-from leaderboard.serving.json_bodies import read_object
+from leaderboard.serving.errors import read_object
 from probing.errors import BadInput
 
 

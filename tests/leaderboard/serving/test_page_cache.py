@@ -16,10 +16,10 @@ from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
+from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.serving.page_cache import LARGEST, kept
-from leaderboard.stored.ranks import refresh_ranks
-from leaderboard.views.page import LIVE_SECONDS
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.usefixtures("transactional_db")

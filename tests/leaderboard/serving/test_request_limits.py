@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from leaderboard.serving.request_limits import EXPORTS, EXPORTS_OF_ADDRESS, MAX_ADDRESS, MAX_BODY, Exports
+from leaderboard.serving.limits import EXPORTS, EXPORTS_OF_ADDRESS, MAX_ADDRESS, MAX_BODY, Exports
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.test import Client
 
-from leaderboard.serving.static_files import VersionedFiles
+from leaderboard.serving.web_server import VersionedFiles
 
 
 @pytest.mark.django_db  # a page is kept by the version of the data, which the database holds

@@ -14,8 +14,8 @@ import pytest
 import requests
 from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 
-from leaderboard.display.exports import csv_lines
 from leaderboard.serving.web_server import OPTIONS, share_memory_between_threads
+from leaderboard.ui.csv_files import csv_lines
 from tests.conftest import BearFolder
 from tests.e2e.conftest import Deployment, free_port, wait_for
 

@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.stored import benchmarks
-from leaderboard.worker.arrivals import checked
-from leaderboard.worker.arrived_records import RowsRefused
+from leaderboard.worker.arrivals import RowsRefused, checked
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of

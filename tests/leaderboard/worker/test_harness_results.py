@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
+from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark
-from leaderboard.stored import benchmarks
 from leaderboard.worker.third_party import import_result
 from probing.harness.importing import import_samples
 from probing.harness.samples import read_facts, read_samples, results_beside

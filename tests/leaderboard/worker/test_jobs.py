@@ -13,13 +13,13 @@ from django.test import Client
 from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
+from leaderboard.figures import artefacts, benchmarks
+from leaderboard.figures.ranks import refresh_ranks, restore_figures
+from leaderboard.figures.standings import LeaderboardFilter, leaderboard
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
-from leaderboard.lists.standings import LeaderboardFilter, leaderboard
 from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.models.part import RunPartQuerySet
-from leaderboard.stored import artefacts, benchmarks, retry
-from leaderboard.stored.ranks import refresh_ranks, restore_figures
+from leaderboard.models.run import RunPartQuerySet
 from leaderboard.worker import finishing, jobs, lease
 from leaderboard.worker.jobs import probe_run
 from probing.errors import NonFiniteScores, NoSpace
@@ -313,7 +313,7 @@ def test_a_database_that_stays_away_leaves_the_run_to_a_later_job(
     def away(*args: object) -> bool:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(retry, "PATIENCE", 0)
+    monkeypatch.setattr(artefacts, "PATIENCE", 0)
     with monkeypatch.context() as outage:
         outage.setattr(RunPartQuerySet, "finish", away)
         probe_run(queued.pk)

@@ -16,10 +16,10 @@ from django.db import OperationalError
 from django.utils import timezone
 from pytest_django.live_server_helper import LiveServer
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue, tokens
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
-from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import elsewhere
 from leaderboard.worker.jobs import probe_run
 from probing.runner import run as probe
@@ -126,7 +126,7 @@ def test_a_worker_that_is_asked_to_stop_gives_its_part_back(long_run: Run, start
 
 
 def test_a_worker_stops_when_its_run_is_cancelled(long_run: Run, start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaderboard.api.work.LEASE", timedelta(seconds=0.6))  # renewed every 0.2 seconds
+    monkeypatch.setattr("leaderboard.api.work_routes.LEASE", timedelta(seconds=0.6))  # renewed every 0.2 seconds
     worker = start("--once")
     wait_for_line(worker, f"Run {long_run.pk}: ")
     until(lambda: Run.objects.cancel(Run.objects.get(pk=long_run.pk), "No longer needed."))

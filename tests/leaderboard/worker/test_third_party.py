@@ -12,15 +12,15 @@ from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.test import Client
 
+from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.stored import benchmarks
 from leaderboard.worker.arrivals import CheckedParts
 from leaderboard.worker.third_party import import_result
 from probing.catalog import open_benchmark
 from probing.errors import ProbingError
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.results.result import RECORD, SCORES, Result
-from probing.results.row_file import ITEMS
+from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, Pupil

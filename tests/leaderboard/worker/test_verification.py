@@ -10,10 +10,10 @@ import pandas as pd
 import pytest
 from pytest_django.fixtures import Settings as SiteSettings
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue, tokens
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run, RunPart, WorkerToken
-from leaderboard.stored import artefacts, benchmarks
 from leaderboard.worker import jobs
 from leaderboard.worker.jobs import measure_again
 from leaderboard.worker.lease import Ended, LeasedPart

@@ -3,8 +3,7 @@
 import pandas as pd
 import pytest
 
-from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.baselines import baseline_scores
+from probing.analysis.accuracy import SCORE_COLUMNS, baseline_scores
 
 
 def rows_of(relations: dict[str, list[str]], templates: int = 1) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cityblock
 from scipy.stats import entropy
 
-from probing.analysis import answer_spaces
+from probing.analysis import option_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.bias import (
     BIAS_COLUMNS,
@@ -104,7 +104,7 @@ def test_it_equals_the_slow_version(scores: list[list[float]]) -> None:
 def test_it_does_not_depend_on_how_many_rows_are_computed_at_once(scores: list[list[float]]) -> None:
     rows = pd.DataFrame([row(each, [index % 3], index) for index, each in enumerate(scores)])
     together = answer_bias(rows)
-    with mock.patch.object(answer_spaces, "BLOCK", 6):
+    with mock.patch.object(option_scores, "BLOCK", 6):
         pd.testing.assert_frame_equal(answer_bias(rows), together, check_exact=True)
 
 

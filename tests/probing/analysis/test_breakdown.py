@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.analysis import breakdown
+from probing.analysis import breakdowns
 from probing.analysis.accuracy import proportion
-from probing.analysis.breakdown import group_means, members
+from probing.analysis.breakdowns import group_means, members
 
 items = st.lists(st.tuples(st.lists(st.sampled_from("ABCD"), unique=True, min_size=1), st.integers(1, 3)), min_size=1)
 
@@ -27,8 +27,8 @@ def test_the_weights_of_all_groups_add_up_to_the_items(several: list[tuple[list[
 def test_the_members_of_groups_are_found_once_for_a_mean_with_both_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = table(("P1", 0, 0, ["A", "B"], True), ("P2", 0, 0, ["B"], True))
     calls: list[int] = []
-    weights = breakdown.item_weights
-    monkeypatch.setattr(breakdown, "item_weights", lambda rows: (calls.append(len(rows)), weights(rows))[1])
+    weights = breakdowns.item_weights
+    monkeypatch.setattr(breakdowns, "item_weights", lambda rows: (calls.append(len(rows)), weights(rows))[1])
     proportion(rows, "accuracy", rows["correct"], "domain")
     assert calls == [len(rows)]
 

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.cloze import cloze_scores, mean_share
-from probing.analysis.clustered import cluster_interval
-from probing.analysis.intervals import wilson
+from probing.analysis.cloze_metrics import cloze_scores, mean_share
+from probing.analysis.intervals import cluster_interval, wilson
 from probing.errors import BadInput
 
 CLUSTERED = ["cluster_low", "cluster_high"]

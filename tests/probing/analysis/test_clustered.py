@@ -10,8 +10,7 @@ from scipy.optimize import brentq
 from scipy.stats import sem, t
 
 from probing.analysis.accuracy import proportion
-from probing.analysis.clustered import cluster_interval, degrees_of_freedom, jackknife_error
-from probing.analysis.intervals import wilson
+from probing.analysis.intervals import cluster_interval, degrees_of_freedom, jackknife_error, wilson
 from probing.arrays import Floats
 
 weights = st.integers(2, 30).flatmap(lambda k: arrays.arrays(float, k, elements=st.floats(1, 500)))

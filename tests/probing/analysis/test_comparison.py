@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
-from probing.analysis.comparison import SIDE_BOUNDS, Correctness, common_rows, compare, holm
 from probing.analysis.intervals import wilson
+from probing.analysis.paired_tests import SIDE_BOUNDS, Correctness, common_rows, compare, holm
 from probing.errors import BadInput
 
 

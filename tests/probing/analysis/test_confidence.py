@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import softmax
 from scipy.stats import entropy
 
-from probing.analysis import answer_spaces
+from probing.analysis import option_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.confidence import (
     CONFIDENCES,
@@ -81,7 +81,7 @@ def test_measures_equal_those_of_scipy(scores: list[list[float]]) -> None:
 def test_measures_do_not_depend_on_how_many_rows_are_computed_at_once(scores: list[list[float]]) -> None:
     rows = rows_of(scores, [[0]] * len(scores))
     together = confidences(rows)
-    with mock.patch.object(answer_spaces, "BLOCK", 6):
+    with mock.patch.object(option_scores, "BLOCK", 6):
         pd.testing.assert_frame_equal(confidences(rows), together, check_exact=True)
 
 

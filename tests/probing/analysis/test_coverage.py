@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from probing.analysis.clustered import cluster_interval
-from probing.analysis.intervals import mean_of_shares, percentile_interval, wilson
+from probing.analysis.intervals import cluster_interval, mean_of_shares, percentile_interval, wilson
 from probing.arrays import Floats
 
 BOOTSTRAP_DRAWS = 999

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.analysis.crossed import CELL, CROSSED, join_group, split_group, with_crossed
+from probing.analysis.breakdowns import CELL, CROSSED, join_group, split_group, with_crossed
 
 words = st.text("abcXYZ-_0", min_size=1)
 texts = st.lists(words, min_size=1, max_size=3).map(" ".join)

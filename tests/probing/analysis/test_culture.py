@@ -8,10 +8,9 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from probing.analysis.clustered import cluster_interval
-from probing.analysis.crossed import BY_CULTURE
-from probing.analysis.culture import common_predictions, gaps, ranking_scores, z_test
-from probing.analysis.intervals import newcombe, wilson
+from probing.analysis.breakdowns import BY_CULTURE
+from probing.analysis.culture_metrics import common_predictions, gaps, ranking_scores, z_test
+from probing.analysis.intervals import cluster_interval, newcombe, wilson
 
 DIMENSIONS = ["culture_pair", "language", "culture"]
 numbers = count()

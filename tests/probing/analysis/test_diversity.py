@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from probing.analysis.diversity import REST, UNKNOWN, Fact, Places, diversity, facts_of, overlap
+from probing.analysis.facts_by_culture import REST, UNKNOWN, Fact, Places, diversity, facts_of, overlap
 from probing.formats import dlama
 from tests.probing.formats.dlama_folder import DlamaFolder
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probing.analysis.entropy import ENTROPY_COLUMNS, entropies, entropy, totals
+from probing.analysis.culture_metrics import ENTROPY_COLUMNS, entropies, entropy, totals
 from probing.formats import dlama
 from tests.probing.formats.dlama_folder import DlamaFolder
 

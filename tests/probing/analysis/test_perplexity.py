@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.perplexity import over_phrasings, perplexity_scores, samples, sentence_figures, summary
+from probing.analysis.perplexity_metrics import over_phrasings, perplexity_scores, samples, sentence_figures, summary
 from probing.analysis.ranks import compare_all
 from tests.real_data import real_data
 

@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, norm, spearmanr
 
-from probing.analysis import perplexity_comparison
-from probing.analysis.comparison import DIFFERENCE_COLUMNS, SIDE_BOUNDS, holm
-from probing.analysis.perplexity_comparison import compare_perplexities, placements, rank_summary, sentence_ranks
-from probing.analysis.two_samples import superiority
+from probing.analysis import perplexity_metrics
+from probing.analysis.paired_tests import DIFFERENCE_COLUMNS, SIDE_BOUNDS, holm
+from probing.analysis.perplexity_metrics import (
+    compare_perplexities,
+    placements,
+    rank_summary,
+    sentence_ranks,
+    superiority,
+)
 from probing.errors import BadInput
 
 TRUTHS = st.lists(st.booleans(), min_size=6, max_size=14).filter(lambda true: 2 < sum(true) < len(true) - 2)
@@ -118,7 +123,7 @@ def test_intervals_cover_the_real_difference_as_often_as_they_say() -> None:
     for _ in range(1000):
         common = generator.normal(size=65)
         one, other = (common + generator.normal(size=65) - shift * true for shift in (1.0, 2.0))
-        row = perplexity_comparison._paired(true, one, other)  # as `compare_perplexities` calls it, but without tables
+        row = perplexity_metrics._paired(true, one, other)  # as `compare_perplexities` calls it, but without tables
         covered.append(row["low"] <= norm.cdf(2 / 2) - norm.cdf(1 / 2) <= row["high"])
     assert 0.93 <= np.mean(covered) <= 0.975
 

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from probing.analysis.predictions import prediction_shares
+from probing.analysis.culture_metrics import prediction_shares
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 

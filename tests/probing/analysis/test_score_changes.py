@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.score_changes import score_changes
+from probing.analysis.paired_tests import score_changes
 
 
 def table(*scores: tuple[str, str, str, float]) -> pd.DataFrame:

@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.clustered import cluster_interval
-from probing.analysis.intervals import mean_of_shares, wilson
-from probing.analysis.specificity import specificity_scores
+from probing.analysis.intervals import cluster_interval, mean_of_shares, wilson
+from probing.analysis.specificity_metrics import specificity_scores
 
 
 def row(relation: str, index: int, fine: float | None, **more: Any) -> dict[str, Any]:

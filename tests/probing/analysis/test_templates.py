@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.templates import (
+from probing.analysis.wording_sensitivity import (
     COMPONENTS,
     VARIANCE_SHARES,
     by_wording,

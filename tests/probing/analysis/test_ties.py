@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.analysis.ties import tied, ties_in_words, with_ties
+from probing.analysis.accuracy import tied, ties_in_words, with_ties
+from probing.baselines import UniformModel
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.runner import run
-from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 
 few_values = st.lists(st.sampled_from([-3.0, -2.5, -1.0]), min_size=1, max_size=6)

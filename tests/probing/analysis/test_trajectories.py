@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.comparison import Correctness, compare
 from probing.analysis.intervals import wilson
-from probing.analysis.trajectories import changes, relative_to_first
+from probing.analysis.paired_tests import Correctness, compare
+from probing.analysis.steps import changes, relative_to_first
 from probing.errors import BadInput
 
 

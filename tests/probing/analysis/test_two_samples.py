@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import mannwhitneyu, ttest_ind
 
-from probing.analysis.two_samples import cohens_d, difference_tests, log_p, log_p_less, superiority
+from probing.analysis.perplexity_metrics import cohens_d, difference_tests, log_p, log_p_less, superiority
 
 samples = st.lists(st.integers(0, 20), min_size=3, max_size=12).map(lambda values: np.array(values, dtype=float))
 varied = samples.filter(lambda values: values.std() > 0)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.unified import common_pairs, correlation, mean_correlation, unified_scores
+from probing.analysis.specificity_metrics import common_pairs, correlation, mean_correlation, unified_scores
 from probing.errors import BadInput
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import probing
 from probing.__main__ import main
-from probing.analysis.comparison import RESULT_NAMES
+from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main
-from probing.command_line import download as download_command
+from probing.command_line import benchmarks as download_command
 from probing.formats import bear
 from probing.known_benchmarks import CATALOG
 from tests.conftest import BearFolder

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from probing.__main__ import main
-from probing.analysis.predictions import COLUMNS
-from probing.command_line.prediction_chart import prediction_chart
+from probing.analysis.culture_metrics import COLUMNS
+from probing.baselines import UniformModel
+from probing.command_line.predictions import prediction_chart
 from probing.formats import dlama
 from probing.runner import run
-from probing.uniform_model import UniformModel
 from tests.probing.command_line.helpers import complaint
 from tests.probing.formats.dlama_folder import DlamaFolder
 

@@ -4,8 +4,7 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main, parser
-from probing.command_line.token import token_of
-from probing.command_line.work import plan_of
+from probing.command_line.sites import plan_of, token_of
 from probing.errors import BadInput
 from probing.remote.connection import TOKEN_VARIABLE
 

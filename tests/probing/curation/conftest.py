@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from probing.curation.articles import Articles
-from probing.curation.endpoint import Endpoint
 from probing.curation.http_cache import HttpCache
+from probing.curation.wikidata import Endpoint
 from tests.probing.curation.servers import Server, serving, sparql, wikipedia
 from tests.probing.curation.world import World
 

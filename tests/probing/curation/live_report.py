@@ -7,9 +7,8 @@ from urllib.parse import parse_qs
 import pytest
 import requests
 
-from probing.curation.endpoint import Binding, Endpoint
 from probing.curation.http_cache import HttpCache
-from probing.curation.query import Query
+from probing.curation.wikidata import Binding, Endpoint, Query
 from probing.errors import ProbingError
 
 FIRST_BYTES = 1000  # of a body that is reported

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from probing.curation.culture import curate
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan, curate
 from probing.curation.cultures import Culture, CulturePair
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import SOVEREIGN, World
 

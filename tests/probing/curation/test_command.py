@@ -10,11 +10,11 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 from transformers import BertConfig, BertForMaskedLM
 
-from leaderboard.stored import benchmarks
+from leaderboard.figures import benchmarks
 from probing.__main__ import main
 from probing.benchmark import Benchmark
-from probing.curation.geography import REPORT
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST
+from probing.curation.geography_facts import REPORT
 from probing.files.folders import alone
 from probing.formats import FORMATS
 from probing.runner import run
@@ -247,7 +247,7 @@ def test_a_model_that_cannot_judge_is_refused_before_any_query(
 def test_wikidata_is_not_asked_without_a_word_about_the_contact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("probing.curation.graph.curate", lambda endpoint, *_: print(endpoint.cache.agent))
+    monkeypatch.setattr("probing.curation.graph_triples.curate", lambda endpoint, *_: print(endpoint.cache.agent))
     options = [
         "curate",
         "graph",

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.culture import curate
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan, curate
 from probing.curation.cultures import Culture
 from probing.errors import BadInput
 from probing.formats import FORMATS

@@ -9,24 +9,15 @@ from typing import Any
 
 import pytest
 
-from probing.curation.culture import queries
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan, queries
 from probing.curation.cultures import known_pair
-from probing.curation.endpoint import Endpoint
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST
+from probing.curation.wikidata import Endpoint
 from probing.errors import BadInput, SourceUnavailable
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source, contents
 from tests.probing.curation.countries_world import LANGUAGES, Places, whole_world
-from tests.probing.curation.north_and_south import (
-    NORWAY,
-    OSLO,
-    PAIR,
-    SWEDEN,
-    curated,
-    person,
-    small_world,
-)
+from tests.probing.curation.north_and_south import NORWAY, OSLO, PAIR, SWEDEN, curated, person, small_world
 from tests.probing.curation.servers import Fault
 from tests.probing.curation.world import World
 

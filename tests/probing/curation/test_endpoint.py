@@ -5,10 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from probing.curation import endpoint as endpoints
-from probing.curation import query as queries
-from probing.curation.endpoint import Binding, Endpoint
-from probing.curation.query import Query, best_value, current_value, sitelinks
+from probing.curation import wikidata as endpoints
+from probing.curation.wikidata import Binding, Endpoint, Query, best_value, current_value, sitelinks
 from probing.errors import BadInput, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault
@@ -27,7 +25,7 @@ def pairs(source: Source, pattern: str) -> list[tuple[str, str]]:
 def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (queries, endpoints):
+    for module in (endpoints, endpoints):
         monkeypatch.setattr(module, "PAGE", 3)
     world = World()
     for number in range(20):
@@ -40,7 +38,7 @@ def test_an_answer_of_more_than_a_page_is_fetched_in_slices(
 
 
 def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (queries, endpoints):
+    for module in (endpoints, endpoints):
         monkeypatch.setattr(module, "PAGE", 1)
     world, items = World(), [7, 17, 107, 1007, 27, 4]
     for number in items:
@@ -52,7 +50,7 @@ def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeyp
 def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (queries, endpoints):
+    for module in (endpoints, endpoints):
         monkeypatch.setattr(module, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 21), (5, 24), (6, 19)):
@@ -75,7 +73,7 @@ def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
 def test_an_interruption_between_slices_loses_nothing(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (queries, endpoints):
+    for module in (endpoints, endpoints):
         monkeypatch.setattr(module, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 700), (5, 701), (6, 702)):
@@ -114,7 +112,7 @@ def test_if_sorting_takes_too_long_the_best_known_items_come_from_slices(
 def test_an_answer_that_no_slicing_makes_small_enough_is_an_error(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (queries, endpoints):
+    for module in (endpoints, endpoints):
         monkeypatch.setattr(module, "PAGE", 3)
     world = World()
     world.claim("Q9", "P530", *(f"Q{number}" for number in range(20)))

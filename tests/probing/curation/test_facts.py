@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from probing.curation.facts import Subject, facts_query, label_of, subjects_of
-from probing.curation.query import MOST_LINKS
-from probing.curation.triple_counts import NOT_AN_ITEM, TripleCounts
+from probing.curation.facts import NOT_AN_ITEM, Subject, TripleCounts, facts_query, label_of, subjects_of
+from probing.curation.wikidata import MOST_LINKS
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import SOMETHING, World

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from probing.curation.geography import PLACE_KINDS, REPORT, GeographyPlan, curate, queries
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST
+from probing.curation.geography_facts import PLACE_KINDS, REPORT, GeographyPlan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
-from probing.statements.geography.fact_types import FACT_TYPES
+from probing.statements.fact_types import FACT_TYPES
 from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import SOMETHING, World
 

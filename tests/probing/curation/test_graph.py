@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from probing.curation.graph import GraphPlan, curate, queries
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST
+from probing.curation.graph_triples import GraphPlan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.knowledge_graph import read_graph

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probing.curation.hierarchy import PART, SUBCLASS, TERRITORY, ancestors, parents
+from probing.curation.facts import PART, SUBCLASS, TERRITORY, ancestors, parents
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import SOMETHING, SOVEREIGN, World
 

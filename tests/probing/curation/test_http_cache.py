@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.endpoint import Binding, Endpoint
 from probing.curation.http_cache import HttpCache
-from probing.curation.query import Query, current_value, stated_value
+from probing.curation.wikidata import Binding, Endpoint, Query, current_value, stated_value
 from probing.errors import BadInput, NoSpace, SourceUnavailable
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.servers import Fault

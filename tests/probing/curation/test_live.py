@@ -11,12 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation import culture, geography, graph, multiple_choice, specificity, translation
+from probing.curation import (
+    choice_questions,
+    culture_facts,
+    geography_facts,
+    graph_triples,
+    specificity_pairs,
+    translation,
+)
 from probing.curation.articles import Articles
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.http_cache import HttpCache
-from probing.curation.query import Query
+from probing.curation.wikidata import Query
 from tests.probing.curation.live_report import WatchedEndpoint
 
 CONTACT = os.environ.get("CLOZEBOARD_TEST_WIKIDATA", "")
@@ -27,11 +34,11 @@ pytestmark = [
 ]
 MALTESE = CulturePair("small", (Culture("Maltese", "MALTA", {"Q233": ("mt", "en")}),), ("en", "es"))
 QUERIES: list[Query] = [
-    *culture.queries(CulturePlan((MALTESE,))),
-    *geography.queries(geography.GeographyPlan(top=5)),
-    *specificity.queries(specificity.SpecificityPlan(("P361",), least_sitelinks=150)),
-    *graph.queries(graph.GraphPlan(("P36",), least_sitelinks=200)),
-    *multiple_choice.queries(multiple_choice.MultipleChoicePlan(("P36",), least_sitelinks=200)),
+    *culture_facts.queries(CulturePlan((MALTESE,))),
+    *geography_facts.queries(geography_facts.GeographyPlan(top=5)),
+    *specificity_pairs.queries(specificity_pairs.SpecificityPlan(("P361",), least_sitelinks=150)),
+    *graph_triples.queries(graph_triples.GraphPlan(("P36",), least_sitelinks=200)),
+    *choice_questions.queries(choice_questions.MultipleChoicePlan(("P36",), least_sitelinks=200)),
     *translation.queries(translation.TranslationPlan(Path(), ("fr",))),
 ]
 
@@ -51,5 +58,5 @@ def test_wikidata_answers_a_page_of_every_query_in_time(endpoint: WatchedEndpoin
 
 def test_a_small_culture_is_curated(endpoint: WatchedEndpoint, tmp_path: Path) -> None:
     plan = CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
-    culture.curate(endpoint, Articles(endpoint.cache), plan, tmp_path / "out")
+    culture_facts.curate(endpoint, Articles(endpoint.cache), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probing.curation.query import Query
+from probing.curation.wikidata import Query
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.live_report import FIRST_BYTES, WatchedEndpoint
 from tests.probing.curation.servers import Fault

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from probing.curation.multiple_choice import MultipleChoicePlan, curate, queries
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.choice_questions import MultipleChoicePlan, curate, queries
+from probing.curation.facts import MANIFEST
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.bear import MULTIPLE, SINGLE

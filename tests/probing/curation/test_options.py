@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from probing.curation.options import add_plan_options, option, plan_from
+from probing.curation.plan_options import add_plan_options, option, plan_from
 from probing.errors import BadInput
 
 

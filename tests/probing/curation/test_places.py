@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.cultures import read_culture
-from probing.curation.places import members, read_countries
+from probing.curation.cultures import members, read_countries, read_culture
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import World

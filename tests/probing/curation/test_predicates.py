@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probing.curation.predicates import PREDICATES, Predicate, choose, read_predicates
-from probing.curation.query import Query
+from probing.curation.wikidata import Query
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import HISTORICAL, SOVEREIGN, UK_COUNTRY, World

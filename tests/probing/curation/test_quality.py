@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from probing.curation.quality import Worded, report
-from probing.statements.geography.fact_types import FACT_TYPES
-from probing.statements.geography.sentences import sentences
+from probing.curation.geography_facts import Worded, report
+from probing.statements.fact_types import FACT_TYPES
+from probing.statements.geography_sentences import sentences
 
 
 class Strict:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from probing.curation.query import Query, articles, best_value, current_value, label, sitelinks, stated_value
+from probing.curation.wikidata import Query, articles, best_value, current_value, label, sitelinks, stated_value
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import SOMETHING, World
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-from probing.curation.single_token import single_token
+from probing.curation.specificity_pairs import single_token
 from probing.errors import BadInput
 from tests.tiny_models import byte_level_bpe, word_piece
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from probing.curation.facts import Subject
-from probing.curation.specificity import AnswerPair, SpecificityPlan, candidates, curate, distances, queries
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.facts import MANIFEST, Subject
+from probing.curation.specificity_pairs import AnswerPair, SpecificityPlan, candidates, curate, distances, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source

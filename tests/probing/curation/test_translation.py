@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main
+from probing.curation.facts import MANIFEST
 from probing.curation.predicates import read_predicates
-from probing.curation.query import chunks
 from probing.curation.translation import TranslationPlan, curate
-from probing.curation.triple_counts import MANIFEST
+from probing.curation.wikidata import chunks
 from probing.errors import BadBenchmark, BadInput, SourceUnavailable
 from probing.formats import FORMATS
 from tests.probing.curation.conftest import Source, contents
@@ -186,7 +186,7 @@ def test_an_interruption_loses_nothing(
     source: Source, made: Path, french: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    monkeypatch.setattr("probing.curation.endpoint.chunks", partial(chunks, size=2))
+    monkeypatch.setattr("probing.curation.wikidata.chunks", partial(chunks, size=2))
     whole = contents(translated(source, made, tmp_path / "whole", french))
     source.forget()
     source.sparql.faults.extend([Fault()] + [Fault(503)] * 4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probing.curation.triple_counts import TripleCounts
+from probing.curation.facts import TripleCounts
 from probing.errors import Incomplete
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.culture_plan import CulturePlan
+from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import new_pair
 from probing.curation.wordings import (
     check_languages,
@@ -16,7 +16,7 @@ from probing.curation.wordings import (
     templates,
 )
 from probing.errors import BadInput
-from probing.formats.own_templates import own_templates
+from probing.formats.own_wordings import own_templates
 from tests.probing.curation.conftest import Source
 from tests.probing.curation.world import World
 

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store
 
-from probing.curation.query import PREFIXES
+from probing.curation.wikidata import PREFIXES
 
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 STATEMENT = "http://www.wikidata.org/entity/statement/"

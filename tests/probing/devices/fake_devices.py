@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from threading import Barrier, Thread
 from typing import Any
 
-from probing.devices import child
+from probing.devices import device_child
 from probing.errors import TooLong
 from probing.language_model import ModelCard, OptionScores, Request, Scoring
 from tests.fakes import FAKE_CARD, FakeModel
@@ -81,4 +81,4 @@ class ThreadAsProcess:
 
     def _serve(self, connection: Connection) -> None:
         with connection:
-            child.serve(connection)
+            device_child.serve(connection)

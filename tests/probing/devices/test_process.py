@@ -13,9 +13,9 @@ import pytest
 import torch
 
 import probing
-from probing.devices.messages import Probe
+from probing.devices.device_messages import Probe
+from probing.devices.device_process import CHILD, DeviceProcess
 from probing.devices.model import _Turns
-from probing.devices.process import CHILD, DeviceProcess
 from probing.errors import BadInput
 from probing.measuring.failures import DeviceCrashed
 from tests.probing.devices.same_results import refuse_differences

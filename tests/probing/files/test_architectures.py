@@ -3,14 +3,7 @@
 import pytest
 
 from probing.errors import UnsupportedModel
-from probing.files.architectures import (
-    _table,
-    architecture_of,
-    kind_of,
-    known_model_types,
-    require_kind,
-    require_known_type,
-)
+from probing.files.configs import _table, architecture_of, kind_of, known_model_types, require_kind, require_known_type
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from probing.errors import NoSpace, SourceUnavailable
-from probing.files import archives
-from probing.files.archives import fetch_archive, fetch_file
+from probing.files import downloads
+from probing.files.downloads import fetch_archive, fetch_file
 from tests.probing.files.served_archive import QuietHandler, packed, serving
 
 Fetch = Callable[[bytes], Path]
@@ -85,7 +85,7 @@ def test_a_path_that_climbs_out_of_a_folder_is_refused(fetch: Fetch, small: Path
 def test_an_archive_that_unpacks_without_end_is_refused_before_it_is_written(
     fetch: Fetch, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 100)
+    monkeypatch.setattr(downloads, "LARGEST_ARCHIVE", 100)
     with pytest.raises(SourceUnavailable, match="larger than 100 bytes"):
         fetch(packed(small, member("top/small/huge", size=101)))
     assert not list(tmp_path.rglob("huge"))
@@ -111,7 +111,7 @@ def test_a_full_disk_is_told_as_such(fetch: Fetch, small: Path, monkeypatch: pyt
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(archives, "shutil", SimpleNamespace(copyfileobj=full))  # the server copies by shutil, too
+    monkeypatch.setattr(downloads, "shutil", SimpleNamespace(copyfileobj=full))  # the server copies by shutil, too
     with pytest.raises(NoSpace):
         fetch(packed(small))
 
@@ -149,7 +149,7 @@ def test_a_zip_that_climbs_out_or_unpacks_without_end_is_refused(
 ) -> None:
     with pytest.raises(SourceUnavailable, match="outside"):
         fetch_zip(zipped("Release/train.txt/../../../escape.txt"))
-    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 300)
+    monkeypatch.setattr(downloads, "LARGEST_ARCHIVE", 300)
     with pytest.raises(SourceUnavailable, match="larger than 300 bytes"):
         fetch_zip(zipped("Release/train.txt", *map(str, range(10))))
     assert contents(tmp_path / "new") == {}
@@ -174,6 +174,6 @@ def test_a_file_that_breaks_off_or_is_too_large_is_refused(tmp_path: Path, monke
     new = tmp_path / "new"
     new.mkdir()
     (tmp_path / "large").write_bytes(b"x" * 101)
-    monkeypatch.setattr(archives, "LARGEST_ARCHIVE", 100)
+    monkeypatch.setattr(downloads, "LARGEST_ARCHIVE", 100)
     with serving(tmp_path) as address, pytest.raises(SourceUnavailable, match="larger than 100 bytes"):
         fetch_file(f"{address}/large", new, BY_HAND)

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import UnsafeLink
-from probing.files.clean_folder import clean_folder
-from probing.files.model_files import locate
+from probing.files.model_files import clean_folder, locate
 
 
 def test_only_checked_files_and_keys_are_there(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from probing.errors import BadConfig, UnsafeModel
 from probing.files.configs import allowed_keys, code_key, filtered, refuse_absurd, refuse_code
-from probing.files.headers import Tensor
+from probing.files.weights import Tensor
 
 TENSORS = {"embedding": Tensor("F32", (400, 32)), "empty": Tensor("F32", (0, 10**9)), "bias": Tensor("F32", (32,))}
 

@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 from probing.errors import NoFastTokenizer, NoHead, ProbingError, QuantisedWeights
 from probing.files.description import describe
-from probing.files.hub_client import HubClient
+from probing.files.hub import HubClient
 from probing.files.listing import folder_listing, hub_listing
 from tests.hub.local_hub import Hub, serve
 from tests.tiny_models import build_gpt2

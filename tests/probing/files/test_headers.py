@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import save_file
 
 from probing.errors import BadWeights, QuantisedWeights
-from probing.files import headers as module
-from probing.files.headers import (
+from probing.files import weights as module
+from probing.files.weights import (
     LARGEST_HEADER,
     Tensor,
     WeightSummary,

@@ -8,7 +8,7 @@ import pytest
 from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, HFValidationError, LocalEntryNotFoundError
 
 from probing.errors import BadConfig, Gated, ModelNotFound, ProbingError, SourceUnavailable
-from probing.files.hub_client import HubClient, hub_errors
+from probing.files.hub import HubClient, hub_errors
 from tests.hub.local_hub import Hub, serve
 
 
@@ -67,7 +67,7 @@ def test_a_full_disk_is_reported_as_such(client: HubClient, hub: Hub, monkeypatc
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("probing.files.hub_client.hf_hub_download", full)
+    monkeypatch.setattr("probing.files.hub.hf_hub_download", full)
     with pytest.raises(ProbingError) as error:
         client.download("org/name", "", {"config.json": 2})
     assert error.value.code == "no-space"

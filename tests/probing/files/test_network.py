@@ -10,9 +10,8 @@ from threading import Thread
 import pytest
 
 from probing.errors import SlowDownload, SourceUnavailable, WrongSizes
-from probing.files import network
-from probing.files.hub_client import HubClient
-from probing.files.network import allowance
+from probing.files import hub
+from probing.files.hub import HubClient, allowance
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n"
 Answer = Callable[[socket.socket], None]
@@ -75,7 +74,7 @@ def test_a_hub_that_does_not_come_to_an_end_is_given_up_in_time(answer: Answer) 
 
 
 def test_a_rate_that_leads_nowhere_is_given_up_before_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(network, "WINDOW", 0.5)
+    monkeypatch.setattr(hub, "WINDOW", 0.5)
     begin = time.monotonic()
     with answering(trickled_content) as client, pytest.raises(SlowDownload, match="less than 1,000 bytes"):
         client.read("org/name", "main", "config.json", 0, 100_000)

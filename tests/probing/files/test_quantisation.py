@@ -8,9 +8,8 @@ import pytest
 
 from probing.errors import BadConfig, MissingPackage, QuantisedWeights
 from probing.files.description import describe
-from probing.files.headers import Tensor, summarise
 from probing.files.listing import folder_listing
-from probing.files.quantisation import KEY, Quantisation, quantised_to, read_quantisation, require_library
+from probing.files.weights import KEY, Quantisation, Tensor, quantised_to, read_quantisation, require_library, summarise
 from tests.tiny_models import build_gpt2
 
 FOUR_BITS = {"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False}
@@ -83,7 +82,7 @@ def test_a_missing_library_is_named_before_anything_is_downloaded(
     folder = build_gpt2(tmp_path / "gpt2")
     config = json.loads((folder / "config.json").read_text())
     monkeypatch.setattr("probing.extras.find_spec", lambda name: None)
-    monkeypatch.setattr("probing.files.quantisation.find_spec", lambda name: None)
+    monkeypatch.setattr("probing.files.weights.find_spec", lambda name: None)
     for quantised, package in ((FOUR_BITS, "bitsandbytes"), (GPTQ, "gptqmodel")):
         (folder / "config.json").write_text(json.dumps(config | stated(**quantised)))
         with pytest.raises(MissingPackage, match=package):

@@ -3,7 +3,7 @@
 import pytest
 
 from probing.errors import BadWeights, UnsafeModel
-from probing.files.selection import files_to_load, refuse_pickles, weight_files
+from probing.files.listing import files_to_load, refuse_pickles, weight_files
 
 
 def test_only_weights_config_and_tokenizer_are_loaded() -> None:

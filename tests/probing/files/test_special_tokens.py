@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput
-from probing.files.listing import Listing
-from probing.files.special_tokens import special_tokens_of
+from probing.files.listing import Listing, special_tokens_of
 from probing.start import KNOWN_LATER, SpecialTokens, start_in_words
 
 CHATML = "{{ '<|im_start|>' + message['role'] }}"

@@ -9,7 +9,7 @@ import pytest
 
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
-from probing.formats import dlama, dlama_files, format_of
+from probing.formats import dlama, format_of
 from probing.plan import plan
 from probing.settings import Settings
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
@@ -178,13 +178,13 @@ def test_what_a_mac_or_an_attacker_adds_to_an_archive_is_passed_over(folder: Dla
 
 def test_an_archive_that_unpacks_to_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     archive = folder.pack()
-    monkeypatch.setattr(dlama_files, "LARGEST_RELEASE", 100)
+    monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
     with pytest.raises(BadBenchmark, match="unpacks to more than 100 bytes"):
         dlama.read(archive)
 
 
 def test_a_folder_that_holds_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dlama_files, "LARGEST_RELEASE", 100)
+    monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
     with pytest.raises(BadBenchmark, match="larger than 100 bytes"):
         dlama.read(folder.write())
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from probing.errors import BadBenchmark
-from probing.formats import files
-from probing.formats.files import (
+from probing.formats import reading
+from probing.formats.reading import (
     JsonObject,
     by_relation,
     digest,
@@ -89,7 +89,7 @@ def test_an_editors_mark_in_front_and_a_newline_at_the_end_are_passed_over(tmp_p
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "LARGEST_FILE", 100)
+    monkeypatch.setattr(reading, "LARGEST_FILE", 100)
     (tmp_path / "fits.txt").write_bytes(b"x" * 100)
     assert text_lines(tmp_path / "fits.txt") == ["x" * 100]
     (tmp_path / "large.txt.gz").write_bytes(gzip.compress(b"x" * 101))

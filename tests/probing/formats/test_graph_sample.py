@@ -7,7 +7,7 @@ import pytest
 
 from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import read, read_graph
-from probing.statements.sampling import Sampling, draw
+from probing.statements.graph_statements import Sampling, draw
 from tests.probing.formats.graph_folder import GraphFolder, fault
 
 

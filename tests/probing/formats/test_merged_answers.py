@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput
-from probing.formats.merged_answers import common_name, read_merged
+from probing.formats.dlama import common_name, read_merged
 
 
 def test_ids_and_labels_have_a_common_name_whatever_their_case(tmp_path: Path) -> None:

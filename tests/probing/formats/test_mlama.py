@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from probing.baselines import UniformModel
 from probing.benchmark import Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import format_of, mlama
 from probing.runner import run
-from probing.uniform_model import UniformModel
 from tests.probing.formats.mlama_folder import ENGLISH, SPANISH, MlamaFolder, triple
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.curation.predicates import PREDICATES
-from probing.formats.own_questions import QUESTIONS_FILE, write_questions
-from probing.formats.own_templates import own_names, own_templates
+from probing.formats.own_wordings import QUESTIONS_FILE, own_names, own_templates, write_questions
 
 LANGUAGES = ("en", "ar", "ko", "es")
 

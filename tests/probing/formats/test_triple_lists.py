@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadBenchmark
-from probing.formats.triple_lists import holds_triples, read_triples
+from probing.formats.lama import holds_triples, read_triples
 
 
 def write(path: Path, *lines: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.formats import bear, dlama, lama, read_version, stest
-from probing.formats.files import digest
+from probing.formats.reading import digest
 from probing.probes.cloze import beginning
 from probing.runner import run
 from probing.statements.prompting import PROMPTINGS

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from probing.formats.geography import typed_sentences
-from probing.judging.forms import empty_lines
-from probing.judging.page import write_page
+from probing.judging.forms import empty_lines, write_page
 from tests.probing.judging.judged import write_benchmark
 
 HOSTILE = '</script><script>alert(1)</script> "quoted"'

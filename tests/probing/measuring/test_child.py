@@ -14,7 +14,7 @@ from probing.errors import DigestMismatch
 from probing.formats import FORMATS
 from probing.known_benchmarks import EMBEDDED
 from probing.measuring import child
-from probing.measuring.protocol import BenchmarkFiles, Task
+from probing.measuring.messages import BenchmarkFiles, Task
 from probing.plan import plan_of
 from probing.settings import Settings
 from tests.tiny_models import build_gpt2
@@ -48,7 +48,7 @@ def test_a_task_and_its_parts_are_answered_in_order(
 
 
 def test_without_orders_nothing_is_done(tmp_path: Path) -> None:
-    gc.disable()  # as `probing.measuring.start` does
+    gc.disable()  # as `probing.measuring.entry` does
     try:
         child.measure(io.BytesIO(), lambda event, **content: pytest.fail(event), tmp_path)
         assert gc.isenabled(), "garbage is collected while it measures"

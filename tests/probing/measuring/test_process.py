@@ -21,11 +21,10 @@ from probing.formats import FORMATS
 from probing.known_benchmarks import EMBEDDED
 from probing.measuring import limits as limits_module
 from probing.measuring import process as process_module
-from probing.measuring import sandbox
 from probing.measuring.failures import BrokenProtocol, Crashed, DiskLimit, MemoryLimit, Reported, Silent, TooSlow
 from probing.measuring.limits import Limits, Watch
+from probing.measuring.messages import BenchmarkFiles, Task
 from probing.measuring.process import MeasuringProcess
-from probing.measuring.protocol import BenchmarkFiles, Task
 from probing.plan import plan_of
 from probing.results.joining import joined
 from probing.runner import run
@@ -33,7 +32,7 @@ from probing.settings import Settings
 from tests.tiny_models import build_gpt2
 
 SETTINGS = Settings(relations=("animal_class", "country_capital"), limit=4)
-isolated = pytest.mark.skipif(bool(sandbox.problem()), reason=f"no isolation: {sandbox.problem()}")
+isolated = pytest.mark.skipif(bool(limits_module.problem()), reason=f"no isolation: {limits_module.problem()}")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +113,7 @@ def test_it_dies_with_its_worker(model: Path, tmp_path: Path) -> None:
         "with MeasuringProcess(task(Path(sys.argv[1]))) as process:\n"
         "    process.load(); print(process._process.pid, flush=True); time.sleep(100)"
     )
-    environment = os.environ | {"PYTHONPATH": str(sandbox.ROOT)}
+    environment = os.environ | {"PYTHONPATH": str(limits_module.ROOT)}
     worker = subprocess.Popen(
         [sys.executable, "-c", code, str(model)], stdout=subprocess.PIPE, env=environment, text=True
     )
@@ -158,7 +157,7 @@ def test_it_sees_only_its_environment_and_its_own_processes(tmp_path: Path, monk
     monkeypatch.setenv("DATABASE_URL", "postgres://user:password@host/name")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     assert inside("import os; print(sorted(os.environ))", tmp_path).strip() == str(
-        sorted({*sandbox.environment(), "PWD"})
+        sorted({*limits_module.environment(), "PWD"})
     )
     assert int(inside("import os; print(len([p for p in os.listdir('/proc') if p.isdigit()]))", tmp_path)) <= 2
     with NamedTemporaryFile(dir="/tmp"):
@@ -174,9 +173,9 @@ def inside(code: str, folder: Path) -> str:
     (folder / "model" / "config.json").write_text("{}")
     (folder / "rows").mkdir(exist_ok=True)
     code = code.replace("FOLDER", repr(str(folder))).replace("PARENT", str(os.getpid()))
-    command = sandbox.command([sys.executable, "-c", code], [folder / "model" / "config.json"], folder / "rows")
+    command = limits_module.command([sys.executable, "-c", code], [folder / "model" / "config.json"], folder / "rows")
     return subprocess.run(
-        command, env=sandbox.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, env=limits_module.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ).stdout
 
 
@@ -187,15 +186,15 @@ def test_it_may_write_rows_and_read_the_file_that_a_link_leads_to(tmp_path: Path
     rows.mkdir()
     (tmp_path / "config.json").symlink_to(blob)
     copy = f"import shutil; shutil.copy('{tmp_path}/config.json', '{rows}/copy')"
-    command = sandbox.command([sys.executable, "-c", copy], [tmp_path / "config.json"], rows)
-    subprocess.run(command, env=sandbox.environment(), check=True)
+    command = limits_module.command([sys.executable, "-c", copy], [tmp_path / "config.json"], rows)
+    subprocess.run(command, env=limits_module.environment(), check=True)
     assert (rows / "copy").read_text() == "weights"
 
 
 def test_without_bubblewrap_limits_and_the_empty_environment_remain(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
     with MeasuringProcess(task(model)) as process:
         assert process.load().card.kind == "causal"
         assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
@@ -206,14 +205,14 @@ def test_a_machine_where_bubblewrap_does_not_work_says_why(tmp_path: Path, monke
     broken.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2; exit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    sandbox.problem.cache_clear()
+    limits_module.problem.cache_clear()
     try:
-        assert "No permissions" in sandbox.problem()
-        monkeypatch.setattr(sandbox, "_bubblewrap", lambda: "")
-        sandbox.problem.cache_clear()
-        assert sandbox.problem() == "bubblewrap is not installed"
+        assert "No permissions" in limits_module.problem()
+        monkeypatch.setattr(limits_module, "_bubblewrap", lambda: "")
+        limits_module.problem.cache_clear()
+        assert limits_module.problem() == "bubblewrap is not installed"
     finally:
-        sandbox.problem.cache_clear()
+        limits_module.problem.cache_clear()
 
 
 # Misbehaviour
@@ -224,10 +223,10 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
     """Return a function that lets a process misbehave, and returns the error that comes of it."""
 
     def provoke(way: str, **limits: Any) -> ProbingError:
-        environment = sandbox.environment() | {"MISBEHAVIOUR": way}
+        environment = limits_module.environment() | {"MISBEHAVIOUR": way}
         monkeypatch.setattr(process_module, "CHILD", "tests.probing.measuring.misbehaving")
-        monkeypatch.setattr(sandbox, "command", lambda program, readable, writable: list(program))
-        monkeypatch.setattr(sandbox, "environment", lambda: environment)
+        monkeypatch.setattr(limits_module, "command", lambda program, readable, writable: list(program))
+        monkeypatch.setattr(limits_module, "environment", lambda: environment)
         begin = time.monotonic()
         with MeasuringProcess(task(tmp_path), Limits(**limits)) as process, pytest.raises(ProbingError) as error:
             process.load()

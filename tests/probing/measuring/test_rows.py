@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from probing.measuring import rows
-from probing.measuring.rows import UnfitRows, read_tables
+from probing.measuring import messages
+from probing.measuring.messages import UnfitRows, read_tables
 
 FRAME = pd.DataFrame({"index": range(10), "scores": [[float(number)] * (number % 3) for number in range(10)]})
 GROUP_ROWS = 4
@@ -26,7 +26,7 @@ def file() -> BytesIO:
 def test_the_tables_have_all_rows_in_their_order(
     file: BytesIO, counts: list[int], batch_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "BATCH_ROWS", batch_rows)
+    monkeypatch.setattr(messages, "BATCH_ROWS", batch_rows)
     tables = list(read_tables(file, counts))
     assert [len(table) for table in tables] == counts
     pd.testing.assert_frame_equal(pa.concat_tables(tables).to_pandas(), FRAME)
@@ -39,7 +39,7 @@ def test_another_number_of_rows_is_refused_before_any_is_read(file: BytesIO, cou
 
 
 def test_a_table_is_read_before_those_that_follow(file: BytesIO, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "BATCH_ROWS", GROUP_ROWS)
+    monkeypatch.setattr(messages, "BATCH_ROWS", GROUP_ROWS)
     metadata = pq.read_metadata(file)
     place = metadata.row_group(1).column(0).data_page_offset
     content = bytearray(file.getvalue())
@@ -61,7 +61,7 @@ BOMBS = {
 def test_a_small_file_of_large_rows_is_refused_before_they_fill_the_memory(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "UNPACKED_LIMIT", 10**7)
+    monkeypatch.setattr(messages, "UNPACKED_LIMIT", 10**7)
     content = BytesIO()
     table = pa.table({column: list(cells) for column, cells in BOMBS[name].items()})
     pq.write_table(table, content, compression="zstd")

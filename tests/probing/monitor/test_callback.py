@@ -19,7 +19,7 @@ from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.measuring import child
-from probing.measuring.protocol import BenchmarkFiles, Task
+from probing.measuring.messages import BenchmarkFiles, Task
 from probing.monitor import KnowledgeCallback
 from probing.plan import plan_of
 from probing.results.result import Result

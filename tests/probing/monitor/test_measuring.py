@@ -17,7 +17,7 @@ import probing
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, Incomplete
 from probing.monitor import Monitor, measure
-from probing.monitor.sharing import shared, shares
+from probing.monitor.measuring import shared, shares
 from probing.plan import Part
 from probing.results.result import Result
 

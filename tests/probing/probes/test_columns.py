@@ -3,7 +3,7 @@
 import pandas as pd
 
 from probing.benchmark import Item, Relation
-from probing.probes.columns import tag_cells
+from probing.probes.probe import tag_cells
 
 
 def test_tags_of_an_item_go_before_those_of_its_relation() -> None:

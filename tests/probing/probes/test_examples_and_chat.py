@@ -14,12 +14,12 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import Scoring, fitting
 from probing.plan import plan
-from probing.results.tokens import TOKENS_FILE
+from probing.results.token_scores import TOKENS_FILE
 from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
-from probing.statements.examples import Examples, as_context
+from probing.statements.prompting import Examples, as_context
 from probing.template import prompt
 from tests.probing.scoring.networks import HEAD_APART, SHARING
 from tests.probing.scoring.obvious import predictions

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from probing.analysis.answer_spaces import softmax
+from probing.analysis.option_scores import softmax
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import Scoring
-from probing.probes.generic_subjects import subjects_of
-from probing.probes.multiple_choice import MultipleChoice
+from probing.probes.multiple_choice import MultipleChoice, subjects_of
 from probing.probes.probe import make
 from probing.probes.ranking import Ranking
 from probing.settings import Settings

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.baselines import UniformModel
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, UnsupportedModel
 from probing.language_model import OptionScores
@@ -14,7 +15,6 @@ from probing.probes import probe_of
 from probing.probes.ranking import Ranking, candidate_scores
 from probing.runner import run
 from probing.settings import Settings
-from probing.uniform_model import UniformModel
 from tests.fakes import FAKE_CARD, FakeModel
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores
-from probing.probes.roles import SUBJECT_MARK, item_tokens, marked, token_roles
+from probing.probes.choices import SUBJECT_MARK, item_tokens, marked, token_roles
 from probing.template import prompt, upper_first
 
 NAMES = {"\2": "answer", "\1": "subject", "\0": "blank"}

@@ -16,10 +16,10 @@ from probing.language_model import LanguageModel
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
+from probing.results.completeness import count_left_out, skipped_in_words
 from probing.results.joining import PartResult, joined
 from probing.results.rescoring import rescored
 from probing.results.result import Result
-from probing.results.skipped_items import count_left_out, skipped_in_words
 from probing.runner import run
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load

@@ -8,9 +8,9 @@ import pytest
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.probes import PROBES
-from probing.results import column_descriptions
-from probing.results.column_descriptions import ITEM_COLUMNS, RECORD_KEYS, TAG, TOKEN_COLUMNS
-from probing.results.tokens import SCHEMA
+from probing.results import rows
+from probing.results.rows import ITEM_COLUMNS, RECORD_KEYS, TAG, TOKEN_COLUMNS
+from probing.results.token_scores import SCHEMA
 from probing.runner import run
 from tests.fakes import FakeModel
 
@@ -27,7 +27,7 @@ def test_no_column_is_described_that_no_probe_writes() -> None:
 
 
 def test_the_columns_of_scores_are_those_of_the_file() -> None:
-    assert list(column_descriptions.SCORE_COLUMNS) == SCORE_COLUMNS
+    assert list(rows.SCORE_COLUMNS) == SCORE_COLUMNS
 
 
 def test_the_columns_of_tokens_are_those_of_the_file() -> None:
@@ -44,7 +44,7 @@ def test_each_key_of_the_record_is_described(benchmark: Benchmark, model: FakeMo
     ("name", "meaning"),
     [
         pair
-        for descriptions in (ITEM_COLUMNS, column_descriptions.SCORE_COLUMNS, TOKEN_COLUMNS, RECORD_KEYS)
+        for descriptions in (ITEM_COLUMNS, rows.SCORE_COLUMNS, TOKEN_COLUMNS, RECORD_KEYS)
         for pair in descriptions.items()
     ],
 )

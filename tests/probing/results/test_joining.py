@@ -9,7 +9,8 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from probing.analysis.condensed import FIGURES
+from probing.analysis.details import FIGURES
+from probing.baselines import UniformModel
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import Incomplete
@@ -17,17 +18,16 @@ from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
 from probing.probes.probe import Probe, tag_columns
-from probing.results import joining, row_file
+from probing.results import joining
+from probing.results import rows as rows_module
 from probing.results.checkpoint import Partial
-from probing.results.completeness import check_complete
+from probing.results.completeness import all_skipped, check_complete
 from probing.results.joining import PartsInMemory, joined_in_folder, merged
-from probing.results.option_labels import option_ranges
 from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result
-from probing.results.skipped_items import all_skipped
+from probing.results.rows import option_ranges
 from probing.runner import run
 from probing.settings import Settings
-from probing.uniform_model import UniformModel
 from tests.fakes import FakeModel
 from tests.frames_in_memory import FramesInMemory
 from tests.traced_memory import traced_memory
@@ -58,7 +58,7 @@ def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Resu
     covered = plan_of(benchmark, settings).parts
     records = stored.records(covered)
     record = merged(records) | {"items_skipped": all_skipped(records)} | digests(plan_of(benchmark, settings))
-    rows = with_tags(row_file.join(map(stored.rows, covered)), benchmark, probe_of(settings))
+    rows = with_tags(rows_module.join(map(stored.rows, covered)), benchmark, probe_of(settings))
     check_complete(rows, plan_of(benchmark, settings), record)
     return Result(rows, probe_of(settings).scores(rows), record, option_ranges(plan_of(benchmark, settings)))
 
@@ -91,7 +91,7 @@ def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
     def counted(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
         tables = list(frames)
         joins.append(len(tables))
-        return row_file.join(tables)
+        return rows_module.join(tables)
 
     monkeypatch.setattr(joining, "join", counted)
     joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
@@ -131,7 +131,7 @@ def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: p
     benchmark, settings = open_benchmark("starter"), Settings(limit=5)
     stored = measured(benchmark, settings, tmp_path)
     whole = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "whole").items
-    monkeypatch.setattr(row_file, "GROUP_BYTES", 4096)
+    monkeypatch.setattr(rows_module, "GROUP_BYTES", 4096)
     pieces = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "pieces").items
     pd.testing.assert_frame_equal(pieces, whole)
     groups = [pq.ParquetFile(tmp_path / name / "items.parquet").metadata.num_row_groups for name in ("whole", "pieces")]

@@ -10,9 +10,9 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats import bear
 from probing.plan import plan_of
-from probing.results.option_labels import option_ranges, ranges_as_json, ranges_from_json
 from probing.results.rescoring import rescored
 from probing.results.result import Result
+from probing.results.rows import option_ranges, ranges_as_json, ranges_from_json
 from probing.runner import run
 from probing.settings import Settings
 from tests.conftest import BearFolder

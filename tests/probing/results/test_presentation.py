@@ -9,8 +9,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.chart_template import LIGHT
 from probing.errors import BadInput
-from probing.results.presentation import as_latex
-from probing.results.result import Result
+from probing.results.result import Result, as_latex
 from probing.runner import run
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.probing.results.recorder import Recorder

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.score_changes import score_changes
+from probing.analysis.paired_tests import score_changes
+from probing.baselines import UniformModel
 from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import OtherQuestions
@@ -24,7 +25,6 @@ from probing.results.joining import PartResult, joined
 from probing.results.rescoring import digests, rescored, with_tags
 from probing.results.result import Result
 from probing.settings import Settings
-from probing.uniform_model import UniformModel
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.leaderboard.factories import Skilled

@@ -15,7 +15,7 @@ from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.completeness import check_complete
 from probing.results.result import Result
-from probing.results.row_file import join
+from probing.results.rows import join
 from probing.settings import Settings
 from tests.fakes import FakeModel
 

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from probing.errors import BadInput
-from probing.probes.roles import ItemTokens
-from probing.results import tokens as stored
-from probing.results.tokens import join_tokens, read_tokens, write_tokens
+from probing.probes.choices import ItemTokens
+from probing.results import token_scores as stored
+from probing.results.token_scores import join_tokens, read_tokens, write_tokens
 
 
 def answer(index: int, count: int = 3) -> tuple[dict[str, object], ItemTokens]:

@@ -10,7 +10,7 @@ import torch
 from huggingface_hub import constants
 from transformers.utils import logging
 
-from probing.scoring import cpu_products
+from probing.scoring import products as products_module
 from tests.hub.local_hub import Hub, serve
 from tests.tiny_models import build_bert, build_gpt2, build_llama
 
@@ -73,8 +73,8 @@ def products(monkeypatch: pytest.MonkeyPatch) -> list[torch.Size]:
         shapes.append(weight.shape)
         return by_onednn(states, weight, bias)
 
-    by_onednn = cpu_products.linear
-    monkeypatch.setattr(cpu_products, "onednn_is_faster", lambda: True)
-    monkeypatch.setattr(cpu_products, "FEWEST_MULTIPLICATIONS", 1)
-    monkeypatch.setattr(cpu_products, "linear", noted)
+    by_onednn = products_module.linear
+    monkeypatch.setattr(products_module, "onednn_is_faster", lambda: True)
+    monkeypatch.setattr(products_module, "FEWEST_MULTIPLICATIONS", 1)
+    monkeypatch.setattr(products_module, "linear", noted)
     return shapes

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, BertForSequenceClassification, T5ForConditionalGeneration
 
 from probing.errors import UnsafeModel, UnsupportedModel
-from probing.scoring.acceptability import Judge, acceptable_class
+from probing.scoring.auxiliary_models import Judge, acceptable_class
 from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
 GOOD = ["Oslo is the capital of Norway.", "Peru is in South America.", "Lima belongs to Peru."]

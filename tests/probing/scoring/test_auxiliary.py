@@ -6,7 +6,7 @@ import pytest
 from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassification
 
 from probing.errors import ModelNotFound, UnsafeModel, UnsupportedModel
-from probing.scoring.auxiliary import Auxiliary, load_auxiliary
+from probing.scoring.auxiliary_models import Auxiliary, load_auxiliary
 from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
 

@@ -5,9 +5,8 @@ import itertools
 import pytest
 import torch
 
-from probing.scoring import bfloat16_speed
-from probing.scoring.bfloat16_speed import GROWTH, SIZES, speed_up
-from probing.scoring.cpu_products import TRIAL_PRODUCTS
+from probing.scoring import products
+from probing.scoring.products import GROWTH, SIZES, TRIAL_PRODUCTS, speed_up
 
 FLOAT32_SECONDS = 1e-5  # of the smallest product
 
@@ -33,8 +32,8 @@ class Clock:
 @pytest.fixture
 def clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock(request.param)
-    monkeypatch.setattr(bfloat16_speed, "time", clock)
-    monkeypatch.setattr(bfloat16_speed, "_fastest", clock.fastest)
+    monkeypatch.setattr(products, "time", clock)
+    monkeypatch.setattr(products, "_fastest", clock.fastest)
     return clock
 
 

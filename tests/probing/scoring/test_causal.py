@@ -9,7 +9,7 @@ import torch
 
 from probing.language_model import Request, Scoring
 from probing.scoring.causal import CausalModel
-from probing.scoring.packing import NODES_PER_ROW
+from probing.scoring.prefix_tree import NODES_PER_ROW
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from probing.errors import UnsafeModel, UnsupportedModel
-from probing.scoring.correction import Corrector
+from probing.scoring.auxiliary_models import Corrector
 from tests.tiny_models import build_gpt2, metaspace_unigram, save, text_to_text
 
 

@@ -10,8 +10,8 @@ import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
 
-from probing.scoring import cpu_products
-from probing.scoring.cpu_products import fast_products, float32_product, one_thread, onednn_is_faster
+from probing.scoring import products as products_module
+from probing.scoring.products import fast_products, float32_product, one_thread, onednn_is_faster
 
 STATES = torch.rand((3, 50, 24), generator=torch.Generator().manual_seed(0))
 
@@ -122,7 +122,7 @@ def test_a_bias_that_is_part_of_a_larger_tensor_is_added(products: list[torch.Si
 
 @torch.inference_mode()
 def test_small_products_are_left_to_torch(products: list[torch.Size], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu_products, "FEWEST_MULTIPLICATIONS", 100 * 24 * 24)
+    monkeypatch.setattr(products_module, "FEWEST_MULTIPLICATIONS", 100 * 24 * 24)
     network = nn.Sequential(nn.Linear(24, 24))
     with fast_products(network):
         network(STATES[0])
@@ -140,7 +140,7 @@ def test_layers_are_as_before_also_after_an_error(products: list[torch.Size]) ->
 
 
 def test_nothing_is_replaced_where_torch_is_as_fast(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cpu_products, "onednn_is_faster", lambda: False)
+    monkeypatch.setattr(products_module, "onednn_is_faster", lambda: False)
     network = nn.Sequential(nn.Linear(24, 24))
     with fast_products(network):
         assert "forward" not in network[0].__dict__
@@ -154,7 +154,7 @@ def test_onednn_has_to_be_clearly_faster(
     def seconds(product: Callable[..., torch.Tensor], matrix: torch.Tensor) -> float:
         return seconds_of_torch if product is nn.functional.linear else 1.0
 
-    monkeypatch.setattr(cpu_products, "fastest_product", seconds)
+    monkeypatch.setattr(products_module, "fastest_product", seconds)
     assert onednn_is_faster() is faster
 
 
@@ -162,8 +162,8 @@ def test_inexact_products_are_not_used_however_fast_they_are(monkeypatch: pytest
     def rounded(states: torch.Tensor, weight: torch.Tensor, bias: Any = None) -> torch.Tensor:
         return nn.functional.linear(states.bfloat16(), weight.bfloat16()).float()
 
-    monkeypatch.setattr(cpu_products, "linear", rounded)
-    monkeypatch.setattr(cpu_products, "fastest_product", lambda product, matrix: float(product is not rounded))
+    monkeypatch.setattr(products_module, "linear", rounded)
+    monkeypatch.setattr(products_module, "fastest_product", lambda product, matrix: float(product is not rounded))
     assert not onednn_is_faster()
 
 
@@ -176,7 +176,7 @@ def test_a_torch_that_refuses_these_products_is_used_as_it_is(monkeypatch: pytes
     def refused(*_: Any) -> torch.Tensor:
         raise RuntimeError("there is no such kernel")
 
-    monkeypatch.setattr(cpu_products, "linear", refused)
+    monkeypatch.setattr(products_module, "linear", refused)
     assert not onednn_is_faster()
 
 

@@ -16,7 +16,7 @@ from transformers.pytorch_utils import Conv1D
 
 import probing
 from probing.language_model import Request, Scoring
-from probing.scoring import cpu_products
+from probing.scoring import products as products_module
 from probing.scoring.verbs import AnsweringModel
 from probing.template import prompt
 
@@ -41,7 +41,7 @@ def scores(model: AnsweringModel) -> list[float]:
 def scores_by_torch(model: AnsweringModel) -> list[float]:
     """Return the scores of a model whose products are computed as torch does by itself."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cpu_products, "onednn_is_faster", lambda: False)
+        patch.setattr(products_module, "onednn_is_faster", lambda: False)
         return scores(model)
 
 

@@ -11,7 +11,7 @@ from peft import LoraConfig, PromptTuningConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer, GPT2Config, GPT2LMHeadModel
 
 import probing
-from probing.analysis.ties import MOST_TIE
+from probing.analysis.accuracy import MOST_TIE
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, NoFastTokenizer, NoHead, ProbingError, UnsupportedModel
 from tests.tiny_models import build_bert, build_gpt2, byte_level_bpe, word_piece

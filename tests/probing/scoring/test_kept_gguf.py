@@ -8,8 +8,8 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from probing.files.gguf_cache import GIGABYTES, GgufCache
-from probing.scoring import kept_gguf
-from probing.scoring.kept_gguf import keep_network
+from probing.scoring import networks
+from probing.scoring.networks import keep_network
 from tests.tiny_models import build_gpt2, build_llama
 
 
@@ -54,7 +54,7 @@ def test_a_network_that_would_need_too_much_memory_twice_is_not_kept(
     tmp_path: Path, cache: GgufCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = build_gpt2(tmp_path / "model")
-    monkeypatch.setattr(kept_gguf, "MEMORY_SHARE", 0)
+    monkeypatch.setattr(networks, "MEMORY_SHARE", 0)
     network, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
     keep_network("key", network, tokenizer, AutoModelForCausalLM)
     assert cache.find("key") is None

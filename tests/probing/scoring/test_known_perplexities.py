@@ -10,8 +10,7 @@ import torch
 from probing.formats.knowledge_graph import read_graph
 from probing.probes.perplexity import Perplexity
 from probing.scoring.load import load
-from probing.statements.graph import Graph
-from probing.statements.sampling import Sampling, draw
+from probing.statements.graph_statements import Graph, Sampling, draw
 from tests.real_data import real_data
 
 

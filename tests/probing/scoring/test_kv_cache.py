@@ -8,9 +8,9 @@ import pytest
 import torch
 
 from probing.language_model import Request, Scoring
-from probing.scoring import kv_cache, packing
+from probing.scoring import prefix_tree
 from probing.scoring.causal import CausalModel
-from probing.scoring.kv_cache import KVCache
+from probing.scoring.prefix_tree import KVCache
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import answers, assert_decided, expected_log_probs
@@ -34,7 +34,7 @@ def model(**settings: Any) -> CausalModel:
 @pytest.fixture(autouse=True)
 def short_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use short rows, so that a batch has several of them and can be halved."""
-    monkeypatch.setattr(packing, "NODES_PER_ROW", 1)
+    monkeypatch.setattr(prefix_tree, "NODES_PER_ROW", 1)
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +76,7 @@ def test_running_out_of_memory_while_the_cache_is_filled_changes_no_score(
 def test_running_out_of_memory_while_the_cache_grows_changes_no_score(
     expected: list[list[list[float]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, real, calls = model(batch_tokens=600), kv_cache._with_room, []
+    one, real, calls = model(batch_tokens=600), prefix_tree._with_room, []
 
     def failing(stored: torch.Tensor, places: int) -> torch.Tensor:
         calls.append(places)
@@ -84,7 +84,7 @@ def test_running_out_of_memory_while_the_cache_grows_changes_no_score(
             raise torch.OutOfMemoryError("out of memory")
         return real(stored, places)
 
-    monkeypatch.setattr(kv_cache, "_with_room", failing)
+    monkeypatch.setattr(prefix_tree, "_with_room", failing)
     assert_decided(answers(one, REQUESTS, DECIDE), expected, best=1)
     assert one.usage.notes == ["out of memory: batches halved to 300 positions"]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from probing.language_model import Request, Scoring
-from probing.scoring import packing
+from probing.scoring import prefix_tree
 from probing.scoring.causal import CausalModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
@@ -45,14 +45,14 @@ def test_examples_before_all_questions_are_computed_once(monkeypatch: pytest.Mon
     one = model()
     distinct = distinct_prefixes(one)
     assert distinct <= computed(one, Scoring()) <= 1.1 * distinct
-    monkeypatch.setattr(packing, "MIN_SAVING", 1.0)
+    monkeypatch.setattr(prefix_tree, "MIN_SAVING", 1.0)
     assert computed(one, Scoring()) > 1.3 * distinct, "every row repeats them"
 
 
 def test_an_early_decision_computes_them_once_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     one = model()
     once = computed(one, Scoring(decide=1))
-    monkeypatch.setattr(packing, "MIN_SAVING", 1.0)
+    monkeypatch.setattr(prefix_tree, "MIN_SAVING", 1.0)
     assert computed(one, Scoring(decide=1)) > once + len(EXAMPLES.split()), "the second row repeats them"
 
 

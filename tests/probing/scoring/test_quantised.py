@@ -190,6 +190,6 @@ def test_weights_for_a_gpu_are_refused_in_one_sentence_without_one(
     config = json.loads((folder / "config.json").read_text())
     stated = {"quant_method": "gptq", "bits": 4, "group_size": 128}
     (folder / "config.json").write_text(json.dumps(config | {"quantization_config": stated}))
-    monkeypatch.setattr("probing.files.quantisation.find_spec", lambda name: True)
+    monkeypatch.setattr("probing.files.weights.find_spec", lambda name: True)
     with pytest.raises(BadInput, match=r"GPTQ, 4 bits.*need an NVIDIA GPU; this is the device cpu"):
         load(str(folder), device="cpu")

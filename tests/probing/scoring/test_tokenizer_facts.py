@@ -5,7 +5,7 @@ import pytest
 from probing.errors import BadInput
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
-from probing.scoring.tokenizer_facts import chosen_start, facts_of
+from probing.scoring.tokens import chosen_start, facts_of
 from probing.start import StartToken
 from tests.probing.scoring.networks import HEAD_APART, SHARING
 from tests.probing.scoring.stubs import whole_words

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput
-from probing.sentences.reading import LONGEST_LINE, read_sentences
+from probing.sentences.sentence_files import LONGEST_LINE, read_sentences
 
 
 def refusal(place: Path | str) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput
-from probing.sentences.word_counts import corpus_counts, listed_counts
+from probing.sentences.sentence_files import corpus_counts, listed_counts
 
 CORPUS = "Yate is in England. New York is not York,\nand New-York is New York. york\n\nEngland, England!\n"
 

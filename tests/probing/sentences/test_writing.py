@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from probing.errors import BadInput
-from probing.sentences.writing import refuse_bad_target, write_csv, write_tables
+from probing.sentences.sentence_files import refuse_bad_target, write_csv, write_tables
 
 TABLES = [
     pd.DataFrame({"text": pd.Series([], dtype="str"), "value": pd.Series([], dtype="float64")}),

@@ -6,7 +6,7 @@ import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
-from probing.statements.examples import Examples, as_context, as_messages, right_answer
+from probing.statements.prompting import Examples, as_context, as_messages, right_answer
 
 CONTINENTS = ("Africa", "Asia", "Europe")
 PLACES = ["Chad", "Egypt", "Japan", "Norway", "Peru", "Kenya", "Chad", "India", "Spain", "Mali"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from probing.statements.graph import Graph, Triple
+from probing.statements.graph_statements import Graph, Triple
 
 
 def test_a_triple_becomes_a_sentence() -> None:

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from probing.errors import BadBenchmark, BadInput
-from probing.statements.graph import Graph, Triple
-from probing.statements.sampling import GraphStatement, Sampling, draw
+from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Triple, draw
 
 CAPITALS = {"norway": "oslo", "kenya": "nairobi", "peru": "lima", "japan": "tokyo"}
 RIVERS = {"rhine": "norway", "tana": "kenya", "amazon": "peru"}

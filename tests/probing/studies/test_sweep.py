@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import probing
-from probing.analysis.comparison import compare
+from probing.analysis.paired_tests import compare
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.studies.study import Sweep

@@ -7,8 +7,8 @@ import pytest
 from django.core.management import CommandError
 
 import probing
+from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark
-from leaderboard.stored import benchmarks
 from tests.conftest import BearFolder
 from tests.fakes import ShoutingCorrector
 from tests.leaderboard.management.commands.output import output_of

@@ -3,8 +3,8 @@
 import pytest
 from django.core.management import CommandError
 
+from leaderboard.figures import artefacts, benchmarks
 from leaderboard.models import Benchmark, Run, RunRank
-from leaderboard.stored import artefacts, benchmarks
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel

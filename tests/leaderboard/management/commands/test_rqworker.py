@@ -15,7 +15,6 @@ from leaderboard.models import Run
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
-
 Starts = list[tuple[dict[str, Any], list[str], tuple[str, ...]]]  # a worker's options, the lanes of jobs, its queues
 
 

@@ -1,0 +1,356 @@
+"""Benchmarks on the site: every imported version is kept, one is current, each has the scores that need no model."""
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.figures import history
+from leaderboard.figures.outcomes import store_shared_facts
+from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
+from leaderboard.models.benchmark import named
+from probing.analysis.accuracy import CHANCE, MAJORITY, MOST_FREQUENT
+from probing.analysis.specificity_metrics import RARER
+from probing.baselines import UniformModel, baseline_scores, rarer_scores
+from probing.benchmark import Benchmark as Content
+from probing.errors import BadInput, ProbingError
+from probing.files.folders import new_folder
+from probing.formats import FORMATS, read_version
+from probing.formats.graph_sample import SENTENCES
+from probing.graph_sampling import sample_graph
+from probing.known_benchmarks import CATALOG
+from probing.plan import Plan, all_templates, plan, plan_of, template_counts
+from probing.probes import probe_named
+from probing.settings import Settings
+from probing.time_left import estimate_work
+from probing.usual_settings import read_usual_settings
+
+# Benchmarks on the site. Every imported version is kept; one version of each benchmark is current.
+
+
+def current(name: str) -> Benchmark:
+    """Return the version that new runs use, of a benchmark with its main probe or with another one (`named`)."""
+    here = Benchmark.objects.filter(current=True).exclude(path="")
+    benchmark = here.filter(named(name)).first()
+    if benchmark is None:
+        names = [row.name for row in here.order_by("slug", "-main", "probe")]
+        choice = f"Choose from: {', '.join(names)}." if names else "Import one with manage.py import_benchmark."
+        raise BadInput(f"There is no benchmark {name!r} here.", choice)
+    return benchmark
+
+
+def is_main(slug: str, probe: str) -> bool:
+    """Tell whether a probe is the main one of a benchmark: as it is here already, or else in the catalog."""
+    main = Benchmark.objects.filter(slug=slug, main=True).order_by("-current").first()
+    if main:
+        return main.probe == probe
+    return slug not in CATALOG or CATALOG[slug].probe == probe
+
+
+def title_with_probe(title: str, probe: str) -> str:
+    """Return the title of a benchmark with another probe than its main one."""
+    return f"{title} ({probe.replace('_', ' ')})"
+
+
+def read(benchmark: Benchmark) -> Content:
+    """Return the relations and items, read from the files of this version."""
+    return _read_files(benchmark.format, folder_of(benchmark), benchmark.digest, benchmark.slug)
+
+
+def usual_plan(benchmark: Benchmark, chosen: Mapping[str, Any]) -> Plan:
+    """Return the plan of a run with the benchmark's usual settings, but for those that somebody chose."""
+    return plan(read(benchmark), benchmark.settings_with(chosen))
+
+
+def plan_of_run(run: Run) -> Plan:
+    """Return the plan of a run that is stored."""
+    return plan_of(read(run.benchmark), Settings.from_json(run.settings))
+
+
+def folder_of(benchmark: Benchmark) -> Path:
+    """Return where the files of this version are: a folder, which may hold a single archive."""
+    return settings.DATA / benchmark.path
+
+
+def templates_to_choose(benchmark: Benchmark) -> range:
+    """Return the numbers of the templates that all relations have; none where the files cannot be read."""
+    if not benchmark.path:
+        return range(0)
+    try:
+        return range(min(template_counts(read(benchmark), benchmark.settings_with({})), default=0))
+    except ProbingError:
+        return range(0)
+
+
+def tag_values(benchmark: Benchmark, tag: str) -> list[str]:
+    """Return the values of a tag in the relations that the benchmark's probe can ask; none where they are not here."""
+    if not benchmark.path:
+        return []
+    try:
+        relations = read(benchmark).relations
+    except ProbingError:
+        return []
+    why_not = probe_named(benchmark.probe)().why_not
+    return sorted({str(relation.tags[tag]) for relation in relations if tag in relation.tags and not why_not(relation)})
+
+
+@lru_cache(maxsize=8)
+def _read_files(format: str, folder: Path, digest: str, slug: str) -> Content:
+    content = read_version(format, folder, digest)
+    if content is None:
+        raise BadInput(f"The files of {slug} in {folder.name} were changed.", "Import the benchmark again.")
+    return replace(content, slug=slug)
+
+
+def install(format: str, folder: Path, slug: str = "", title: str = "", probe: str = "") -> tuple[Benchmark, bool]:
+    """Copy a folder's files into the data folder as the current version of `slug`, for each of its probes.
+
+    A new benchmark is asked by `probe`, or else by its usual probe and by the further ones that its files offer. For
+    one that is here already, `probe` adds a probe with figures of its own. The main probe's usual settings are those of
+    the plan that the folder states, else those of the catalog, else all templates; a version that was imported before
+    keeps the ones it has, as its runs were made with them. The facts that it shares with other benchmarks are counted.
+    Returns the benchmark with `probe` or its main probe, and False as the second value if these files are its current
+    version with all its probes already.
+    """
+    if format not in FORMATS:
+        raise BadInput(f"There is no format {format!r}.", f"Choose from: {', '.join(FORMATS)}.")
+    content = FORMATS[format](folder)
+    slug = slug or folder.resolve().name.lower().split(".")[0]
+    probes = _probes(content, slug, probe_named(probe).name if probe else "")
+    plans = _plans(folder, content, slug, title, probes)
+    here = Benchmark.objects.filter(slug=slug, digest=content.digest, current=True).exclude(path="")
+    present = {row.probe: row for row in here}
+    for row in present.values():
+        if row.work is None:
+            _store_work(row, content)
+    missing = [name for name in probes if name not in present]
+    path = _copy(folder, slug, content) if missing else ""
+    with transaction.atomic():
+        facts = _facts(format, content, slug) | {"path": path}
+        new = {name: _store(slug, name, content, facts | plans[name]) for name in missing}
+    if missing or any(row.shared_facts is None for row in present.values()):
+        store_shared_facts(slug, content, _others(slug))
+    return {**present, **new}[probe or probes[0]], bool(missing)
+
+
+def _others(slug: str) -> Iterator[tuple[Benchmark, Content]]:
+    """Yield every other benchmark whose files can be read."""
+    for other in Benchmark.objects.filter(current=True, main=True).exclude(path="").exclude(slug=slug):
+        with suppress(ProbingError):
+            yield other, read(other)
+
+
+def _probes(content: Content, slug: str, probe: str) -> list[str]:
+    """Return the probes for which a benchmark is imported, the main one first.
+
+    `probe`: the one that was chosen, if any. Probes that the benchmark has here keep asking its current version.
+    """
+    here = Benchmark.objects.filter(slug=slug, current=True).order_by("-main", "pk")
+    stored = list(here.exclude(path="").values_list("probe", flat=True))
+    usual = _usual_probe(content, slug)
+    offered = [usual, *content.further_probes] if usual == content.probe else [usual]
+    if stored:
+        further = offered if stored[0] == usual else []
+        return list(dict.fromkeys([*stored, *further, *([probe] if probe else [])]))
+    return [probe] if probe and probe != usual else offered
+
+
+def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) -> Benchmark:
+    """Make these files the current version of a benchmark with this probe."""
+    main = is_main(slug, probe) or not Benchmark.objects.filter(slug=slug, main=True).exists()
+    Benchmark.objects.filter(slug=slug, probe=probe, current=True).update(current=False)
+    why_not = probe_named(probe)().why_not
+    relations = [relation for relation in content.relations if not why_not(relation)]
+    counts = {"relations": len(relations), "items": sum(len(relation.items) for relation in relations)}
+    benchmark, _ = Benchmark.objects.update_or_create(
+        slug=slug, version=content.version, probe=probe, defaults=facts | counts | {"main": main}
+    )
+    store_chance(benchmark, plan_of(content, benchmark.settings_with({})))
+    _store_work(benchmark, content)
+    history.record_version(benchmark)
+    return benchmark
+
+
+def _store_work(benchmark: Benchmark, content: Content) -> None:
+    """Store the expected work of a usual run, from which the submit form says how long one takes."""
+    with suppress(BadInput):
+        usual = plan(content, benchmark.settings_with({}))
+        benchmark.work = sum(estimate_work(usual, part, "causal").work for part in usual.parts)
+        benchmark.save(update_fields=["work"])
+
+
+def _usual_probe(content: Content, slug: str) -> str:
+    return CATALOG[slug].probe if slug in CATALOG else content.probe
+
+
+def _facts(format: str, content: Content, slug: str) -> dict[str, object]:
+    entry = CATALOG.get(slug)
+    facts = {
+        "digest": content.digest,
+        "format": format,
+        "current": True,
+    }
+    return facts | ({"citation": entry.citation, "licence": entry.licence, "source": entry.source} if entry else {})
+
+
+def _plans(
+    folder: Path, content: Content, slug: str, title: str, probes: Sequence[str]
+) -> dict[str, dict[str, object]]:
+    """Return the title and the usual settings with each probe; the first is the main one, which plans are about."""
+    entry, main = CATALOG.get(slug), probes[0]
+    stated = read_usual_settings(folder, content, probe_named(main))
+    title = title or stated.title or (entry.title if entry else slug)
+    usual = {probe: {"templates": all_templates(content, Settings(probe=probe))} for probe in probes}
+    if entry and main == entry.probe:
+        usual[main] = dict(entry.settings)
+    usual[main] |= stated.settings
+    imported = Benchmark.objects.filter(slug=slug, version=content.version, probe__in=probes).exclude(path="")
+    usual |= {row.probe: row.settings for row in imported}
+    titles = {probe: title if probe == main else title_with_probe(title, probe) for probe in probes}
+    return {probe: {"title": titles[probe], "settings": usual[probe]} for probe in probes}
+
+
+def _copy(source: Path, slug: str, content: Content) -> str:
+    """Copy the folder or archive, and the files outside it that the reader used; return the path in the data folder.
+
+    The copy appears complete, by one rename, or not at all.
+    """
+    path = f"benchmarks/{slug}@{content.version}"
+    target = settings.DATA / path
+    if not target.exists():
+        with new_folder(target) as new:
+            if source.is_dir():
+                shutil.copytree(source, new, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*"))
+            for file in content.files:
+                if not file.resolve().is_relative_to(source.resolve()) or source.is_file():
+                    _copy_file(file.resolve(), source.resolve(), new)
+    return path
+
+
+def _copy_file(file: Path, source: Path, new: Path) -> None:
+    """Copy a file of another folder, keeping its path relative to the folder that contains both."""
+    shared = next(folder for folder in source.parents if file.is_relative_to(folder))
+    (new / file.relative_to(shared)).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, new / file.relative_to(shared))
+
+
+# Samples of knowledge graphs: each is a version of its benchmark, with its own sentences.
+
+
+FORMAT = "knowledge_graph"
+
+
+def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any) -> tuple[Benchmark, bool]:
+    """Draw a sample from the folder of a graph and import it, as `benchmarks.install` does; it becomes current.
+
+    `choices`: arguments of `probing.sample_graph`.
+    """
+    slug = slug or graph.resolve().name.lower()
+    with TemporaryDirectory() as folder:
+        sample = sample_graph(graph, Path(folder) / "sample", **choices)
+        return install(FORMAT, sample, slug, title)
+
+
+def sample_again(benchmark: Benchmark, **choices: Any) -> tuple[Benchmark, bool]:
+    """Import another sample of an imported graph; raise `BadInput` where the graph itself is not here.
+
+    A version that is a sample holds sentences only, so that the graph is that of the newest version with triples.
+    """
+    versions = Benchmark.objects.filter(slug=benchmark.slug, format=FORMAT).exclude(path="").order_by("-created")
+    folders = [folder_of(version) for version in versions]
+    graph = next((folder for folder in folders if folder.is_dir() and not list(folder.rglob(f"{SENTENCES}*"))), None)
+    if graph is None:
+        raise BadInput(
+            f"The graph of {benchmark.slug} is not on this site.", "Import it with manage.py import_benchmark first."
+        )
+    return install_sample(graph, benchmark.slug, benchmark.title, **choices)
+
+
+# Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
+#
+# Chance is what guessing reaches. The other baselines use how often answers are right (`probing.analysis.accuracy`), or
+# how often they occur in texts.
+
+
+HUB_ID = UniformModel.card.id
+# The baselines that guess, of which the first is computed here and the second is that of BEAR's authors.
+GUESSES = (HUB_ID, "published/random-baseline")
+HUMANS = ("published/human",)  # what annotators reach, where authors publish it
+# The metric of each baseline with the name under which its run is stored.
+BASELINE_IDS = {
+    CHANCE: HUB_ID,
+    MAJORITY: "baseline/majority-answer",
+    MOST_FREQUENT: "baseline/most-frequent-answer",
+    RARER: "baseline/rarer-answer",
+}
+
+
+def store_chance(benchmark: Benchmark, plan: Plan) -> Run | None:
+    """Store the runs of the baselines of this benchmark version, in place of older ones; return that of chance.
+
+    Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run.
+    """
+    scores = baseline_scores(plan)
+    runs = {
+        metric: _store_baseline(
+            benchmark, hub_id, plan.settings, scores[scores.metric == metric], "Computed from the answer spaces."
+        )
+        for metric, hub_id in BASELINE_IDS.items()
+        if (scores.metric == metric).any()
+    }
+    return runs.get(CHANCE)
+
+
+def store_rarer_answer(benchmark: Benchmark, plan: Plan, counts: Mapping[str, float], source: str) -> Run:
+    """Store what is reached by always choosing the rarer answer of a pair; `source` names where words were counted."""
+    scores = rarer_scores(plan, counts)
+    return _store_baseline(
+        benchmark, BASELINE_IDS[RARER], plan.settings, scores, f"Computed from word frequencies in {source}."
+    )
+
+
+def _store_baseline(benchmark: Benchmark, hub_id: str, settings: Settings, scores: pd.DataFrame, how: str) -> Run:
+    """Store one baseline's run, with its scores under the name of the main metric and without intervals.
+
+    `how` becomes the message of the event that ends the run.
+    """
+    model, _ = Model.objects.get_or_create(hub_id=hub_id, commit="", source=Model.Source.PUBLISHED)
+    with transaction.atomic():
+        run, _ = Run.objects.update_or_create(
+            model=model,
+            benchmark=benchmark,
+            settings_digest=settings.digest,
+            defaults={
+                "settings": settings.to_json(),
+                "state": Run.State.FINISHED,
+                "provenance": Run.Provenance.BASELINE,
+                "finished": timezone.now(),
+            },
+        )
+        replace_scores(
+            run, scores.assign(metric=benchmark.main_metric, low=None, high=None, cluster_low=None, cluster_high=None)
+        )
+        RunEvent.objects.create(run=run, state=run.state, message=how)
+    return run
+
+
+# Scores of a run in the database.
+
+
+def replace_scores(run: Run, scores: pd.DataFrame) -> None:
+    """Make these tidy scores the run's only ones; NaN is stored as NULL."""
+    columns = [str(column) for column in scores.columns]
+    values = scores.astype(object).where(scores.notna(), None)
+    run.scores.all().delete()
+    Score.objects.bulk_create(
+        Score(run=run, **dict(zip(columns, row, strict=True))) for row in values.itertuples(index=False, name=None)
+    )

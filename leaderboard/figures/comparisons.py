@@ -1,0 +1,252 @@
+"""Comparisons of up to eight runs on the same items: their differences and their disagreements."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain, combinations, zip_longest
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from django.db.models import Exists, OuterRef
+from numpy.typing import NDArray
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.item_rows import Row
+from leaderboard.figures.runs import runs_with_items
+from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models.benchmark import named
+from leaderboard.models.run import RunQuerySet
+from probing.analysis.paired_tests import RESULT_NAMES, common_rows
+from probing.benchmark import ROW_KEY
+from probing.errors import BadInput
+from probing.probes import probe_named
+from probing.probes.probe import tag_columns
+
+NEWEST_RUNS, READY_PAIRS = 20, 3  # how many runs are searched for ready pairs, and how many pairs are shown
+GROUP_COLUMNS = ("relation", "domain")
+ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
+Pattern = tuple[bool, ...]  # for each run whether it is right
+
+
+class ModelAnswer(NamedTuple):
+    """A way to read a model's answer from a row: the columns that are needed, and a function of the row."""
+
+    columns: Sequence[str]
+    text: Callable[[Row], str]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The paired comparison of runs.
+
+    `differences`: each further run, by its name, against the first. `right`, of shape (rows, runs): for each row that
+    counts in all runs whether each run is right; it has no rows where a probe's answers are not right or wrong. `rows`,
+    of the same shape: the number of the row in each run's file.
+    """
+
+    differences: list[Row]
+    right: NDArray[np.bool_]
+    rows: NDArray[np.int64]
+
+    def counts(self) -> dict[Pattern, int]:
+        """Map each pattern that occurs to the number of its rows."""
+        patterns, counts = np.unique(self.right, axis=0, return_counts=True)
+        return {tuple(pattern): count for pattern, count in zip(patterns.tolist(), counts.tolist(), strict=True)}
+
+
+def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = None) -> list[Run]:
+    """Return the runs that run numbers or model ids name, on one version of a benchmark that all of them have.
+
+    They are `among` these, or else among the runs whose answers are stored. Raises `BadInput` if a name has no such
+    run, or if no version is common to all.
+    """
+    if len(names) > len(RESULT_NAMES):
+        raise BadInput(
+            f"Only {len(RESULT_NAMES)} runs can be compared.", f"Leave out {len(names) - len(RESULT_NAMES)} of them."
+        )
+    runs_to_choose = runs_with_items() if among is None else among
+    candidates = [_candidates(name, benchmark, runs_to_choose) for name in names]
+    for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
+        on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
+        if runs := _one_of_each(on_benchmark):
+            return runs
+    raise _nothing_in_common(names, candidates)
+
+
+def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
+    """Return the first run of each list that is in none of the others' places; nothing where a list has none left.
+
+    Two lists have the same runs, or none in common, or one of them is a single run of the other. Therefore the shortest
+    lists choose first, and no choice has ever to be taken back, however often a name is repeated.
+    """
+    chosen: dict[int, Run] = {}
+    for place in sorted(range(len(candidates)), key=lambda place: len(candidates[place])):
+        left = [run for run in candidates[place] if run not in chosen.values()]
+        if not left:
+            return []
+        chosen[place] = left[0]
+    return [chosen[place] for place in range(len(candidates))]
+
+
+def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:
+    """Return the error that says whether one run is named twice, or the benchmarks differ, or only their versions."""
+    name, times = Counter(names).most_common(1)[0]
+    if times > 1:
+        run = f"Run {name}" if name.isdecimal() else f"The only run of {name}"
+        return BadInput(f"{run} is chosen {times} times.", "Choose another run to compare it with.")
+    common = set.intersection(*({run.benchmark.name for run in runs} for runs in candidates))
+    versions = sorted({str(run.benchmark) for runs in candidates for run in runs if run.benchmark.name in common})
+    if len(versions) > 1:
+        return BadInput(
+            f"These runs are on different versions of a benchmark: {', '.join(versions)}.",
+            "Choose runs on the same version, as other versions ask other items.",
+        )
+    return BadInput("These runs have no benchmark in common.", "Choose different runs on the same benchmark.")
+
+
+def _candidates(name: str, benchmark: str, among: RunQuerySet) -> list[Run]:
+    """Return the runs that a number or the id of a model stands for; the id of a training stands for its last steps."""
+    runs = among.filter(pk=name) if name.isdecimal() else among.filter(model__hub_id=name).newest_steps()
+    candidates = list(runs.filter(named(benchmark, "benchmark__")) if benchmark else runs)
+    if not candidates:
+        what = f"run {name}" if name.isdecimal() else f"run of {name!r}"
+        raise BadInput(f"There is no finished {what}{_on(benchmark)}.", "Choose a model that the field suggests.")
+    return candidates
+
+
+def _on(benchmark: str) -> str:
+    return f" on {benchmark!r}" if benchmark else ""
+
+
+def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
+    """Return the other benchmarks on which each of these models has finished runs, by title. One query.
+
+    The search begins with the models, of which there are few, so that it does not look at all runs.
+    """
+    finished = Run.objects.filter(model=OuterRef("pk"), benchmark=OuterRef(OuterRef("pk")), state=Run.State.FINISHED)
+    measured = Model.objects.filter(Exists(finished))
+    others = Benchmark.objects.exclude(named(runs[0].benchmark.name))
+    shared = others.filter(*(Exists(measured.filter(hub_id=name)) for name in {run.model.hub_id for run in runs}))
+    return list(shared.order_by("title"))
+
+
+def ready_pairs() -> list[tuple[Run, Run]]:
+    """Return pairs of the newest measured runs of different models on one benchmark, with the usual settings.
+
+    They are about as many benchmarks as possible. Of a training, it is the run of the last step. One query, which reads
+    few runs, as it asks nothing about the others of models without steps.
+    """
+    measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
+    by_benchmark: dict[int, dict[str, Run]] = {}
+    for run in measured.newest_steps().select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
+        if not run.settings_group:
+            by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
+    pairs = zip_longest(*(combinations(of_one.values(), 2) for of_one in by_benchmark.values()))
+    return [pair for pair in chain.from_iterable(pairs) if pair][:READY_PAIRS]
+
+
+def short_names(runs: Sequence[Run]) -> list[str]:
+    """Return the shortest name of each run that tells the runs apart.
+
+    It is the model's name without its organisation and with the format of quantised weights, with the run's settings
+    where another run has the same, then with the organisation, and in the end with the run's number.
+    """
+    forms: list[Callable[[Run], str]] = [
+        _own_name,
+        lambda run: f"{_own_name(run)} ({run.variant})" if run.variant else _own_name(run),
+        lambda run: run.name,
+        lambda run: f"{run.name}, run {run.pk}",
+    ]
+    names = [""] * len(runs)
+    for form in forms:
+        texts = [form(run) for run in runs]
+        times = Counter(texts)
+        names = [name or (text if times[text] == 1 else "") for name, text in zip(names, texts, strict=True)]
+    return names
+
+
+def _own_name(run: Run) -> str:
+    name = run.model.hub_id.rpartition("/")[-1]
+    weights = run.model.quantisation or ("GGUF" if run.model.weights_file else "")
+    return f"{name} ({weights})" if weights else name
+
+
+def records(frame: pd.DataFrame) -> list[Row]:
+    """Return the rows of a table as dicts by the names of its columns."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
+def compared(*numbers: int) -> Comparison:
+    """Return the comparison of runs by their numbers."""
+    return compared_results(*stored_results(numbers))
+
+
+def stored_results(numbers: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the runs by their numbers, each with the folder of its result, which never changes."""
+    folders = dict(Run.objects.filter(pk__in=numbers).values_list("pk", "artefact"))
+    return [(number, folders[number]) for number in numbers]
+
+
+@lru_cache(maxsize=32)
+def compared_results(*stored: tuple[int, str]) -> Comparison:
+    """Return the comparison of runs by their numbers and the folders of their results."""
+    numbers = [number for number, _ in stored]
+    runs = Run.objects.select_related("benchmark").in_bulk(numbers)
+    results = compared_rows([runs[number] for number in numbers])
+    probe = probe_named(runs[numbers[0]].benchmark.probe)
+    differences, column = records(probe.compare(results)), probe.correctness.column
+    if not column:
+        nothing = np.empty((0, len(runs)), dtype=np.int64)
+        return Comparison(differences, nothing.astype(bool), nothing)
+    numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in results.items()}
+    shared = common_rows(numbered, column).values()
+    return Comparison(
+        differences,
+        np.stack([rows[column] for rows in shared], axis=1),
+        np.stack([rows["number"] for rows in shared], axis=1),
+    )
+
+
+def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
+    """Read what a comparison needs, by the names of results: keys, compared columns and tags, in the files' order."""
+    return {name: _compared_rows(run) for name, run in zip(RESULT_NAMES, runs, strict=False)}
+
+
+def _compared_rows(run: Run) -> pd.DataFrame:
+    probe, columns = probe_named(run.benchmark.probe), item_rows.names(run)
+    needed = [*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns)]
+    return item_rows.frame(run, [name for name in needed if name in columns])
+
+
+def disagreements(run: Run, comparison: Comparison, pattern: Pattern | None) -> list[Row]:
+    """Return the rows of a pattern, or all rows on which the runs are neither all right nor all wrong.
+
+    Each holds the key and the groups of its item, read from the file of `run`, the first of the runs; `right`, a list
+    over runs; and `rows`, the number of the row in the file of each run.
+    """
+    unanimous = comparison.right.all(axis=1) | ~comparison.right.any(axis=1)
+    chosen = ~unanimous if pattern is None else (comparison.right == pattern).all(axis=1)
+    right, numbers = comparison.right[chosen].tolist(), comparison.rows[chosen]
+    groups = _in_order(run, numbers[:, 0], GROUP_COLUMNS)
+    return [
+        {**row, "right": right_ones, "rows": stored}
+        for row, right_ones, stored in zip(groups, right, numbers.tolist(), strict=True)
+    ]
+
+
+def read_answers(runs: Sequence[Run], rows: Sequence[Row], answer: ModelAnswer) -> None:
+    """Read into rows on which runs disagree the item's columns, and `answers`, the text of each run's answer."""
+    numbers = np.array([row["rows"] for row in rows], dtype=np.int64).reshape(-1, len(runs))
+    by_run = [_in_order(run, own, (*ITEM_COLUMNS, *answer.columns)) for run, own in zip(runs, numbers.T, strict=True)]
+    for row, *stored in zip(rows, *by_run, strict=True):
+        row.update(stored[0], answers=[answer.text(answered) for answered in stored])
+
+
+def _in_order(run: Run, numbers: NDArray[np.int64], columns: Sequence[str]) -> list[Row]:
+    """Read rows by numbers that need not ascend, in the order of the numbers."""
+    order, stored = np.argsort(numbers), item_rows.names(run)
+    rows = item_rows.rows(run, numbers[order].tolist(), [name for name in dict.fromkeys(columns) if name in stored])
+    by_number = dict(zip(order.tolist(), rows, strict=True))
+    return [by_number[place] for place in range(len(numbers))]

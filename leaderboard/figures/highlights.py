@@ -1,0 +1,124 @@
+"""Highlights of a run: the answers that its page shows one by one."""
+
+import json
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+from django.core.files.storage import storages
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.item_rows import Row
+from leaderboard.models import Run
+from probing.analysis.breakdowns import BY_CULTURE
+from probing.analysis.option_scores import VERSIONED
+from probing.analysis.wording_sensitivity import FLIPS, OUTCOME_COLUMNS, wordings
+
+FILE = "highlights.json"
+SURPRISES = 5  # of each kind
+MOST_FLIPS = 500
+ITEM = ["relation", "index"]
+SHOWN = [*ITEM, "template", "subject", "answer_label", "prediction_label", "correct"]
+SURPRISE_COLUMNS = [*SHOWN, "margin"]
+FLIP_COLUMNS = [*SHOWN, "prediction"]
+COLUMNS = (*SHOWN, "margin", "prediction", "language", *OUTCOME_COLUMNS, *BY_CULTURE[VERSIONED])
+
+
+class Flip(NamedTuple):
+    """An item whose answer changes with the wording: its columns, and the answer to each template with its number.
+
+    An answer is a triple: the template's number, the model's answer, and whether it is right.
+    """
+
+    row: Row
+    answers: list[tuple[int, str, bool]]
+
+
+class Highlights(NamedTuple):
+    """What a run's page shows one by one.
+
+    `sure`: wrong rows with the widest margin, and `lucky`: right rows with the narrowest, one for each item; None where
+    the rows have no margins. `flips`: items that are right with one wording and wrong with another come first.
+    `wordings`: the rows of `probing.analysis.wording_sensitivity.wordings`, for a run whose items were asked in several
+    wordings.
+    """
+
+    sure: list[Row] | None = None
+    lucky: list[Row] | None = None
+    flips: list[Flip] | None = None
+    wordings: list[Row] | None = None
+
+    @classmethod
+    def parse(cls, text: str | bytes) -> "Highlights":
+        """Read what `to_json` writes."""
+        sure, lucky, flips, by_relation = json.loads(text)
+        return cls(sure, lucky, None if flips is None else [Flip(*flip) for flip in flips], by_relation)
+
+    def to_json(self) -> str:
+        return json.dumps(self, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of numpy as one of Python."""
+    return value.item()
+
+
+def highlights_of(rows: pd.DataFrame, metrics: Collection[str]) -> Highlights:
+    """Find the highlights among the rows of a run that has scores in these metrics."""
+    sure, lucky = _surprises(rows) if set(SURPRISE_COLUMNS) <= set(rows.columns) else (None, None)
+    flips = _flips(rows) if set(FLIP_COLUMNS) <= set(rows.columns) else None
+    return Highlights(sure, lucky, flips, _records(wordings(rows)) if FLIPS in metrics else None)
+
+
+def _surprises(rows: pd.DataFrame) -> tuple[list[Row], list[Row]]:
+    judged = _chosen(rows, SURPRISE_COLUMNS).dropna(subset=["margin", "correct"])
+    ordered = judged.sort_values("margin", kind="stable").astype({"correct": bool})
+    wrong, right = ordered[~ordered["correct"]], ordered[ordered["correct"] & (ordered["margin"] > 0)]
+    sure, lucky = (_records(part.drop_duplicates(ITEM).head(SURPRISES)) for part in (wrong, right))
+    return sure, lucky
+
+
+def _flips(rows: pd.DataFrame) -> list[Flip]:
+    judged = _chosen(rows, FLIP_COLUMNS).dropna(subset=["correct"])
+    changing = judged[_differ(judged, "prediction")]
+    mixed = _differ(changing, "correct")
+    items = [part for chosen in (mixed, ~mixed) for _, part in changing[chosen].groupby(ITEM, sort=False)]
+    return [_flip(_records(part)) for part in items[:MOST_FLIPS]]
+
+
+def _differ(rows: pd.DataFrame, column: str) -> "pd.Series[bool]":
+    """Tell of each row whether its item has several values in a column."""
+    return rows.groupby(ITEM, sort=False)[column].transform("nunique") > 1
+
+
+def _flip(rows: list[Row]) -> Flip:
+    answers = [(int(row["template"]), str(row["prediction_label"]), bool(row["correct"])) for row in rows]
+    names = ("relation", "template", "index", "subject", "answer_label", "language")
+    return Flip({name: rows[0][name] for name in names if name in rows[0]}, answers)
+
+
+def _chosen(rows: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
+    return rows[[name for name in (*columns, "language") if name in rows.columns]]
+
+
+def _records(rows: pd.DataFrame) -> list[Row]:
+    """Return rows by the names of their columns, with None for what is missing."""
+    present = rows.astype(object).where(rows.notna(), None)
+    return [{str(name): value for name, value in row.items()} for row in present.to_dict("records")]
+
+
+def highlights(run: Run) -> Highlights:
+    """Return the highlights of a run; none where it has no stored rows."""
+    return stored_highlights(run.pk, run.artefact) if run.artefact and run.state == Run.State.FINISHED else Highlights()
+
+
+@lru_cache(maxsize=64)
+def stored_highlights(pk: int, artefact: str) -> Highlights:
+    """Read the highlights of a result, whose files never change, or compute those of an older one."""
+    try:
+        with storages["artefacts"].open(f"{artefact}/{FILE}") as file:
+            return Highlights.parse(file.read())
+    except FileNotFoundError:
+        run = Run.objects.get(pk=pk)
+        return highlights_of(item_rows.frame(run, COLUMNS), set(run.scores.values_list("metric", flat=True)))

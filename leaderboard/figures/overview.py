@@ -1,0 +1,485 @@
+"""The overview of models and benchmarks: one figure for each model on each benchmark, in few queries."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from django.db.models import Count, Q, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from leaderboard.changed_settings import differences, dtype_by_size, settings_group
+from leaderboard.data_version import figures_version
+from leaderboard.figures.benchmarks import GUESSES, HUMANS
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.progress import percent_done
+from leaderboard.figures.runs import ANY_VERSION, OPEN, State, light_row
+from leaderboard.figures.scores import Slice
+from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models.model import stated_bits
+from leaderboard.schedule import LANES, started_turns
+
+# The overview of models and benchmarks: one figure for each model on each benchmark. Few queries, whatever their size.
+#
+# The figure of a model is that of its newest run that was measured here with the usual settings, or else a published
+# one. A column has one metric, and it is about the same items in all of its rows: figures about other items are marked.
+# Models whose published figures are in other metrics, or that still wait to be measured, have rows as well.
+
+
+Provenance = Run.Provenance
+# Whose figure a model has on a benchmark, where several have one.
+PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
+
+# The fields of a score that a figure consists of, in its order; the model is its number.
+FIELDS = (
+    *("run_id", "run__benchmark_id", "run__provenance", "settings", "finished"),
+    *("run__model_id", "metric", "value", "low", "high", "n"),
+)
+
+
+def versions() -> dict[str, list[Benchmark]]:
+    """Map each slug to the versions that pages show: the current one, and that of figures about other items. One query.
+
+    A benchmark whose only figures are such comes with that version alone. All are asked by the main probe.
+    """
+    rows = Benchmark.objects.filter(Q(current=True) | Q(version=ANY_VERSION), main=True).order_by("-current", "pk")
+    by_slug: dict[str, list[Benchmark]] = {}
+    for row in rows:
+        by_slug.setdefault(row.slug, []).append(row)
+    return by_slug
+
+
+def groups(dimension: str, metrics: Collection[str]) -> list[str]:
+    """Return the groups of a dimension in which any finished run has a score, those of the most runs first."""
+    scores = Score.objects.filter(run__state=State.FINISHED, metric__in=metrics, dimension=dimension)
+    counts = scores.values_list("group").annotate(number=Count("pk")).order_by("-number", "group")
+    return [group for group, _ in counts]
+
+
+Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
+
+
+# What the overview is made of: measures, figures, columns and rows.
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What the overview shows of one benchmark.
+
+    `versions`: those that figures may be about, the current one first. `metrics`: the first of them that any run has is
+    shown. `part`: the group of items that the figures are about. `narrowed_by`: options of a run that choose such a
+    group, so that a run with them is still comparable.
+    """
+
+    title: str
+    topic: str
+    versions: Sequence[Benchmark]
+    metrics: Sequence[str]
+    part: Slice
+    narrowed_by: Collection[str] = ()
+
+    @property
+    def slug(self) -> str:
+        return self.versions[0].slug
+
+
+class ModelKey(NamedTuple):
+    """What a row is about: the model of this id, with the hub's weights or with those that `weights` names."""
+
+    hub_id: str
+    weights: str = ""
+
+    @property
+    def has_adapter(self) -> bool:
+        return "+" in self.hub_id
+
+    @property
+    def is_quantised(self) -> bool:
+        return stated_bits(self.weights) is not None
+
+
+class ListedModel(NamedTuple):
+    """A model with what its row says; `dtype` is the number format that the site chooses for it."""
+
+    key: ModelKey
+    kind: str
+    parameters: int | None
+    stored_dtype: str
+    dtype: str
+
+
+class Figure(NamedTuple):
+    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it."""
+
+    run: int
+    benchmark: int
+    provenance: str
+    settings: str
+    finished: str | None
+    model: ListedModel
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    n: float
+
+    @property
+    def is_measured(self) -> bool:
+        return self.provenance == Run.Provenance.MEASURED
+
+
+class Mention(NamedTuple):
+    """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
+
+    model: ListedModel
+    is_open: bool
+
+
+@dataclass(frozen=True)
+class BenchmarkColumn:
+    """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
+
+    `human`: the figure of people, where authors have published one.
+    `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
+    they are in other metrics, about other settings, or about another group of items.
+    """
+
+    measure: Measure
+    metric: str
+    version: Benchmark
+    chance: float | None
+    figures: Mapping[ModelKey, Figure]
+    without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
+    human: Figure | None = None
+
+    @property
+    def slug(self) -> str:
+        return self.measure.slug
+
+    @cached_property
+    def highest(self) -> float | None:
+        """The highest of several shares about the items of this column; None where more is not better, or for one."""
+        values = [figure.value for figure in self.figures.values() if not self.is_about_other_items(figure)]
+        return max(values) if len(values) > 1 and all(0 <= value <= 1 for value in values) else None
+
+    def is_about_other_items(self, figure: Figure) -> bool:
+        """Tell whether a figure is about other items than the rest of the column."""
+        return figure.benchmark != self.version.pk
+
+
+class OpenRun(NamedTuple):
+    """A run that waits or is being measured; `percent` of its work is done."""
+
+    run: int
+    state: str
+    percent: int
+
+
+@dataclass(frozen=True)
+class ModelRow:
+    """A model with its figures by the slug of the benchmark, and its open runs where it has no figure.
+
+    `published_apart`: the benchmarks whose column its published figures cannot stand in.
+    """
+
+    key: ModelKey
+    kind: str
+    parameters: int | None
+    figures: Mapping[str, Figure]
+    published_apart: Collection[str] = ()
+    open_runs: Mapping[str, OpenRun] = field(default_factory=dict)
+
+    @property
+    def hub_id(self) -> str:
+        return self.key.hub_id
+
+    @property
+    def coverage(self) -> int:
+        """The number of benchmarks on which it has a figure."""
+        return len(self.figures)
+
+    @property
+    def measured(self) -> int:
+        """The number of benchmarks on which it was measured here."""
+        return sum(figure.is_measured for figure in self.figures.values())
+
+
+@dataclass(frozen=True)
+class Overview:
+    """The columns by topic, the rows in their default order, and the time at which the last run finished."""
+
+    columns: Sequence[BenchmarkColumn]
+    rows: Sequence[ModelRow]
+    updated: datetime | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class _StoredFigures:
+    """The figures of finished runs by version of their benchmark, all models, and those with published figures.
+
+    `published`: the slug of the benchmark and the number of the model.
+    """
+
+    measures: Sequence[Measure]
+    by_version: Mapping[int, Sequence[Figure]]
+    models: Mapping[int, ListedModel]
+    published: Collection[tuple[str, int]]
+    _last: list[tuple[Waiting, Overview]] = field(default_factory=list)
+
+    def overview(self, waiting: Waiting) -> Overview:
+        """Return the overview while these runs wait; the last one is remembered for the next reader."""
+        for for_waiting, made in self._last[:1]:
+            if for_waiting == waiting:
+                return made
+        made = _overview(self, waiting)
+        self._last[:] = [(waiting, made)]
+        return made
+
+
+# The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
+_FIGURES = KeptLists[_StoredFigures](most=3)
+
+
+def overview(measures: Sequence[Measure]) -> Overview:
+    """Return the columns that have any figure or wait for one, and a row for each model with any.
+
+    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
+    figures, and one for those that wait. One more where a model waits that was added since.
+    """
+    version = figures_version()
+    key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
+    return _FIGURES.get(key, version, lambda _: _read_figures(measures)).overview(_waiting())
+
+
+def _waiting() -> Waiting:
+    """Read which models wait or are being measured, and on which benchmarks. One query."""
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
+    return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
+
+
+def _read_figures(measures: Sequence[Measure]) -> _StoredFigures:
+    """Read all figures, and make the overview of them as well, so that the next reader has it."""
+    models = listed_models()
+    by_version: dict[int, list[Figure]] = {}
+    for part in _by_part(measures):
+        for figure in _stored(part, models):
+            by_version.setdefault(figure.benchmark, []).append(figure)
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
+    pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
+    figures = _StoredFigures(measures, by_version, models, list(pairs))
+    figures.overview(_waiting())
+    return figures
+
+
+def _overview(stored: _StoredFigures, waiting: Waiting) -> Overview:
+    mentions = _mentions(stored, waiting)
+    columns = [_column(measure, stored.by_version, mentions[measure.slug]) for measure in stored.measures]
+    shown = [column for column in columns if column]
+    figures = [figure for of_version in stored.by_version.values() for figure in of_version]
+    finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
+    return Overview(shown, model_rows(shown), _time(max(finished, default="")))
+
+
+def _time(text: str) -> datetime | None:
+    """Read a time as the database writes it: SQLite without its zone, which is UTC."""
+    time = parse_datetime(text) if text else None
+    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+
+
+def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
+    """Return a row for each model of any of the columns, those with the most figures first."""
+    by_model: dict[ModelKey, dict[str, Figure]] = {}
+    mentions: dict[ModelKey, dict[str, Mention]] = {}
+    for column in columns:
+        for key, figure in column.figures.items():
+            by_model.setdefault(key, {})[column.slug] = figure
+        for key, mention in column.without_figure.items():
+            by_model.setdefault(key, {})
+            mentions.setdefault(key, {})[column.slug] = mention
+    slugs = [column.slug for column in columns]
+    rows = [_row(key, figures, mentions.get(key, {})) for key, figures in by_model.items()]
+    return sorted(rows, key=lambda row: _order(row, slugs))
+
+
+def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Mention]) -> ModelRow:
+    """Return a model's row; facts about the model come from runs measured here, if there are any."""
+    by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
+    sources: list[Figure | Mention] = [*by_preference, *mentions.values()]
+    kind = next((source.model.kind for source in sources if source.model.kind), "")
+    parameters = next((source.model.parameters for source in sources if source.model.parameters), None)
+    apart = {slug for slug, mention in mentions.items() if not mention.is_open}
+    return ModelRow(key, kind, parameters, figures, apart)
+
+
+def _mentions(stored: _StoredFigures, waiting: Collection[tuple[str, int]]) -> dict[str, dict[ModelKey, Mention]]:
+    """Map slugs to the models with published or open runs there; an open run goes before published ones.
+
+    One query if one of the models that wait was added since the figures were read.
+    """
+    models = stored.models
+    if any(number not in models for _, number in waiting):
+        models = listed_models()
+    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in stored.measures}
+    for is_open, runs in ((False, stored.published), (True, waiting)):
+        for slug, number in runs:
+            if slug in mentions and number in models:  # not added since
+                mentions[slug][models[number].key] = Mention(models[number], is_open)
+    return mentions
+
+
+def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], ModelKey]:
+    values = [-row.figures[slug].value if slug in row.figures else 0.0 for slug in slugs]
+    return (-row.coverage, -row.measured, values, row.key)
+
+
+def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
+    by_part: dict[Slice, list[Measure]] = {}
+    for measure in measures:
+        by_part.setdefault(measure.part, []).append(measure)
+    return list(by_part.values())
+
+
+def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> list[Figure]:
+    """Return the figures of finished runs with the usual settings, for measures about the same part. One query."""
+    by_version = {version.pk: (measure, version) for measure in measures for version in measure.versions}
+    part = measures[0].part
+    scores = Score.objects.filter(
+        run__in=Run.objects.filter(state=State.FINISHED, benchmark__in=by_version).newest_steps(),
+        metric__in={metric for measure in measures for metric in measure.metrics},
+        dimension=part.dimension,
+        group=part.group,
+        value__isnull=False,
+        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
+    )
+    texts = {"settings": Cast("run__settings", TextField()), "finished": Cast("run__finished", TextField())}
+    rows = scores.annotate(**texts).values_list(*FIELDS)
+    figures = (Figure._make((*row[:5], models[row[5]], *row[6:])) for row in rows if row[5] in models)
+    usual = UsualSettings(by_version)
+    return [figure for figure in figures if usual.has(figure)]
+
+
+class UsualSettings:
+    """Tells whether a run has the usual settings of its benchmark; equal settings are compared once."""
+
+    def __init__(self, by_version: Mapping[int, tuple[Measure, Benchmark]]) -> None:
+        self._usual = {pk: version.settings_with({}) for pk, (_, version) in by_version.items()}
+        self._narrowed_by = {pk: measure.narrowed_by for pk, (measure, _) in by_version.items()}
+        self._is_usual: dict[tuple[int, str, str], bool] = {}
+
+    def has(self, figure: Figure) -> bool:
+        key = (figure.benchmark, figure.settings, figure.model.dtype)
+        if key not in self._is_usual:
+            self._is_usual[key] = self._compare(figure)
+        return self._is_usual[key]
+
+    def _compare(self, figure: Figure) -> bool:
+        settings = json.loads(figure.settings)
+        changed = differences(settings, self._usual[figure.benchmark])
+        kept = {name: words for name, words in changed.items() if name not in self._narrowed_by[figure.benchmark]}
+        return not settings_group(kept, settings, figure.model.parameters, figure.model.stored_dtype)
+
+
+def _column(
+    measure: Measure,
+    by_version: Mapping[int, Sequence[Figure]],
+    mentions: Mapping[ModelKey, Mention],
+) -> BenchmarkColumn | None:
+    """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
+    stored = [figure for version in measure.versions for figure in by_version.get(version.pk, ())]
+    baselines = [figure for figure in stored if figure.provenance == Provenance.BASELINE]
+    models = [figure for figure in stored if figure.provenance in PREFERENCE]
+    metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
+    if metric is None and not mentions:
+        return None
+    if metric is None:
+        return BenchmarkColumn(measure, measure.metrics[0], measure.versions[0], None, {}, mentions)
+    shown = [figure for figure in models if figure.metric == metric]
+    with_figures = {figure.benchmark for figure in shown}
+    version = next(version for version in measure.versions if version.pk in with_figures)
+    same_metric = [figure for figure in baselines if figure.metric == metric]
+    chance, human = (_reference(same_metric, ids, version) for ids in (GUESSES, HUMANS))
+    main = _main(shown, version)
+    others = {key: mention for key, mention in mentions.items() if key not in main}
+    return BenchmarkColumn(measure, metric, version, chance.value if chance else None, main, others, human)
+
+
+def _reference(baselines: Iterable[Figure], ids: Sequence[str], version: Benchmark) -> Figure | None:
+    """Return the figure of the first of these baselines, about this version if there is one; None without any."""
+    of_ids = [figure for figure in baselines if figure.model.key.hub_id in ids]
+    return min(
+        of_ids, key=lambda figure: (figure.benchmark != version.pk, ids.index(figure.model.key.hub_id)), default=None
+    )
+
+
+def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figure]:
+    """Map each model to its figure: measured before published, about this version before others, the newest run."""
+
+    def preference(figure: Figure) -> tuple[int, bool, int]:
+        return (-PREFERENCE.index(figure.provenance), figure.benchmark == version.pk, figure.run)
+
+    main: dict[ModelKey, Figure] = {}
+    for figure in figures:
+        key = figure.model.key
+        if key not in main or preference(figure) > preference(main[key]):
+            main[key] = figure
+    return main
+
+
+def running() -> int:
+    """Return the number of runs that workers have now, which are those that the queue calls running. One query."""
+    return sum(turn.workers > 0 for _, turn in started_turns(LANES, timezone.now()))
+
+
+def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
+    """Return the rows of a page with the open runs of their models on benchmarks where they have no figure.
+
+    Two queries.
+    """
+    by_key = {row.key: row for row in rows}
+    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
+    fields = ("pk", "state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
+    stored: list[tuple[ModelKey, str, int, str]] = []
+    for pk, state, slug, *values in runs.order_by("-pk").values_list(*fields):
+        model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
+        key = ModelKey(model.hub_id, model.weights_in_words)
+        if key in by_key and slug not in by_key[key].figures:
+            stored.append((key, slug, pk, state))
+    percents = percent_done([pk for _, _, pk, _ in stored])
+    by_model: dict[ModelKey, dict[str, OpenRun]] = {}
+    for key, slug, pk, state in stored:
+        by_model.setdefault(key, {})[slug] = OpenRun(pk, state, percents.get(pk, 0))
+    return [replace(row, open_runs=by_model.get(row.key, {})) for row in rows]
+
+
+def citations(runs: Collection[int]) -> list[Run]:
+    """Return runs with what their sources are cited from, and nothing else. One query."""
+    fields = ("provenance", "reference", "reference_url", "provenance_record")
+    return list(Run.objects.filter(pk__in=runs).only(*fields))
+
+
+# All models with what the rows of the overview say about them.
+
+
+WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
+
+
+def listed_models() -> dict[int, ListedModel]:
+    """Return all models by number. One query."""
+    rows = Model.objects.values_list("pk", "kind", "parameters", "stored_dtype", *WEIGHTS_FIELDS)
+    return {
+        pk: ListedModel(_key(*weights), kind, parameters, stored, dtype_by_size(parameters, stored))
+        for pk, kind, parameters, stored, *weights in rows
+    }
+
+
+def _key(hub_id: str, weights_file: str, quantisation: str, source: str, adapter_commit: str) -> ModelKey:
+    """Return what the row of a model is about; most models have the hub's weights, which need no words."""
+    if not (weights_file or quantisation or adapter_commit):
+        return ModelKey(hub_id)
+    values = (hub_id, weights_file, quantisation, source, adapter_commit)
+    model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
+    return ModelKey(hub_id, model.weights_in_words)

@@ -1,0 +1,303 @@
+"""A model's figures on each benchmark, beside those of models of similar size, and the family of a model."""
+
+import json
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import inf
+from statistics import median
+from typing import NamedTuple, cast
+
+from django.db.models import F, TextField
+from django.db.models.functions import Cast
+
+from leaderboard.changed_settings import differences, settings_group
+from leaderboard.data_version import FiguresVersion, figures_version
+from leaderboard.figures.benchmarks import GUESSES
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.scores import OVERALL_SLICE, overall_scores
+from leaderboard.models import Benchmark, Run, Score
+
+# A model's figures on each benchmark, beside those of models of similar size. A fixed number of queries.
+
+
+SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
+SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)
+FIGURE_FIELDS = (
+    *("run", "run__benchmark", "run__provenance", "settings_text", "run__model__hub_id"),
+    *("run__model__parameters", "run__model__stored_dtype", "value", "low", "high"),
+)
+# The last figure of a model is shown: that of the last step of its training, or of the model without a stated step.
+LAST_STEP_LAST = (F("run__model__step").asc(nulls_last=True), "run")
+
+
+class Figure(NamedTuple):
+    """The overall figure of a run in the main metric of its benchmark's probe.
+
+    `group` is what sets it apart from runs with the usual settings, in words; figures compare within a group.
+    """
+
+    run: int
+    hub_id: str
+    parameters: int | None
+    measured: bool
+    group: str
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class ProfileRow:
+    """A model's figure on a benchmark, that of guessing, and the figures of models of similar size."""
+
+    run: Run
+    score: Score
+    similar: Sequence[Figure]
+    chance: float | None
+
+    @property
+    def value(self) -> float:
+        return float(self.score.value or 0)
+
+    @property
+    def band(self) -> tuple[float, float] | None:
+        """The lowest and the highest figure of models of similar size."""
+        values = [figure.value for figure in self.similar]
+        return (min(values), max(values)) if values else None
+
+    @property
+    def median(self) -> float | None:
+        return median(figure.value for figure in self.similar) if self.similar else None
+
+
+def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[ProfileRow]:
+    """Return the model's figures that are shares between 0 and 1, one on each benchmark."""
+    finished = [run for run in runs if run.state == Run.State.FINISHED and run.provenance in SHOWN]
+    scores = overall_scores(finished, lambda benchmark: benchmark.main_metric)
+    shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
+    by_name: dict[str, list[Run]] = {}
+    for run in finished:
+        if run.pk in shares:
+            by_name.setdefault(run.benchmark.name, []).append(run)
+    benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
+    figures, chance = levels(benchmarks)
+    similar = similar_figures(hub_id, parameters, figures)
+    rows = []
+    for of_one in by_name.values():
+        run = _shown_run(of_one, similar)
+        rows.append(ProfileRow(run, shares[run.pk], _beside(run, similar), chance.get(run.benchmark_id)))
+    return rows
+
+
+def _shown_run(runs: Sequence[Run], similar: Mapping[int, Sequence[Figure]]) -> Run:
+    """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest or the last step.
+
+    Where runs answered different items, as those of different languages do, it is one that most models can be compared
+    with.
+    """
+
+    def preference(run: Run) -> tuple[bool, bool, int, float, int]:
+        measured = run.provenance == Run.Provenance.MEASURED
+        step = inf if run.model.step is None else run.model.step
+        return (measured, not run.settings_group, len(_beside(run, similar)), step, run.pk)
+
+    return max(runs, key=preference)
+
+
+def _beside(run: Run, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
+    """Return one figure of each model of similar size in the settings of a run, a measured one where there is one."""
+    group = run.settings_group
+    by_model: dict[str, Figure] = {}
+    for figure in similar.get(run.benchmark_id, ()):
+        if figure.group == group and (figure.measured or figure.hub_id not in by_model):
+            by_model[figure.hub_id] = figure
+    return list(by_model.values())
+
+
+def similar_figures(
+    hub_id: str, parameters: int | None, figures: Mapping[int, Sequence[Figure]]
+) -> dict[int, list[Figure]]:
+    """Map each benchmark to the figures of other models of similar size, earlier steps first; none without a size."""
+    if not parameters:
+        return {}
+    low, high = parameters / SIMILAR, parameters * SIMILAR
+    return {
+        benchmark: [one for one in of_all if one.hub_id != hub_id and low <= (one.parameters or 0) <= high]
+        for benchmark, of_all in figures.items()
+    }
+
+
+class Levels(NamedTuple):
+    """By benchmark the figures of all models, earlier steps first, and what guessing reaches where that is known."""
+
+    figures: Mapping[int, Sequence[Figure]]
+    chance: Mapping[int, float]
+
+
+# The figures of a thousand models on six benchmarks take about 2 MB. There is one for each choice of benchmarks.
+_LEVELS = KeptLists[Levels](most=4)
+
+
+def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
+    """Return the figures on some benchmarks. One query, and two more where one of them has changed since."""
+    version = figures_version(*benchmarks) if benchmarks else FiguresVersion()
+
+    def read_levels(_: FiguresVersion) -> Levels:
+        return Levels(_figures(benchmarks), chance_levels(benchmarks))
+
+    return _LEVELS.get(frozenset(benchmarks), version, read_levels)
+
+
+def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
+    """Return the overall figures by benchmark. One query."""
+    metrics = {benchmark.main_metric for benchmark in benchmarks.values()}
+    overall = Score.objects.filter(
+        run__benchmark__in=benchmarks,
+        run__state=Run.State.FINISHED,
+        run__provenance__in=(Run.Provenance.MEASURED, Run.Provenance.PUBLISHED),
+        metric__in=metrics,
+        dimension=OVERALL_SLICE.dimension,
+        group=OVERALL_SLICE.group,
+        value__isnull=False,
+        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
+    )
+    usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
+    changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
+    by_benchmark: dict[int, list[Figure]] = {}
+    rows = overall.annotate(settings_text=Cast("run__settings", TextField())).order_by(*LAST_STEP_LAST)
+    for metric, *values in rows.values_list("metric", *FIGURE_FIELDS):
+        pk, benchmark, provenance, settings_text, hub_id, parameters, dtype, *value = values
+        if metric == benchmarks[benchmark].main_metric:
+            key = benchmark, settings_text
+            if key not in changed:
+                changed[key] = differences(json.loads(settings_text), usual[benchmark])
+            group = settings_group(changed[key], json.loads(settings_text), parameters, dtype) if changed[key] else ""
+            figure = Figure(pk, hub_id, parameters, provenance == Run.Provenance.MEASURED, group, *value)
+            by_benchmark.setdefault(benchmark, []).append(figure)
+    return by_benchmark
+
+
+def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[int, float]:
+    """Map each benchmark to what guessing reaches in its main metric, where that is known. One query."""
+    scores = Score.objects.filter(
+        run__benchmark__in=benchmarks,
+        run__provenance=Run.Provenance.BASELINE,
+        run__model__hub_id__in=GUESSES,
+        dimension=OVERALL_SLICE.dimension,
+        group=OVERALL_SLICE.group,
+        value__isnull=False,
+    )
+    values = scores.order_by("-run__model__hub_id").values_list("run__benchmark", "metric", "value")
+    return {pk: value for pk, metric, value in values if value is not None and metric == benchmarks[pk].main_metric}
+
+
+def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Collection[str]) -> dict[str, float]:
+    """Map groups of a dimension to the median of the runs of these figures that were measured here. One query.
+
+    With the groups named, the database looks up each figure instead of reading those of all runs.
+    """
+    runs = [figure.run for figure in figures if figure.measured]
+    scores = Score.objects.filter(
+        run__in=runs, metric=metric, dimension=dimension, group__in=groups, value__isnull=False
+    )
+    by_group: dict[str, list[float]] = {}
+    for group, value in scores.values_list("group", "value"):
+        by_group.setdefault(group, []).append(cast(float, value))
+    return {group: median(values) for group, values in by_group.items()}
+
+
+def family_figures(hub_id: str, rows: Sequence[ProfileRow]) -> tuple[ProfileRow, list[Figure]] | None:
+    """Return the row of the benchmark on which most models of the family have a figure, with these; None without any.
+
+    Only models of a known size count. One query at most.
+    """
+    family = family_of(hub_id)
+    if not family or not rows:
+        return None
+    of_all = levels({row.run.benchmark_id: row.run.benchmark for row in rows}).figures
+    figures = {
+        benchmark: [one for one in some if one.parameters and family_of(one.hub_id) == family]
+        for benchmark, some in of_all.items()
+    }
+    choices = [(row, _beside(row.run, figures)) for row in rows]
+    row, chosen = max(choices, key=lambda choice: len(choice[1]))
+    return (row, chosen) if len({figure.parameters for figure in chosen}) > 1 else None
+
+
+# Families of models, such as GPT-2 or Pythia: models of several sizes that one project trained in the same way.
+#
+# A family is read from a model's name alone. Each rule is a family with the pattern that its models' names match; the
+# first rule that matches decides. Generations are families of their own, as their training differs. A fine-tuned or
+# quantised model keeps its family only if its name begins with that of the family.
+
+
+SIZE_OF_BERT = r"(tiny|mini|small|medium|base|large)"
+RULES: tuple[tuple[str, str], ...] = (
+    ("BERT", rf"bert-{SIZE_OF_BERT}((-un)?-?cased)?(-whole-word-masking)?$|bert_uncased_L-"),
+    ("mBERT", r"bert-base-multilingual"),
+    ("AraBERT", r"(bert-(base|large)-)?arabert"),
+    ("CAMeLBERT", r"(bert-base-arabic-)?camel"),
+    ("Arabic BERT", r"bert-\w+-arabic$|arabic-?bert"),
+    ("MARBERT", r"marbert"),
+    ("GigaBERT", r"gigabert"),
+    ("Tohoku BERT", r"bert-(base|large)-japanese|tohokubert"),
+    ("DistilBERT", r"distilbert"),
+    ("ModernBERT", r"modernbert"),
+    ("ALBERT", r"albert"),
+    ("ELECTRA", r"electra"),
+    ("DeBERTa", r"deberta"),
+    ("RoBERTa", r"roberta-|distilroberta"),
+    ("XLM-RoBERTa", r"xlm-r(oberta)?-"),
+    ("DistilGPT-2", r"distilgpt-?2"),
+    ("GPT-2", r"gpt-?2(-|$)"),
+    ("GPT-Neo", r"gpt-neo-"),
+    ("GPT-J", r"gpt-j-"),
+    ("GPT-NeoX", r"gpt-neox"),
+    ("Pythia", r"pythia-"),
+    ("Cerebras-GPT", r"cerebras-gpt"),
+    ("OPT", r"opt-\d"),
+    ("BLOOM", r"bloom"),
+    ("Mamba", r"mamba-"),
+    ("Mamba 2", r"mamba2-"),
+    ("RWKV", r"rwkv"),
+    ("LLaMA", r"llama-?(7|13|30|33|65)b"),
+    ("Llama 2", r"(meta-)?llama-?2"),
+    ("Llama 3", r"(meta-)?llama-?3"),
+    ("TinyLlama", r"tinyllama"),
+    ("OpenLLaMA", r"open_?llama"),
+    ("Mixtral", r"mixtral"),
+    ("Mistral", r"mistral"),
+    ("Gemma", r"gemma-\d+b"),
+    ("Gemma 2", r"gemma-2-"),
+    ("Gemma 3", r"gemma-3"),
+    ("Falcon 3", r"falcon-?3"),
+    ("Falcon", r"falcon-"),
+    ("Phi", r"phi-"),
+    ("Qwen", r"qwen-"),
+    ("Qwen 1.5", r"qwen1\.5"),
+    ("Qwen 2.5", r"qwen2\.5"),
+    ("Qwen 2", r"qwen2-"),
+    ("Qwen 3", r"qwen3"),
+    ("OLMo 2", r"olmo-?2"),
+    ("OLMo", r"olmo"),
+    ("SmolLM3", r"smollm3"),
+    ("SmolLM2", r"smollm2"),
+    ("SmolLM", r"smollm-"),
+    ("StableLM", r"stablelm"),
+    ("MPT", r"mpt-"),
+    ("T5", r"t5-"),
+    ("Flan-T5", r"flan-t5-"),
+    ("mT5", r"mt5-"),
+    ("BART", r"bart-"),
+    ("mBART", r"mbart-"),
+)
+PATTERNS = tuple((family, re.compile(pattern, re.IGNORECASE)) for family, pattern in RULES)
+
+
+@lru_cache(maxsize=4096)
+def family_of(hub_id: str) -> str:
+    """Return the family of the model with this id of the form org/name; empty if no rule names one."""
+    name = hub_id.rpartition("/")[2]
+    return next((family for family, pattern in PATTERNS if pattern.match(name)), "")

@@ -1,0 +1,219 @@
+"""The questions of a benchmark, which all models share: addresses, neighbours, and the answers of all runs."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from django.urls import reverse
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, Counts, answers_of, counts_of, measured_on
+from leaderboard.models import Benchmark, Run
+from probing.benchmark import Benchmark as Content
+from probing.benchmark import Item, Relation
+from probing.errors import BadInput
+
+ID = re.compile(r"(?P<relation>.+)-(?P<index>[0-9]{1,18})", re.DOTALL)
+PLACE_TAGS = ("culture_pair", "language")  # by which relations of one name differ
+HARDEST, EASIEST, IN_ORDER = "hardest", "easiest", "file"
+ORDERS = {HARDEST: "Hardest first", EASIEST: "Easiest first", IN_ORDER: "In the benchmark's order"}
+
+
+def values_of_tag(relations: Sequence[Relation], tag: str) -> list[str]:
+    """Return the values that relations have of a tag, in their order; an empty text stands for those without it."""
+    return list(dict.fromkeys(str(relation.tags.get(tag, "")) for relation in relations))
+
+
+class NoQuestions(BadInput):
+    """The benchmark's files are not on this site, so its questions are unknown."""
+
+
+@dataclass(frozen=True)
+class BenchmarkQuestion:
+    """An item of a benchmark. `place` counts from 1 within the relation; `before` and `after` are its neighbours."""
+
+    relation: Relation
+    item: Item
+    place: int
+    before: Item | None
+    after: Item | None
+
+    @property
+    def answers(self) -> list[str]:
+        """The right answers."""
+        options = self.relation.options_of(self.item)
+        return [options[answer] for answer in self.item.answers]
+
+
+def question_id(relation: Relation, item: Item) -> str:
+    """Return the name of a question in addresses, which all languages and versions of the benchmark's files keep."""
+    return f"{relation.label}-{item.index}"
+
+
+def question_url(benchmark: Benchmark, relation: Relation, item: Item) -> str:
+    """Return the address of a question's page."""
+    return reverse("question", args=[benchmark.name, question_id(relation, item)])
+
+
+def question_named(benchmark: Benchmark, name: str) -> BenchmarkQuestion:
+    """Return the question with this id; raise `BadInput` if there is none."""
+    match = ID.fullmatch(name)
+    if not match:
+        raise BadInput(
+            f"{name!r:.80} is no question of {benchmark.title}.", "A question is named by its relation and its number."
+        )
+    index = int(match["index"])
+    relation = read_questions(benchmark).relation_of(match["relation"], index)
+    place = next(place for place, item in enumerate(relation.items) if item.index == index)
+    before = relation.items[place - 1] if place else None
+    after = next(iter(relation.items[place + 1 : place + 2]), None)
+    return BenchmarkQuestion(relation, relation.items[place], place + 1, before, after)
+
+
+def read_questions(benchmark: Benchmark) -> Content:
+    """Return the relations and items of a benchmark; raise `NoQuestions` where its files are not here."""
+    if not benchmark.path:
+        raise NoQuestions(
+            f"The questions of {benchmark.title} are not on this site; only published figures are.",
+            "Choose a benchmark that is measured here.",
+        )
+    return benchmarks.read(benchmark)
+
+
+class RatedQuestion(NamedTuple):
+    """A question with the number of answers to it over all runs and templates, and how many are right."""
+
+    relation: Relation
+    item: Item
+    answered: int
+    right: int
+
+    @property
+    def share(self) -> float | None:
+        return self.right / self.answered if self.answered else None
+
+
+class Choice(NamedTuple):
+    """Which questions a list has, and in which order."""
+
+    search: str = ""
+    relation: str = ""
+    order: str = HARDEST
+    culture_pair: str = ""
+    language: str = ""
+
+    def has(self, relation: Relation) -> bool:
+        """Tell whether the questions of a relation are among those that are chosen, as far as its name and tags say."""
+        return self.relation in ("", relation.label) and all(
+            getattr(self, tag) in ("", relation.tags.get(tag)) for tag in PLACE_TAGS
+        )
+
+
+def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
+    """Return the questions that a reader chose; those without an answer come last. One query."""
+    tallies = {label: _tally(counts) for label, counts in counts_of(benchmark).items()}
+    word = choice.search.casefold()
+    rows = [
+        RatedQuestion(relation, item, *tallies.get(relation.label, {}).get(item.index, (0, 0)))
+        for relation in read_questions(benchmark).relations
+        if choice.has(relation)
+        for item in relation.items
+        if not word or _has(relation, item, word)
+    ]
+    return _ordered(rows, choice.order)
+
+
+def _tally(counts: Counts) -> dict[int, tuple[int, int]]:
+    """Map the index of each item to the numbers of all and of right answers."""
+    numbers = zip(counts.answered.sum(axis=0).tolist(), counts.right.sum(axis=0).tolist(), strict=True)
+    return dict(zip(counts.items.tolist(), numbers, strict=True))
+
+
+def _has(relation: Relation, item: Item, word: str) -> bool:
+    """Tell whether a text of the question contains a word, whose case is folded."""
+    options = relation.options_of(item)
+    return any(word in text.casefold() for text in (item.subject, item.wording, *(options[a] for a in item.answers)))
+
+
+def _ordered(rows: list[RatedQuestion], order: str) -> list[RatedQuestion]:
+    if order == IN_ORDER:
+        return rows
+    sign = -1 if order == EASIEST else 1
+    return sorted(rows, key=lambda row: (not row.answered, sign * (row.share or 0)))
+
+
+@dataclass(frozen=True)
+class QuestionOutcomes:
+    """The runs that were measured here, and their outcomes in one question by template.
+
+    `models` maps the number of each run to its model's id, `outcomes` to the outcomes, which runs without any lack.
+    """
+
+    models: Mapping[int, str]
+    outcomes: Mapping[int, Sequence[int]]
+
+    def of(self, run: int) -> Sequence[int]:
+        return self.outcomes.get(run, ())
+
+    def counted(self, template: int) -> list[int]:
+        """Return the outcomes of a template that count."""
+        reached = (of_run[template] for of_run in self.outcomes.values() if template < len(of_run))
+        return [outcome for outcome in reached if outcome != NOT_COUNTED]
+
+    def share(self, run: int) -> float | None:
+        """Return the share of wordings in which a run is right, None where none counts."""
+        counted = [outcome == RIGHT for outcome in self.of(run) if outcome != NOT_COUNTED]
+        return sum(counted) / len(counted) if counted else None
+
+    def asked(self, benchmark: Benchmark, question: BenchmarkQuestion) -> list[int]:
+        """Return the templates that some run was asked, or the benchmark's usual ones where none was."""
+        if question.item.wording:
+            return [0]
+        every = range(len(question.relation.templates))
+        usual = [number for number in benchmark.settings.get("templates") or every if number in every]
+        return [number for number in every if self.counted(number)] or usual or [0]
+
+    def in_words(self, wordings: int) -> str:
+        """Say in a sentence how many models are right; empty where no answer counts as right or wrong."""
+        shares = [share for run in self.outcomes if (share := self.share(run)) is not None]
+        if not shares:
+            return ""
+        if len(shares) == 1:
+            return f"The only model that was asked is {_right_in(shares[0], wordings)}."
+        models = "models" if len(set(self.models.values())) == len(self.models) else "runs"
+        always, never = shares.count(1), shares.count(0)
+        if wordings == 1:
+            return f"{always} of {len(shares)} {models} {'is' if always == 1 else 'are'} right."
+        if never == len(shares):
+            return f"None of {never} {models} is right in any wording."
+        if always == len(shares):
+            return f"All {always} {models} are right in every wording."
+        number, verb = f"{always} of {len(shares)} {models}", "is" if always == 1 else "are"
+        return f"{number} {verb} right in every wording, {len(shares) - always - never} in some and {never} in none."
+
+    def by_share(self) -> list[int]:
+        """Return the numbers of all runs, those that are right in most wordings first."""
+        shares = {run: self.share(run) for run in self.models}
+        return sorted(shares, key=lambda run: (shares[run] is None, -(shares[run] or 0)))
+
+
+def question_outcomes(benchmark: Benchmark, question: BenchmarkQuestion) -> QuestionOutcomes:
+    """Return what all runs made of a question. Two queries."""
+    runs = measured_on(benchmark).exclude(artefact="").order_by("model__hub_id", "pk")
+    label, index = question.relation.label, question.item.index
+    outcomes = {run: of_run.of(index) for run, of_run in answers_of(benchmark, [label])[label].items()}
+    return QuestionOutcomes(dict(runs.values_list("pk", "model__hub_id")), outcomes)
+
+
+def read_runs(numbers: Sequence[int]) -> list[Run]:
+    """Return runs in the order of their numbers. One query."""
+    runs = Run.objects.select_related("model", "benchmark").in_bulk(numbers)
+    return [runs[number] for number in numbers]
+
+
+def _right_in(share: float, wordings: int) -> str:
+    """Say in how many of its wordings a question was answered rightly, given their share."""
+    if wordings == 1:
+        return "right" if share else "wrong"
+    return f"right in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"

@@ -1,0 +1,201 @@
+"""Scores of finished runs, by run, by slice and by group. Every function makes a fixed number of queries."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.db.models import Max, Min, QuerySet
+from django.urls import reverse
+
+from leaderboard.figures.benchmarks import HUB_ID as UNIFORM
+from leaderboard.figures.runs import finished, light_rows, runs_on
+from leaderboard.models import Benchmark, Run, Score
+from probing.analysis.details import DETAIL_METRICS
+from probing.analysis.wording_sensitivity import HIGHEST, LOWEST
+
+
+class Slice(NamedTuple):
+    """One group of one dimension, written `dimension:group` in a query string."""
+
+    dimension: str
+    group: str
+
+    def __str__(self) -> str:
+        return f"{self.dimension}:{self.group}"
+
+    @classmethod
+    def parse(cls, text: str) -> "Slice":
+        """Read what `str` writes."""
+        dimension, _, group = text.partition(":")
+        return cls(dimension, group)
+
+
+OVERALL_SLICE = Slice("overall", "all")
+DOMAIN, RELATION = "domain", "relation"
+MOST_DOTS = 20  # models in a strip
+# Relations and templates come last on a page: they are the longest and the least informative.
+LAST = ("relation", "template")
+
+
+def place(dimension: str) -> int:
+    """Return the sort key of a dimension on a page: tags come first, in stored order."""
+    return LAST.index(dimension) if dimension in LAST else -1
+
+
+def figures(runs: Iterable[Run]) -> dict[int, dict[tuple[str, str], Score]]:
+    """Map each run to its overall and per-relation scores by metric and group. One query."""
+    by_run: dict[int, dict[tuple[str, str], Score]] = {run.pk: {} for run in runs}
+    scores = Score.objects.filter(run__in=by_run, dimension__in=("relation", OVERALL_SLICE.dimension)).order_by("pk")
+    for score in scores:
+        by_run[score.run_id][score.metric, score.group] = score
+    return by_run
+
+
+def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> list[Slice]:
+    """Return the groups that can be columns: those of runs measured here, or else of the published ones.
+
+    Runs with the same settings are asked the same items, so that the newest of them is enough. Dimensions in `hidden`
+    are left out.
+    """
+    runs = finished(benchmark)
+    measured = runs.filter(provenance=Run.Provenance.MEASURED)
+    newest = measured.order_by().values("settings_digest").annotate(newest=Max("pk")).values("newest")
+    groups = _groups_of(newest, metric, hidden) or _groups_of(runs.values("pk"), metric, hidden)
+    return sorted(groups, key=lambda part: place(part.dimension))
+
+
+def _groups_of(runs: QuerySet[Any, Any], metric: str, hidden: Collection[str]) -> list[Slice]:
+    """Return the groups, in stored order, in which any run of a query of their numbers has a score."""
+    scores = Score.objects.filter(run__in=runs, metric=metric).exclude(dimension__in=(OVERALL_SLICE.dimension, *hidden))
+    rows = scores.values_list("dimension", "group").annotate(first=Min("pk")).order_by("first")
+    return [Slice(dimension, group) for dimension, group, _ in rows]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The scores of one group of a dimension by metric; `main` is the score of the main metric.
+
+    `wordings`: the accuracy with the worst and with the best wording, where several were asked.
+    """
+
+    name: str
+    scores: Mapping[str, Score]
+    main: Score | None
+    wordings: tuple[float, float] | None = None
+
+
+def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = ()) -> dict[str, list[Group]]:
+    """Map every dimension to its groups, the best by `metric` first; templates keep their order.
+
+    The overall scores, the dimensions in `hidden` and the metrics that have tables of their own are left out.
+    """
+    by_dimension: dict[str, dict[str, dict[str, Score]]] = {}
+    ends: dict[tuple[str, str, str], float] = {}
+    for score in scores:
+        if score.metric in (LOWEST, HIGHEST) and score.value is not None:
+            ends[score.dimension, score.group, score.metric] = score.value
+        elif score.dimension not in (OVERALL_SLICE.dimension, *hidden) and score.metric not in DETAIL_METRICS:
+            by_dimension.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
+    return {name: _groups(metric, name, by_dimension[name], ends) for name in sorted(by_dimension, key=place)}
+
+
+def _groups(
+    metric: str,
+    dimension: str,
+    scores: Mapping[str, dict[str, Score]],
+    ends: Mapping[tuple[str, str, str], float],
+) -> list[Group]:
+    def wordings(name: str) -> tuple[float, float] | None:
+        low, high = (ends.get((dimension, name, end)) for end in (LOWEST, HIGHEST))
+        return None if low is None or high is None else (low, high)
+
+    groups = [Group(name, by_metric, by_metric.get(metric), wordings(name)) for name, by_metric in scores.items()]
+    return groups if dimension == "template" else sorted(groups, key=_best_first)
+
+
+def _best_first(group: Group) -> tuple[bool, float]:
+    value = group.main.value if group.main else None
+    return (value is None, -(value or 0.0))
+
+
+def dimension_groups(run: Run) -> list[tuple[str, str]]:
+    """Return the pairs of dimension and group in which a run has scores, in stored order."""
+    pairs = run.scores.order_by("pk").values_list("dimension", "group")
+    return list(dict.fromkeys(pairs))
+
+
+def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
+    """Return the address of a group's own page, which only relations have."""
+    own_page = dimension == "relation" and "/" not in group
+    return reverse("relation", args=[benchmark.name, group]) if own_page else ""
+
+
+def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:
+    """Return the metric of every finished run in one slice, the best first."""
+    runs = {run.pk: run for run in runs_on(benchmark)}
+    matching = Score.objects.filter(run__in=finished(benchmark), metric=metric, dimension=dimension, group=group)
+    scores = [score for score in light_rows(Score, matching) if score.run_id in runs]  # no run has finished since
+    for score in scores:
+        attach_run(score, runs)
+    return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
+
+
+class DotScore(NamedTuple):
+    """The score of a run in a group, reduced to what a dot of a strip shows."""
+
+    run: Run
+    value: float
+
+
+class StripScores(NamedTuple):
+    """The scores of the models that have dots in strips, the lowest first, and the levels of chance, by group."""
+
+    models: Mapping[Slice, Sequence[DotScore]]
+    chance: Mapping[Slice, float]
+
+
+def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> StripScores:
+    """Return the scores of at most `MOST_DOTS` runs and of the uniform baseline, by group. One query.
+
+    `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
+    """
+    baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == UNIFORM}
+    models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
+    runs_with_dots = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
+    scores: dict[Slice, list[DotScore]] = {}
+    chance: dict[Slice, float] = {}
+    stored = Score.objects.filter(run__in=[*runs_with_dots, *baselines], metric=metric, dimension__in=dimensions)
+    rows = stored.exclude(value=None).order_by("value").values_list("run", "dimension", "group", "value")
+    for run, dimension, group, value in rows:
+        part = Slice(dimension, group)
+        if run in baselines:
+            chance[part] = value or 0.0
+        else:
+            scores.setdefault(part, []).append(DotScore(runs_with_dots[run], value or 0.0))
+    return StripScores(scores, chance)
+
+
+def attach_run(score: Score, runs: Mapping[int, Run]) -> None:
+    """Attach the run to a score, from runs that were read already, by number."""
+    score._state.fields_cache["run"] = runs[score.run_id]
+
+
+def best_scores(benchmark: Benchmark, metric: str, limit: int) -> list[Score]:
+    """Return the overall scores of the best runs that were measured here with the usual settings."""
+    scores = slice_scores(benchmark, metric, OVERALL_SLICE.dimension, OVERALL_SLICE.group)
+    return [score for score in scores if _usual_and_measured(score.run)][:limit]
+
+
+def _usual_and_measured(run: Run) -> bool:
+    return run.provenance == Run.Provenance.MEASURED and not run.settings_group
+
+
+def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
+    """Map each run to its overall score in the metric that `metric_of` names for its benchmark. One query."""
+    metrics = {run.pk: metric_of(run.benchmark) for run in runs}
+    # With the metrics named, the database looks up each run instead of reading the overall scores of all of them.
+    overall = Score.objects.filter(
+        dimension=OVERALL_SLICE.dimension, group=OVERALL_SLICE.group, metric__in=set(metrics.values())
+    )
+    scores = light_rows(Score, overall.filter(run__in=metrics))
+    return {score.run_id: score for score in scores if score.metric == metrics[score.run_id]}

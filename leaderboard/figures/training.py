@@ -1,0 +1,278 @@
+"""What a model knows at several steps of its training, and what became of the items between two steps."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from django.db.models import Count, QuerySet
+
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.models import Benchmark, Model, Run, Score
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
+from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
+from probing.errors import BadInput
+
+# Trajectories: what a model knows at several steps of its training, as series of finished runs.
+
+
+# Large fields of a run that no page of a series shows.
+UNUSED = ("provenance_record", "message", "next_step", "traceback", "log")
+FEWEST = 2  # steps that make a series
+MOST_OFFERED = 200  # models with a series that a page offers for comparison
+
+
+@dataclass(frozen=True)
+class Series:
+    """The finished runs of one model on one benchmark at different steps, in the order of the steps.
+
+    All have the same settings and come from the same source, so that only the training differs. Of several runs at one
+    step it has the newest.
+    """
+
+    runs: tuple[Run, ...]
+
+    @property
+    def last(self) -> Run:
+        """The run at the largest step."""
+        return self.runs[-1]
+
+    @property
+    def model(self) -> Model:
+        """The model at the largest step."""
+        return self.last.model
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.last.benchmark
+
+    @property
+    def settings_group(self) -> str:
+        """What sets it apart from runs with the usual settings, in words."""
+        return self.last.settings_group
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether it was measured here, and not by a third party."""
+        return self.last.provenance == Run.Provenance.MEASURED
+
+    @property
+    def has_tokens(self) -> bool:
+        """Tell whether the number of tokens read is known at every step."""
+        return all(run.model.tokens is not None for run in self.runs)
+
+    @property
+    def place(self) -> tuple[str, bool, bool, bool, int]:
+        """The sort key: by benchmark, current versions, measured ones, usual settings and longer ones first."""
+        older, other = not self.benchmark.current, not self.is_measured
+        return (self.benchmark.title, older, other, bool(self.settings_group), -len(self.runs))
+
+
+class StepScore(NamedTuple):
+    """The score of a series at one of its steps, also in percent of that at its first step, where that is not 0.
+
+    The first step has no interval in percent, as it is 100 by definition.
+    """
+
+    run: Run
+    score: Score
+    percent: float | None
+    percent_low: float | None
+    percent_high: float | None
+
+    @property
+    def step(self) -> int:
+        return step_of(self.run)
+
+    @property
+    def value(self) -> float:
+        return float(self.score.value or 0)
+
+
+def step_of(run: Run) -> int:
+    """Return the step of a run that has one."""
+    return int(run.model.step or 0)
+
+
+def series_of(runs: Iterable[Run]) -> list[Series]:
+    """Return the series among runs, the main one of each benchmark first; runs without a step belong to none."""
+    by_training: dict[tuple[object, ...], dict[int, Run]] = {}
+    finished = [run for run in runs if run.state == Run.State.FINISHED and run.model.step is not None]
+    for run in sorted(finished, key=lambda run: (step_of(run), run.pk)):
+        by_training.setdefault(_training(run), {})[step_of(run)] = run
+    series = [Series(tuple(by_step.values())) for by_step in by_training.values() if len(by_step) >= FEWEST]
+    return sorted(series, key=lambda part: part.place)
+
+
+def _training(run: Run) -> tuple[object, ...]:
+    """Return what all runs of a series share, as `RunQuerySet.newest_steps` has it."""
+    model = (run.model.hub_id, run.model.weights_file)
+    return (*model, run.benchmark_id, run.settings_digest, run.provenance, run.reference)
+
+
+def read_series(hub_ids: Collection[str], benchmark: Benchmark | None = None) -> list[Series]:
+    """Return the series of models, on all benchmarks or on one version. One query."""
+    runs = _with_steps().filter(model__hub_id__in=hub_ids)
+    return series_of(runs.filter(benchmark=benchmark) if benchmark else runs)
+
+
+def _with_steps() -> QuerySet[Run]:
+    runs = Run.objects.filter(state=Run.State.FINISHED, model__step__isnull=False)
+    return runs.select_related("model", "benchmark").defer(*UNUSED)
+
+
+def is_part_of_series(run: Run) -> bool:
+    """Tell whether a run is a point of a series. One query, and none for a run without a step."""
+    if run.model.step is None or run.state != Run.State.FINISHED:
+        return False
+    return any(run in series.runs for series in read_series([run.model.hub_id], run.benchmark))
+
+
+def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
+    """Return the ids of other models that were measured on a benchmark at several steps. One query."""
+    runs = Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, model__step__isnull=False)
+    steps = runs.exclude(model__hub_id=besides).order_by().values("model__hub_id", "settings_digest")
+    several = steps.annotate(steps=Count("model__step", distinct=True)).filter(steps__gte=FEWEST)
+    return list(several.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
+
+
+class Trajectories:
+    """The scores of several series in one metric, overall and in the groups of one dimension. One query."""
+
+    def __init__(self, series: Sequence[Series], metric: str, dimension: str = "") -> None:
+        runs = [run.pk for part in series for run in part.runs]
+        dimensions = [OVERALL_SLICE.dimension, *([dimension] if dimension else [])]
+        scores = Score.objects.filter(run__in=runs, metric=metric, dimension__in=dimensions, value__isnull=False)
+        by_run: dict[int, list[Score]] = {}
+        for score in scores.order_by("pk"):
+            by_run.setdefault(score.run_id, []).append(score)
+        self._points = {part: _points(part, by_run) for part in series}
+
+    def overall(self, series: Series) -> list[StepScore]:
+        """Return the overall scores of a series, step by step."""
+        return self._points[series].get(OVERALL_SLICE, [])
+
+    def groups(self, series: Series) -> dict[str, list[StepScore]]:
+        """Return the scores of a series in each group of the dimension, step by step, in stored order."""
+        return {part.group: points for part, points in self._points[series].items() if part != OVERALL_SLICE}
+
+
+def _points(series: Series, scores: Mapping[int, Sequence[Score]]) -> dict[Slice, list[StepScore]]:
+    """Return the scores of a series by dimension and group, with percentages of those at the first step."""
+    rows = [(run, score) for run in series.runs for score in scores.get(run.pk, ())]
+    names = [*SCORE_KEY, "value", "low", "high"]
+    values = [(run.pk, *(getattr(score, name) for name in names)) for run, score in rows]
+    relative = relative_to_first(pd.DataFrame(values, columns=["run", *names]), "run")[RELATIVE_COLUMNS]
+    percents = relative.astype(object).where(relative.notna(), None).to_numpy().tolist()
+    by_slice: dict[Slice, list[StepScore]] = {}
+    for (run, score), percent in zip(rows, percents, strict=True):
+        by_slice.setdefault(Slice(score.dimension, score.group), []).append(StepScore(run, score, *percent))
+    return by_slice
+
+
+def dimensions_of(run: Run, metric: str, hidden: Collection[str]) -> list[str]:
+    """Return the dimensions by which a run's metric is broken down into at least two groups. One query."""
+    scores = run.scores.filter(metric=metric, value__isnull=False).exclude(
+        dimension__in=(OVERALL_SLICE.dimension, *hidden)
+    )
+    counts = scores.order_by().values("dimension").annotate(groups=Count("group")).filter(groups__gt=1)
+    return sorted(counts.values_list("dimension", flat=True))
+
+
+# What became of the items between two runs of a series: learned, forgotten, kept or unknown in both.
+
+
+RIGHT_COLUMN = "correct"
+
+
+class AnswersMissing(BadInput):
+    """The answers of a run to single questions are not stored on this site."""
+
+
+class ChangeShare(NamedTuple):
+    """How many of all `n` items had one change, and their share with its 95 % interval."""
+
+    change: str
+    items: int
+    share: float
+    low: float
+    high: float
+    n: int
+
+
+def item_changes(before: Run, after: Run) -> Changes:
+    """Return what became of the items that both runs have answered. Two queries.
+
+    Raises `BadInput` if they share none, or if answers to the benchmark are not right or wrong.
+    """
+    if before.pk == after.pk:
+        raise BadInput("Both points are the same.", "Choose two different points of the training.")
+    correctness = Correctness(RIGHT_COLUMN, before.benchmark.correctness.macro)
+    return changes(_rows(before), _rows(after), correctness=correctness)
+
+
+class Difference(NamedTuple):
+    """By how much a second run's figure is above that of a first one, with the 95 % interval for the same items."""
+
+    value: float
+    low: float
+    high: float
+
+
+def paired_differences(pairs: Sequence[tuple[Run, Run]]) -> list[Difference | None]:
+    """Return the difference of the second run of each pair from the first, on the items that both have answered.
+
+    None where the answers of one are not stored, or the two share none. One query.
+    """
+    answers = outcomes_of_all({run.pk for pair in pairs for run in pair})
+    return [
+        _difference(first.benchmark, *(answers.get(run.pk, {}) for run in (first, second))) for first, second in pairs
+    ]
+
+
+def _difference(
+    benchmark: Benchmark, first: Mapping[str, RunOutcomes], second: Mapping[str, RunOutcomes]
+) -> Difference | None:
+    if not first.keys() & second.keys():
+        return None
+    correctness = Correctness(RIGHT_COLUMN, benchmark.correctness.macro)
+    try:
+        figures = overall_difference(_table(first), _table(second), correctness)
+    except BadInput:  # they have no item in common
+        return None
+    return Difference(figures["difference"], figures["low"], figures["high"])
+
+
+def _rows(run: Run) -> pd.DataFrame:
+    """Return a row for each template and item of a run; `correct` is missing where an answer does not count."""
+    outcomes = outcomes_of(run)
+    if not outcomes:
+        raise AnswersMissing(
+            f"The answers of run {run.pk} to single questions are not stored here.", "Choose another point."
+        )
+    return _table(outcomes)
+
+
+def _table(outcomes: Mapping[str, RunOutcomes]) -> pd.DataFrame:
+    return pd.concat([_relation_rows(*of_relation) for of_relation in outcomes.items()], ignore_index=True)
+
+
+def _relation_rows(relation: str, outcomes: RunOutcomes) -> pd.DataFrame:
+    templates, items = outcomes.values.shape
+    values = pd.array(outcomes.values.ravel() == RIGHT, dtype="boolean")
+    values[outcomes.values.ravel() == NOT_COUNTED] = pd.NA
+    keys = {"template": np.repeat(np.arange(templates), items), "index": np.tile(outcomes.items, templates)}
+    return pd.DataFrame({"relation": relation, **keys, RIGHT_COLUMN: values})
+
+
+def overall_shares(of: Changes) -> list[ChangeShare]:
+    """Return the number and the share of the items of each change."""
+    overall = records(of.shares[of.shares["dimension"] == OVERALL])
+    return [
+        ChangeShare(row["change"], round(row["items"]), row["share"], row["low"], row["high"], round(row["n"]))
+        for row in overall
+    ]

@@ -1,0 +1,107 @@
+"""The tables of ranks, of right answers question by question, and of the figures from which ranks are computed."""
+
+from django.db import models
+
+from leaderboard.models.benchmark import Benchmark
+from leaderboard.models.run import Run
+
+# The tables of ranks and of the figures from which they are computed.
+
+
+class ItemSet(models.Model):
+    """The items that count in a run for one metric; most runs of a benchmark share one."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="item_sets")
+    digest = models.CharField(max_length=64, help_text="SHA-256 of the items")
+    items = models.JSONField(help_text="the indices or names of the items of each relation, in order")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["benchmark", "digest"], name="one_item_set_each")]
+
+    def __str__(self) -> str:
+        return f"{sum(map(len, self.items.values()))} items of {self.benchmark}"
+
+
+class ItemFigures(models.Model):
+    """The figures of a run's items in one metric, whose mean the metric is, so that ranking reads no result files."""
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="item_figures")
+    metric = models.CharField(max_length=50)
+    item_set = models.ForeignKey(ItemSet, models.CASCADE, related_name="figures")
+    figures = models.BinaryField(help_text="zlib of little-endian 32-bit floats, in the order of the items")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "metric"], name="item_figures_once")]
+
+    def __str__(self) -> str:
+        return f"{self.metric} of the items of {self.run}"
+
+
+def places(best: int, worst: int) -> str:
+    """Return a range of places in words, or the only place."""
+    return str(best) if best == worst else f"{best}–{worst}"
+
+
+class RunRank(models.Model):
+    """Where a run stands in its group: its figure on the common items, and the places that comparisons allow.
+
+    A run that shares too few items with the others has only `counted`, the number of its own.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="ranks")
+    metric = models.CharField(max_length=50)
+    counted = models.PositiveIntegerField(help_text="its own items")
+    n = models.PositiveIntegerField(null=True, help_text="the items that count for all ranked runs")
+    value = models.FloatField(null=True, help_text="the figure on these")
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    best = models.PositiveIntegerField(null=True)
+    worst = models.PositiveIntegerField(null=True)
+    tie_group = models.PositiveIntegerField(null=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "metric"], name="one_rank_each")]
+
+    def __str__(self) -> str:
+        return f"{self.run}: {self.places or 'no rank'} by {self.metric}"
+
+    @property
+    def places(self) -> str:
+        """The range of its places in words; empty without a rank."""
+        return places(self.best, self.worst) if self.best and self.worst else ""
+
+
+# The tables of right answers, question by question.
+
+
+class RelationOutcomes(models.Model):
+    """Which questions of a relation a run answered rightly, so that the page of a question reads no result files.
+
+    `stored.outcomes` packs and unpacks both fields.
+    """
+
+    run = models.ForeignKey(Run, models.CASCADE, related_name="relation_outcomes")
+    relation = models.CharField(max_length=200, help_text="the relation's label")
+    items = models.BinaryField(help_text="zlib of the differences between the ascending indices of the items")
+    outcomes = models.BinaryField(help_text="zlib of a byte for each template and item: wrong, right or not counted")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["run", "relation"], name="one_outcomes_each")]
+
+    def __str__(self) -> str:
+        return f"outcomes of {self.run} in {self.relation}"
+
+
+class RelationCounts(models.Model):
+    """How many runs answered each question of a relation, and how many rightly, computed when a run finishes."""
+
+    benchmark = models.ForeignKey(Benchmark, models.CASCADE, related_name="relation_counts")
+    relation = models.CharField(max_length=200, help_text="the relation's label")
+    items = models.BinaryField(help_text="as in the outcomes of a run")
+    counts = models.BinaryField(help_text="zlib of two 32-bit integers for each template and item: answered, right")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["benchmark", "relation"], name="one_counts_each")]
+
+    def __str__(self) -> str:
+        return f"answers to {self.relation} of {self.benchmark}"

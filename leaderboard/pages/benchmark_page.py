@@ -1,0 +1,259 @@
+"""/benchmarks/ and /benchmarks/<slug>/: what is asked and who is best, with every finished run."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from leaderboard.exports import hugging_face
+from leaderboard.exports.data_sets import as_script, croissant, dataset
+from leaderboard.exports.pictures import benchmark_picture
+from leaderboard.exports.references import benchmark_reference
+from leaderboard.figures import runs as runs_module
+from leaderboard.figures.country_shares import are_about_countries
+from leaderboard.figures.ranks import shown_difference
+from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
+from leaderboard.figures.scores import Slice
+from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
+from leaderboard.models import Benchmark, Run
+from leaderboard.models.benchmark import named
+from leaderboard.pages.benchmark_sections import diversity_sections, overlap_sections, published_sections
+from leaderboard.pages.questions_page import question_columns
+from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
+from leaderboard.pages.rendering import page_address, show, switch_links
+from leaderboard.pages.standings_table import (
+    offered_slices,
+    place_of,
+    read_filter,
+    standings_charts,
+    standings_table,
+    ties,
+)
+from leaderboard.probes import pages_of
+from leaderboard.probes.benchmark_words import (
+    TOPICS,
+    baselines_in_words,
+    counts,
+    description,
+    sentence_about,
+    topic_of,
+    topic_place,
+)
+from leaderboard.probes.culture import places
+from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
+from leaderboard.ui import cells, labels
+from leaderboard.ui.columns import citation
+from leaderboard.ui.csv_files import table_response, wants_csv
+from leaderboard.ui.links import PageLink
+from leaderboard.ui.sections import Anchor, Section, anchors
+from leaderboard.ui.tables import Column, Table
+from probing.benchmark import Relation
+from probing.known_benchmarks import CATALOG
+
+# /benchmarks/<slug>/: what is asked and who is best, with every finished run in groups of equal settings.
+
+
+def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
+    pages = pages_of(benchmark)
+    offered, relations = offered_slices(benchmark), read_relations(benchmark)
+    filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
+    board = leaderboard(filters)
+    standings = standings_table(filters, board, place)
+    if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
+        return table_response(standings, request)
+    versions = _versions(benchmark)
+    context = {
+        **_about(benchmark, versions),
+        **_choices(request.GET, filters, board, offered, relations),
+        "counts": counts(benchmark, relations),
+        "playable": bool(benchmark.path) and not pages.question_form.unplayable,
+        "mapped": _mapped(board, relations),
+        "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
+        "place_switches": places.switches(
+            request.GET, places.places(pages, offered), place, everything="All, in groups"
+        ),
+        "switches": switch_links(pages, request.GET),
+        "has_ranks": any(row.rank for row in board.standings),
+        "sources": _sources(board),
+        "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
+    }
+    strips = strip_scores(filters, board, relations)
+    sections = [
+        *ties(benchmark, pages, board.compared),
+        *pages.strip_sections(benchmark, relations, strips),
+        *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
+        *published_sections(benchmark, place),
+        *diversity_sections(benchmark),
+        *overlap_sections(benchmark, versions),
+    ]
+    rows = relation_rows(benchmark, relations, place, strips)
+    tables: list[Table[Any]] = [standings, relations_table(rows, place)]
+    charts = standings_charts(filters, board, place)
+    page = request.build_absolute_uri(benchmark.get_absolute_url())
+    context["linked_data"] = as_script(dataset(benchmark, page))
+    context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
+    context["contents"] = _contents(sections, has_relations=bool(rows))
+    today = timezone.now().date()
+    models = sum(not row.is_baseline for row in board.standings)
+    reference = benchmark_reference(benchmark, models, page_address(request), today)
+    return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
+
+
+def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[PageLink]:
+    """Return links to the boards of all probes by which the benchmark is asked; none where there is one probe."""
+    boards = sorted((row for row in versions if row.current), key=lambda row: (not row.main, row.probe))
+    links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
+    return links if len(links) > 1 else []
+
+
+def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:
+    """Return the first run of the standings whose answers a map of the world can show, if the questions have one."""
+    has_right_answers = board.standings and board.standings[0].run.benchmark.correctness.column
+    run = next((row.run for row in board.standings if row.run.artefact), None)
+    return run if run and has_right_answers and are_about_countries(relations) else None
+
+
+def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    relations = [Anchor("relations", "Relations")] if has_relations else []
+    return [Anchor("models", "Models"), *anchors(sections), *relations, Anchor("about", "About and cite")]
+
+
+def _versions(benchmark: Benchmark) -> list[Benchmark]:
+    """Return the versions of a benchmark and of those that share facts with it, the newest first. One query."""
+    slugs = [benchmark.slug, *(benchmark.shared_facts or ())]
+    return list(Benchmark.objects.filter(slug__in=slugs).order_by("-created"))
+
+
+def _about(benchmark: Benchmark, versions: Sequence[Benchmark]) -> dict[str, Any]:
+    """Return what the page says of the benchmark itself."""
+    entry = CATALOG.get(benchmark.slug)
+    versions = [row for row in versions if row.slug == benchmark.slug]
+    return {
+        "benchmark": benchmark,
+        "description": description(benchmark),
+        "lead": sentence_about(benchmark),
+        "citation": benchmark.citation or (entry.citation if entry else ""),
+        "versions": [row for row in versions if row.probe == benchmark.probe and row.version != ANY_VERSION],
+        "probes": _probe_links(benchmark, versions),
+        "smallest": shown_difference(benchmark),
+    }
+
+
+def _choices(
+    query: QueryDict,
+    filters: LeaderboardFilter,
+    board: Leaderboard,
+    offered: list[Slice],
+    relations: Sequence[Relation],
+) -> dict[str, Any]:
+    """Return what the form above the standings offers, and what was chosen there."""
+    return {
+        "filters": filters,
+        "facets": facet_choices(filters, board),
+        "slices": _column_choices(offered, filters, relations),
+        "narrowed": bool(filters.search or filters.narrows),
+        "kept": [(name, query[name]) for name in ("sort", places.PARAMETER) if name in query],
+        "named": runs_module.models_named(filters.search) if filters.search else [],
+        "without_figure": list({run.model.hub_id: run for run in board.without_figure}.values()),
+    }
+
+
+def _column_choices(
+    offered: list[Slice], filters: LeaderboardFilter, relations: Sequence[Relation]
+) -> list[tuple[str, list[tuple[Slice, str, bool]]]]:
+    """Return the column chooser: by dimension, each group with its name and with whether it is a column."""
+    names = {relation.label: relation_name(relation) for relation in relations}
+    groups: dict[str, list[tuple[Slice, str, bool]]] = {}
+    for part in offered:
+        name = group_title(part.dimension, part.group, names)
+        groups.setdefault(labels.dimension(part.dimension), []).append((part, name, part in filters.slices))
+    return list(groups.items())
+
+
+def _sources(board: Leaderboard) -> list[tuple[str, str]]:
+    """Return the publications of the rows with their addresses, each once."""
+    published: list[Run] = [row.run for row in board.standings if row.run.reference_url]
+    return list(dict.fromkeys((citation(run), run.reference_url) for run in published))
+
+
+# /benchmarks/: every benchmark with one sentence on what it asks, in groups of what they measure.
+
+
+def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
+    return show(request, "benchmarks.html", {}, [_table(sorted(benchmarks(), key=topic_place))])
+
+
+def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
+    return Table(
+        name="benchmarks",
+        caption="Benchmarks",
+        columns=[
+            Column("benchmark", "Benchmark", lambda b: cells.text(b.title, href=b.get_absolute_url()), align="head"),
+            Column("asks", "What it asks", lambda b: cells.text(description(b)), align="wide"),
+            Column("version", "", lambda b: cells.text(b.version[:12]), shown=False),
+            Column("relations", "Relations", lambda b: cells.number(b.relations or None), align="number"),
+            Column("items", "Questions", lambda b: cells.number(b.items or None), align="number"),
+            Column("probe", "", lambda b: cells.text(b.probe.replace("_", " ")), shown=False),
+            Column(
+                "measured", "● Measured", lambda b: cells.number(b.measured), "Models measured here.", align="number"
+            ),
+            Column(
+                "published",
+                "○ Published",
+                lambda b: cells.number(b.published),
+                "Models with published figures.",
+                align="number",
+            ),
+        ],
+        rows=rows,
+        heading=_heading,
+        main=True,
+        empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
+    )
+
+
+def _heading(benchmark: Benchmark) -> str:
+    """Return what stands above the benchmarks of a topic: its name and its question."""
+    topic = topic_of(benchmark)
+    return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"
+
+
+# /benchmarks/<name>/<file> : a benchmark for the Hub, for programs and for links.
+
+
+@require_safe
+def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Send the file `eval.yaml` of the benchmark's data set on the Hub."""
+    benchmark = _with_questions(name)
+    headers = {"Content-Disposition": 'attachment; filename="eval.yaml"'}
+    return HttpResponse(
+        hugging_face.eval_yaml(benchmark), content_type="application/yaml; charset=utf-8", headers=headers
+    )
+
+
+@require_safe
+def croissant_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    """Send the description of the benchmark from which programs load its questions."""
+    benchmark = _with_questions(name)
+    columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
+    content = croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
+    return HttpResponse(json.dumps(content, ensure_ascii=False, indent=1), content_type="application/ld+json")
+
+
+@require_safe
+def benchmark_picture_view(request: HttpRequest, name: str) -> HttpResponseBase:
+    benchmark = get_object_or_404(Benchmark, named(name), current=True)
+    runs = Run.objects.filter(named(name, "benchmark__"), state=Run.State.FINISHED).count()
+    return HttpResponse(benchmark_picture(benchmark, runs), content_type="image/png")
+
+
+def _with_questions(name: str) -> Benchmark:
+    """Return a benchmark whose questions the site has, not only published figures; raise `Http404` if there is none."""
+    return get_object_or_404(Benchmark.objects.exclude(path=""), named(name), current=True)

@@ -1,0 +1,390 @@
+"""/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import render
+
+from leaderboard.exports.references import Reference
+from leaderboard.figures.comparisons import (
+    Comparison,
+    Pattern,
+    compared,
+    disagreements,
+    find_runs,
+    read_answers,
+    ready_pairs,
+    shared_benchmarks,
+)
+from leaderboard.figures.item_rows import Row
+from leaderboard.figures.runs import models_named, runs_with_figures
+from leaderboard.figures.scores import overall_scores
+from leaderboard.models import Run
+from leaderboard.pages.bias_fold import compared_fold
+from leaderboard.pages.comparison_tables import (
+    ComparedRun,
+    compared_runs,
+    comparison_charts,
+    differences_table,
+    group_cell,
+    group_values,
+    runs_table,
+    side_by_side_table,
+    values_table,
+    verdict,
+)
+from leaderboard.pages.rendering import page_reference, show
+from leaderboard.probes import pages_of
+from leaderboard.probes.culture.places import one_place, places_of, switches
+from leaderboard.probes.items import item_url
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import Names, RowKey, group_title, relation_names, row_key, sentences
+from leaderboard.ui import cells, labels
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.paired_tests import RESULT_NAMES
+from probing.errors import ProbingError
+
+OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
+FEWEST_CHOICES = 4  # fields of the form; each further run adds one, until all are there
+
+
+def compare_view(request: HttpRequest) -> HttpResponseBase:
+    if request.headers.get("HX-Target") == OFFERS:
+        return render(request, "parts/run_offers.html", {"models": models_named(request.GET.get("m", ""))})
+    names = [text for text in [*request.GET.getlist("m"), *request.GET.getlist("model")] if text]
+    slug = request.GET.get("benchmark", "")
+    if len(names) < 2:
+        return _form(request, names, {"pairs": ready_pairs()})
+    try:
+        runs = find_runs(names, slug)
+    except ProbingError as error:
+        return _side_by_side(request, names, slug, error)
+    try:
+        comparison = compared(*(run.pk for run in runs))
+    except ProbingError as error:
+        return _form(request, names, {"error": error}, status=400)
+    return _comparison_page(request, runs, comparison)
+
+
+def _comparison_page(request: HttpRequest, runs: Sequence[Run], comparison: Comparison) -> HttpResponseBase:
+    """Show the paired comparison of runs."""
+    pages = pages_of(runs[0].benchmark)
+    metric = pages.metric_label(runs[0].benchmark.main_metric)
+    sides = compared_runs(runs, comparison.differences)
+    context = _chosen_runs(request, runs) | {
+        "verdict": verdict(sides, comparison.differences),
+        "metric": metric,
+        "n": cells.items(comparison.differences[0]["n"]),
+        "differences_open": "sort" in request.GET or "page" in request.GET,
+        "has_answers": bool(len(comparison.right)),
+    }
+    relations = relation_names(runs[0])
+    tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
+    if len(comparison.right):
+        pattern = read_pattern(request.GET.get("right", ""), len(runs))
+        answers = disagreements(runs[0], comparison, pattern)
+        context |= _answer_choices(request.GET, answers, relations)
+        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
+        tables += [agreement_table(sides, comparison, request.GET), shown]
+    offered = places_of(pages, runs)
+    place = one_place(request.GET, offered)
+    context["switches"] = switches(request.GET, offered, place)
+    sections = pages.comparison_sections(runs, *pages.chosen_group(place))
+    bias = compared_fold(runs, request.GET)
+    folds = [bias] if bias else []
+    if len(runs) == 2:  # the differences by group are on top of the page
+        folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
+    else:
+        sections = [scores, *sections]
+    context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
+    context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
+    folded = [section for fold in folds for section in fold.sections]
+    return show(
+        request, "compare.html", context, tables, figures, sections, folded, comparison_reference(request, runs)
+    )
+
+
+def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
+    """Return the filters of the answers on which runs disagree, what their form keeps, and a link that drops them."""
+    narrowed = any(query.get(name) for name in ("right", *FILTERED_BY))
+    kept = [(name, text) for name in ("m", "model", "benchmark", "right") for text in query.getlist(name) if text]
+    return {
+        "group_filters": group_filters(answers, query, names),
+        "kept": kept,
+        "everything": link(query, right=None, **dict.fromkeys(FILTERED_BY)) if narrowed else "",
+    }
+
+
+def contents(
+    figures: Sequence[Chart], sections: Sequence[Section], folds: Sequence[Fold], *, has_answers: bool
+) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    titles = {"groups": "Groups", "relations": "Relations"}
+    names = {figure.name for figure in figures}
+    return [
+        *(Anchor(f"section-{name}", title) for name, title in titles.items() if name in names),
+        *anchors(sections),
+        *([Anchor("agreement", "Agreement"), Anchor("disagreements", "Disagreements")] if has_answers else []),
+        *([Anchor("details", "Behind the figures")] if folds else []),
+        Anchor("differences", "Differences"),
+    ]
+
+
+def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], status: int = 200) -> HttpResponseBase:
+    return render(request, "compare.html", {**context, "chosen": chosen(names)}, status=status)
+
+
+def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: ProbingError) -> HttpResponseBase:
+    """Show the scores of runs of which some have no stored answers, or say why these runs cannot be compared."""
+    try:
+        runs = find_runs(names, slug, runs_with_figures())
+    except ProbingError as reason:
+        return _form(request, names, {"error": reason}, status=400)
+    if all(run.artefact for run in runs):
+        return _form(request, names, {"error": error}, status=400)
+    pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
+    metric = pages.main_metric(benchmark)
+    table = side_by_side_table(runs, overall_scores(runs, lambda _: metric), pages.metric_label(metric))
+    context = _chosen_runs(request, runs) | {"side_by_side": True}
+    return show(request, "compare.html", context, [table], reference=comparison_reference(request, runs))
+
+
+def comparison_reference(request: HttpRequest, runs: Sequence[Run]) -> Reference:
+    """Return how a comparison is cited, with the run of each model."""
+    benchmark = runs[0].benchmark
+    named = "; ".join(f"{run.model.title} (run {run.pk})" for run in runs)
+    key = "-".join(["comparison", *(str(run.pk) for run in runs)])
+    details = f"{named}; benchmark version {benchmark.version[:12]}"
+    return page_reference(request, key, f"Comparison on {benchmark.title}", details)
+
+
+def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
+    """Return the fields of the form, and links to all benchmarks on which the same models have runs."""
+    models = urlencode([("model", run.model.hub_id) for run in runs])
+    current = runs[0].benchmark
+    others = [PageLink(other.title, f"?{models}&benchmark={other.name}", False) for other in shared_benchmarks(runs)]
+    choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
+    return {
+        "chosen": chosen([str(run.pk) for run in runs]),
+        "benchmark": current,
+        "benchmark_switches": [choice] if others else [],
+    }
+
+
+def _groups(
+    sides: Sequence[ComparedRun], comparison: Comparison, metric: str, names: Names, query: QueryDict
+) -> tuple[list[Table[Any]], list[Chart], Section]:
+    """Return tables and charts of what every probe compares, and the section with the scores by group.
+
+    The table of differences is the page's main one.
+    """
+    values = group_values(comparison.differences)
+    tables: list[Table[Any]] = [
+        differences_table(sides, comparison.differences, metric, names),
+        runs_table(sides, metric, query),
+    ]
+    chart, *figures = comparison_charts(sides, values, comparison.differences, labels.within(metric), names)
+    scores = Section("values", chart.title, values_table(values, sides, metric, names), chart)
+    return tables, figures, scores
+
+
+def chosen(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the names of the form's choices, each with the run or model that is chosen there."""
+    number = min(max(FEWEST_CHOICES, len(names) + 1), len(RESULT_NAMES))
+    return [(choice, names[place] if place < len(names) else "") for place, choice in enumerate(RESULT_NAMES[:number])]
+
+
+def read_pattern(text: str, runs: int) -> Pattern | None:
+    """Read a pattern: `10` means that the first is right and the second wrong. Return None where it is malformed."""
+    return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
+
+
+# The tables of answers in a comparison: how often runs agree, and the answers on which they do not.
+
+
+DISAGREEMENTS_PER_PAGE = 20
+CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
+
+
+def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> Table[Pattern]:
+    """Return how often each combination of right and wrong answers occurs, as bars; each number links to its answers.
+
+    For up to four runs all combinations are listed. For more, only those that occur, the most frequent first.
+    """
+    counts = comparison.counts()
+    if len(runs) > CROSSED_RUNS:
+        patterns, order = sorted(counts, key=lambda pattern: -counts[pattern]), ", the most frequent first"
+    else:
+        patterns, order = list(product((True, False), repeat=len(runs))), ""
+    return Table(
+        name="agreement",
+        caption=f"Right and wrong answers, counted over questions and wordings{order}",
+        columns=[
+            *(_pattern_column(place, run) for place, run in enumerate(runs)),
+            Column("answers", "Answers", lambda row: _count_cell(counts, row, query), align="score"),
+        ],
+        rows=patterns,
+        sortable=False,
+        page_size=DISAGREEMENTS_PER_PAGE,
+    )
+
+
+def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
+    """Return the number of answers of a pattern with a bar for their share."""
+    digits = "".join(str(int(right)) for right in pattern)
+    address = link(query, right=digits, domain=None, relation=None, **{"disagreements-page": None})
+    number = counts.get(pattern, 0)
+    share = cells.share(number / sum(counts.values()))
+    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
+    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
+
+
+def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:
+    return Column(
+        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[place]), word, kind=_mark(row[place]))
+    )
+
+
+def _right_or_wrong(right: bool) -> str:
+    return "right" if right else "wrong"
+
+
+def _mark(right: bool) -> str:
+    """Return the kind of cell that marks an answer as right or wrong."""
+    return "yes" if right else "no"
+
+
+def disagreements_table(
+    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, pages: ProbePages
+) -> Table[Row]:
+    """Return the answers on which runs disagree; those of a page are read when it is shown."""
+    questions: dict[RowKey, str] = {}
+
+    def read(shown: Sequence[Row]) -> None:
+        read_answers([side.run for side in runs], shown, pages.model_answer)
+        questions.update(sentences(runs[0].run, shown, pages.question_form))
+
+    def question(row: Row) -> Cell:
+        subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
+        return replace(subject, text=questions.get(row_key(row), subject.text))
+
+    def right_names(row: Row) -> Cell:
+        right = _chosen(runs, row["right"])
+        listed = ", ".join(run.name for run in right) or "none"
+        return cells.text(listed if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
+
+    def right_keys(row: Row) -> Cell:
+        return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
+
+    return Table(
+        name="disagreements",
+        caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
+        columns=[
+            Column("subject", "Question", question, align="head"),
+            Column("relation", "Relation", lambda row: group_cell("relation", row["relation"], names), folded=True),
+            Column("template", "Wording", _wording_cell, align="number", shown=False),
+            Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
+            *(_answer_column(place, run) for place, run in enumerate(runs)),
+            Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
+            Column("right", "", right_keys, shown=False),
+        ],
+        rows=rows,
+        sortable=False,
+        page_size=DISAGREEMENTS_PER_PAGE,
+        empty="There are no such answers.",
+        prepare=read,
+    )
+
+
+def _wording_cell(row: Row) -> Cell:
+    """Show the number of a wording from 1; the CSV has the template's number, which counts from 0."""
+    return Cell(row["template"], str(row["template"] + 1), kind="number")
+
+
+def _answer_column(place: int, run: ComparedRun) -> Column[Row]:
+    def cell(row: Row) -> Cell:
+        right = row["right"][place]
+        answer = row["answers"][place] or _right_or_wrong(right)
+        return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
+
+    return Column(run.key, run.name, cell)
+
+
+def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
+    wrong = [not right for right in pattern]
+    parts = [
+        f"{word}: {', '.join(run.name for run in _chosen(runs, choice))}"
+        for word, choice in (("right", pattern), ("wrong", wrong))
+        if any(choice)
+    ]
+    return labels.sentence("; ".join(parts))
+
+
+def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
+    return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]
+
+
+# The filters of the answers on which compared runs disagree: by domain and by relation.
+
+
+FILTERED_BY = ("domain", "relation")
+
+
+class GroupChoice(NamedTuple):
+    """A group that a reader may choose, with the number of its answers."""
+
+    value: str
+    title: str
+    answers: int
+    chosen: bool
+
+
+class GroupFilter(NamedTuple):
+    """A field of the form: the dimension, its title, and its groups by title."""
+
+    name: str
+    title: str
+    choices: Sequence[GroupChoice]
+
+
+def chosen_rows(rows: Sequence[Row], query: QueryDict) -> list[Row]:
+    """Return the rows in the groups that the query string chooses."""
+    chosen = {name: query[name] for name in FILTERED_BY if query.get(name)}
+    return [row for row in rows if all(group in _disagreement_groups(row, name) for name, group in chosen.items())]
+
+
+def group_filters(rows: Sequence[Row], query: QueryDict, names: Names) -> list[GroupFilter]:
+    """Return the fields of the form; a dimension with one group is none. `names`: those of relations in words.
+
+    Relations are those of the chosen domain.
+    """
+    filters = []
+    for place, name in enumerate(FILTERED_BY):
+        wider = query.copy()
+        for narrower in FILTERED_BY[place:]:
+            wider.pop(narrower, None)
+        counts = Counter(group for row in chosen_rows(rows, wider) for group in _disagreement_groups(row, name))
+        choices = [
+            GroupChoice(group, group_title(name, group, names), count, group == query.get(name))
+            for group, count in counts.items()
+        ]
+        if len(choices) > 1:
+            filters.append(
+                GroupFilter(name, labels.dimension(name), sorted(choices, key=lambda choice: choice.title.lower()))
+            )
+    return filters
+
+
+def _disagreement_groups(row: Row, name: str) -> Sequence[str]:
+    """Return the groups of a dimension in which a row is; none where its items have no such tag."""
+    value = row.get(name) or ()
+    return [value] if isinstance(value, str) else [str(group) for group in value]

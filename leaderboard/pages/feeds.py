@@ -1,0 +1,177 @@
+"""/feeds/, /robots.txt and /sitemap.xml: what readers of feeds, search engines and archives read."""
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.contrib.sitemaps import Sitemap
+from django.contrib.syndication.views import Feed
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+from django.utils.feedgenerator import Atom1Feed
+
+from leaderboard.exports.references import run_reference
+from leaderboard.figures.progress import NEWEST, RecentResult, newest_results
+from leaderboard.figures.runs import runs_with_figures
+from leaderboard.models import Benchmark, Change, Run, Score
+from leaderboard.models.benchmark import named
+from leaderboard.models.run import run_url
+from leaderboard.probes import pages_of
+from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.ui.cells import figure
+from leaderboard.ui.labels import within
+from leaderboard.ui.visible import visible
+
+# /feeds/ : Atom feeds of the newest results, of all benchmarks or of one, and of the log of changes.
+
+
+class TitledChange(NamedTuple):
+    """A change with the title of its benchmark, or the benchmark's name where it is gone."""
+
+    change: Change
+    benchmark: str
+
+
+if TYPE_CHECKING:  # Django's class takes no types when the site runs
+    Results = Feed[RecentResult, Benchmark | None]
+    Changes = Feed[TitledChange, None]
+else:
+    Results = Changes = Feed
+
+
+class ResultsFeed(Results):
+    """The newest results that were measured here; those of one benchmark where its name is in the address."""
+
+    feed_type = Atom1Feed
+    author_name = "Clozeboard"
+    description_template = "feed_entry.html"
+
+    def get_object(self, request: HttpRequest, name: str = "") -> Benchmark | None:
+        return get_object_or_404(Benchmark, named(name), current=True) if name else None
+
+    def title(self, benchmark: Benchmark | None) -> str:
+        return f"Clozeboard: results on {benchmark.title}" if benchmark else "Clozeboard: results"
+
+    def link(self, benchmark: Benchmark | None) -> str:
+        return benchmark.get_absolute_url() if benchmark else reverse("overview")
+
+    def items(self, benchmark: Benchmark | None) -> list[RecentResult]:
+        return newest_results(benchmark.name if benchmark else "")
+
+    def item_title(self, item: RecentResult) -> str:
+        """Return the model, the benchmark, what was unusual about the measurement, and the score with its metric."""
+        run, variant, score = item.run, variant_in_words(item.run), main_score(item)
+        how, score_text = f" ({variant})" if variant else "", ""
+        if score and score.value is not None:
+            metric = within(pages_of(run.benchmark).metric_label(score.metric))
+            score_text = f": {metric} {figure(score.value)}"
+        return visible(f"{run.model.title} on {run.benchmark.title}{how}{score_text}")
+
+    def item_link(self, item: RecentResult) -> str:
+        return item.run.get_absolute_url()
+
+    def item_pubdate(self, item: RecentResult) -> datetime | None:
+        return item.run.finished
+
+    def item_updateddate(self, item: RecentResult) -> datetime | None:
+        return item.run.finished
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        """Return what the template of an entry shows: how its figure is cited."""
+        result, score = kwargs["item"], main_score(kwargs["item"])
+        address = kwargs["request"].build_absolute_uri(self.item_link(result))
+        pages = pages_of(result.run.benchmark)
+        text = run_reference(result.run, pages, score, address).text if score else ""
+        return {**super().get_context_data(**kwargs), "text": text}
+
+
+def main_score(result: RecentResult) -> Score | None:
+    """Return a result's score in the main metric of its benchmark, None if it has none."""
+    return result.scores.get(pages_of(result.run.benchmark).main_metric(result.run.benchmark))
+
+
+class ChangesFeed(Changes):
+    """The newest changes of results: those that were added, scored again or withdrawn, with the reason."""
+
+    feed_type = Atom1Feed
+    author_name = "Clozeboard"
+    title = "Clozeboard: changes of results"
+
+    def link(self) -> str:
+        return reverse("changes")
+
+    def items(self) -> list[TitledChange]:
+        titles = {row.name: row.title for row in Benchmark.objects.filter(current=True)}
+        return [TitledChange(row, titles.get(row.benchmark, row.benchmark)) for row in Change.objects.all()[:NEWEST]]
+
+    def item_title(self, item: TitledChange) -> str:
+        about = " on ".join(filter(None, [item.change.model, item.benchmark]))
+        return visible(f"{about}: {item.change.get_kind_display()}")
+
+    def item_description(self, item: TitledChange) -> str:
+        return visible(item.change.text)
+
+    def item_link(self, item: TitledChange) -> str:
+        change = item.change
+        is_withdrawn = change.kind == Change.Kind.WITHDRAWN
+        return reverse("changes") if change.run is None or is_withdrawn else run_url(change.run)
+
+    def item_guid(self, item: TitledChange) -> str:
+        return f"change-{item.change.pk}"
+
+    def item_updateddate(self, item: TitledChange) -> datetime:
+        return item.change.time
+
+
+# /robots.txt and /sitemap.xml: what search engines and archives should read, and what they should leave alone.
+
+
+if TYPE_CHECKING:  # Django's class takes no type when the site runs
+    Pages = Sitemap[str]
+    Benchmarks = Sitemap[Benchmark]
+    Runs = Sitemap[Run]
+else:
+    Pages = Benchmarks = Runs = Sitemap
+# Other choices of the same rows, pages of one person, and what only programs ask for.
+LEFT_ALONE = ("/*?", "/admin/", "/api/v1/", "/submissions/", "/suggestions/", "/snapshots/new/")
+
+
+class SitePages(Pages):
+    """The pages of the site that are about no single benchmark, model or run."""
+
+    def items(self) -> list[str]:
+        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue", "changes", "snapshots"]
+
+    def location(self, item: str) -> str:
+        return reverse(item)
+
+
+class BenchmarkPages(Benchmarks):
+    def items(self) -> QuerySet[Benchmark]:
+        return Benchmark.objects.filter(current=True).order_by("slug")
+
+
+class ModelPages(Pages):
+    def items(self) -> QuerySet[Run, str]:
+        return runs_with_figures().order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()
+
+    def location(self, item: str) -> str:
+        return reverse("model", args=item.split("/", 1))
+
+
+class RunPages(Runs):
+    def items(self) -> QuerySet[Run]:
+        return runs_with_figures().order_by("pk")
+
+    def lastmod(self, item: Run) -> datetime | None:
+        return item.finished
+
+
+SITEMAPS = {"pages": SitePages, "benchmarks": BenchmarkPages, "models": ModelPages, "runs": RunPages}
+
+
+def robots_view(request: HttpRequest) -> HttpResponse:
+    rules = [f"Disallow: {path}" for path in LEFT_ALONE]
+    lines = ["User-agent: *", *rules, "", f"Sitemap: {request.build_absolute_uri(reverse('sitemap'))}", ""]
+    return HttpResponse("\n".join(lines), content_type="text/plain; charset=utf-8")

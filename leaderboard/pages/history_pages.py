@@ -1,0 +1,214 @@
+"""/changes/ and /snapshots/ : the log of every result that changed, and frozen tables at lasting addresses."""
+
+from collections.abc import Sequence, Set
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_safe
+
+from leaderboard.exports.references import snapshot_reference
+from leaderboard.figures.history import FrozenTable, board_file, read_document, read_tables
+from leaderboard.models import Benchmark, Change, Run, Snapshot
+from leaderboard.models.run import run_url
+from leaderboard.operations.freezing import freeze
+from leaderboard.pages.rendering import file_response, show
+from leaderboard.serving.limits import MAX_ADDRESS, allow, client_address, retry_after
+from leaderboard.ui import cells
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.tables import Column, Table
+from probing.errors import BadInput
+
+# /changes/ : the log of every result that was added, scored again or withdrawn, with the reason.
+
+
+CHANGES_ON_A_PAGE = 50
+
+
+def changes_view(request: HttpRequest) -> HttpResponseBase:
+    present: set[int | None] = set()  # the runs of the page that have not been withdrawn
+
+    def prepare(changes: Sequence[Change]) -> None:
+        present.update(Run.objects.filter(pk__in=[change.run for change in changes]).values_list("pk", flat=True))
+
+    table = Table(
+        "changes",
+        "Changes",
+        _columns(present),
+        list(Change.objects.all()),
+        main=True,
+        empty="Nothing has changed yet.",
+        page_size=CHANGES_ON_A_PAGE,
+        order="-time",
+        prepare=prepare,
+    )
+    return show(request, "changes.html", {}, [table])
+
+
+def _columns(present: Set[int | None]) -> list[Column[Change]]:
+    """Return the columns; `present` are the runs that have a page, filled before the cells are made."""
+    current = {benchmark.name: benchmark for benchmark in Benchmark.objects.filter(current=True)}
+
+    def title(change: Change) -> str:
+        return current[change.benchmark].title if change.benchmark in current else change.benchmark
+
+    def benchmark(change: Change) -> Cell:
+        href = current[change.benchmark].get_absolute_url() if change.benchmark in current else ""
+        return replace(cells.text(change.benchmark, href), text=title(change))
+
+    def run(change: Change) -> Cell:
+        href = run_url(change.run) if change.run and change.run in present else ""
+        return Cell(change.run, str(change.run or ""), href, kind="number")
+
+    return [
+        Column("time", "Time", lambda row: cells.moment(row.time), key=lambda row: row.time),
+        Column("change", "Change", lambda row: cells.text(str(row.get_kind_display()))),
+        Column("model", "Model", lambda row: cells.text(row.model), align="head"),
+        Column("benchmark", "Benchmark", benchmark, key=lambda row: title(row).casefold()),
+        Column("run", "Run", run, align="number"),
+        Column("reason", "Reason, or what has changed", lambda row: cells.text(row.text)),
+    ]
+
+
+# /snapshots/ : frozen tables, each at an address that is its digest, and the form that freezes a table.
+
+
+LIMIT_OF_ADDRESS = "20 per hour"
+LIMIT = "500 per day"  # for all readers, so that snapshots cannot fill the database
+SNAPSHOTS_ON_A_PAGE = 50
+FOREVER = 365 * 24 * 3600  # seconds
+
+
+@require_safe
+def snapshots_view(request: HttpRequest) -> HttpResponseBase:
+    columns: list[Column[Snapshot]] = [
+        Column("title", "Tables", lambda row: cells.text(row.title, row.get_absolute_url()), align="head"),
+        Column("date", "Frozen", lambda row: cells.day(row.created)),
+        Column("sha256", "SHA-256", lambda row: Cell(row.digest, row.digest[:12], note=row.digest)),
+        Column("bytes", "Bytes", lambda row: cells.number(row.length), align="number"),
+    ]
+    rows = list(Snapshot.objects.defer("document"))
+    empty = "Nothing has been frozen yet."
+    table = Table("snapshots", "Snapshots", columns, rows, main=True, empty=empty, page_size=SNAPSHOTS_ON_A_PAGE)
+    return show(request, "snapshots.html", {}, [table])
+
+
+@require_safe
+def snapshot_view(request: HttpRequest, digest: str) -> HttpResponseBase:
+    """Show the tables of a snapshot, which are never computed again."""
+    snapshot = get_object_or_404(Snapshot, digest=digest)
+    frozen = read_tables(snapshot)
+    tables = [_shown(table, number) for number, table in enumerate(frozen)]
+    context = {
+        "snapshot": snapshot,
+        "frozen": [(table.title, table.address, shown.name) for table, shown in zip(frozen, tables, strict=True)],
+    }
+    address = request.build_absolute_uri(snapshot.get_absolute_url())
+    return show(request, "snapshot.html", context, tables, reference=snapshot_reference(snapshot, address))
+
+
+@require_safe
+def document_view(request: HttpRequest, digest: str) -> HttpResponse:
+    """Send the document itself, whose SHA-256 is its name."""
+    document = read_document(get_object_or_404(Snapshot, digest=digest))
+    response = HttpResponse(document, content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="clozeboard-{digest[:12]}.json"'
+    response["ETag"] = f'"{digest}"'
+    patch_cache_control(response, public=True, max_age=FOREVER, immutable=True)
+    return response
+
+
+def freeze_view(request: HttpRequest) -> HttpResponseBase:
+    """Ask whether to freeze the table at the address `of`, and freeze it."""
+    address = request.POST.get("of", "") or request.GET.get("of", "")
+    if not _is_of_this_site(address):
+        raise Http404
+    context = {"address": address}
+    if request.method != "POST":
+        return render(request, "freeze.html", context)
+    if refusal := _refused(request, context):
+        return refusal
+    try:
+        return redirect(freeze([address]))
+    except BadInput as error:
+        return render(request, "freeze.html", {**context, "error": error}, status=400)
+
+
+def _is_of_this_site(address: str) -> bool:
+    """Tell whether this is a path of the site with its query string, as `bounded_requests` lets one pass.
+
+    Browsers read "//" and "/\\" at the beginning as the address of another site.
+    """
+    is_path = address.startswith("/") and not address.startswith(("//", "/\\"))
+    return is_path and len(address) <= MAX_ADDRESS and "\0" not in address and "%00" not in address
+
+
+def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | None:
+    """Return the answer to a reader who has frozen too much, and None to all others."""
+    for name, key, limit in (("freeze", client_address(request), LIMIT_OF_ADDRESS), ("freeze", "everybody", LIMIT)):
+        if not allow(name, key, limit):
+            seconds = retry_after(name, key, limit)
+            error = BadInput(f"There were too many snapshots: {limit} are allowed.", "Try again later.")
+            response = render(request, "freeze.html", {**context, "error": error}, status=429)
+            response["Retry-After"] = str(seconds)
+            return response
+    return None
+
+
+def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
+    """Return a frozen table with its columns under the names that they have in CSV."""
+    columns = [_column(frozen, place) for place in range(len(frozen.columns))]
+    return Table(
+        f"table{number}",
+        frozen.title,
+        columns,
+        frozen.rows,
+        main=number == 0,
+        sortable=False,
+        page_size=SNAPSHOTS_ON_A_PAGE,
+    )
+
+
+def _column(frozen: FrozenTable, place: int) -> Column[Sequence[str]]:
+    """Return a column, whose numbers are shown with at most four decimals; CSV has the texts as they were frozen."""
+    name = frozen.columns[place]
+    values = [_value(row[place]) for row in frozen.rows if row[place]]
+    numbers = [value for value in values if not isinstance(value, str)]
+    digits = 4 if any(value % 1 for value in numbers) else 0
+
+    def cell(row: Sequence[str]) -> Cell:
+        value = _value(row[place])
+        if isinstance(value, str):
+            return cells.text(value)
+        if name == "run":
+            return Cell(value, row[place], run_url(int(value)), kind="number")
+        return Cell(value, f"{value:,.{digits}f}", kind="number")
+
+    head = name == ("model" if "model" in frozen.columns else frozen.columns[0])
+    align = "number" if values and len(numbers) == len(values) else "head" if head else ""
+    return Column(name, name, cell, align=align)
+
+
+def _value(text: str) -> str | int | float:
+    """Return the number of which this is the text in CSV, or else the text."""
+    for kind in (int, float):
+        with suppress(ValueError):
+            number = kind(text)
+            if str(number) == text:
+                return number
+    return text
+
+
+# /board.parquet : every score of every finished run as one file, for pandas, DuckDB and their like.
+
+
+CONTENT_TYPE = "application/vnd.apache.parquet"
+
+
+@require_safe
+def board_view(request: HttpRequest) -> HttpResponseBase:
+    """Send the file, or the requested range of it: DuckDB reads only the columns that it needs."""
+    return file_response(request, board_file(), CONTENT_TYPE)

@@ -1,0 +1,201 @@
+"""/runs/<id>/items/ : the items that a model was asked and its answers, filtered on the server."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import isnan
+from typing import Any
+
+from django import forms
+from django.core.files.storage import storages
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
+from leaderboard.figures.scores import dimension_groups
+from leaderboard.models import Run
+from leaderboard.probes import pages_of
+from leaderboard.probes.items import LABELS, ColumnValues, exported_value, right_or_wrong
+from leaderboard.probes.wording import group_title, relation_names, sentences
+from leaderboard.ui import cells, labels
+from leaderboard.ui.csv_files import csv_response, json_lines, wants_csv
+from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
+from probing.probes import probe_named
+from probing.probes.probe import tag_columns
+
+EVERYTHING = "all"
+
+
+def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        values = item_rows.ends(run)
+        form = ItemsForm(request.GET, run=run, values=values)
+        numbers = item_rows.find(run, form.filter())
+    except ItemsMissing as error:
+        return items_missing(request, run, error, "Questions and answers")
+    if wants_csv(request):
+        return _csv(request, run, numbers, values)
+    pages = pages_of(run.benchmark)
+    item_columns = pages.item_columns
+    everything = request.GET.get("columns") == EVERYTHING
+    read = item_columns.on_page(run, values, everything)
+    rows = list(item_rows.rows(run, _page(request, numbers), read))
+    built = item_columns.build(run, values, everything, sentences(run, rows, pages.question_form))
+    columns = [column for column in built if column.shown]
+    table = _items_table(run, columns, rows)
+    context = {
+        "run": run,
+        "form": form,
+        "note": item_columns.note(run, values),
+        "everything": everything,
+        "other_columns": link(request.GET, columns=None if everything else EVERYTHING),
+        "items": replace(
+            view(table, request.GET),
+            total=len(numbers),
+            pages=page_links(request.GET, "page", len(numbers), PAGE_SIZE),
+        ),
+    }
+    return render(request, "items.html", context)
+
+
+def items_missing(request: HttpRequest, run: Run, error: ItemsMissing, title: str) -> HttpResponse:
+    """Return the page that says why a run's items cannot be shown."""
+    return render(request, "problem.html", {"error": error, "title": title, "run": run}, status=404)
+
+
+def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Stream the stored file with all items of a run."""
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        with item_rows.opened(run) as file:
+            download = storages["artefacts"].open(file.name)
+    except ItemsMissing as error:
+        return items_missing(request, run, error, "Questions and answers")
+    headers = {"ETag": _etag(run)}
+    return FileResponse(download, as_attachment=True, filename=f"clozeboard-runs-{pk}-items.parquet", headers=headers)
+
+
+@require_safe
+def lines_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Stream all items of a run as JSONL, with the columns of its Parquet file; a number that is missing is null."""
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    try:
+        numbers = item_rows.find(run, ItemFilter())
+    except ItemsMissing as error:
+        return items_missing(request, run, error, "Questions and answers")
+    rows = (_without_nan(row) for row in item_rows.rows(run, numbers))
+    response = json_lines(rows, f"clozeboard-runs-{pk}-items.jsonl")
+    response["ETag"] = _etag(run, "jsonl")
+    return response
+
+
+def _without_nan(value: Any) -> Any:
+    """Return a value as JSON can hold it, with None in place of numbers that are missing."""
+    if isinstance(value, dict):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
+    start = (page_number(request.GET.get("page", ""), len(numbers), PAGE_SIZE) - 1) * PAGE_SIZE
+    return numbers[start : start + PAGE_SIZE]
+
+
+def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
+    """Return all rows that pass the filters, read in batches, or one page if one is asked for."""
+    chosen = _page(request, numbers) if request.GET.get("page") else numbers
+    item_columns = pages_of(run.benchmark).item_columns
+    stored = item_columns.exported(values)
+    names = [LABELS.get(name, name) for name in stored]
+    ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
+    response = csv_response(names, _values(run, chosen, stored), request, ends)
+    response["ETag"] = _etag(run, request.GET.urlencode(), *names)
+    return response
+
+
+def _etag(run: Run, *parts: str) -> str:
+    """Return an ETag without reading the file: the items of a finished run never change."""
+    return quote_etag(hashlib.sha256(repr((run.pk, run.finished, *parts)).encode()).hexdigest()[:32])
+
+
+def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[cells.Raw]]:
+    return ([exported_value(row[name]) for name in names] for row in item_rows.rows(run, numbers, names))
+
+
+def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
+    return Table(
+        name="items",
+        caption="Questions and answers",
+        columns=columns,
+        rows=rows,
+        main=True,
+        sortable=False,
+        band=right_or_wrong(run),
+        empty="No question passes these filters. Remove one of them.",
+    )
+
+
+TRUTH = {"yes": True, "no": False}
+YES_NO = [("", "all"), ("yes", "yes"), ("no", "no")]
+
+
+def _group_titles(run: Run, dimension: str, groups: Sequence[str]) -> list[tuple[str, str]]:
+    """Return the groups that a reader may choose, each with what pages call it."""
+    names = relation_names(run)
+    return [(group, group_title(dimension, group, names)) for group in groups]
+
+
+class ItemsForm(forms.Form):
+    """Filters over a run's items by text, correctness, relation, template, and every tag that its file has.
+
+    `values`: the least and the greatest value of each stored column (`item_rows.ends`).
+    """
+
+    search = forms.CharField(required=False, max_length=100, label="Subject or answer")
+    correct = forms.ChoiceField(
+        required=False, label="Right or wrong", choices=[("", "all"), ("yes", "right"), ("no", "wrong")]
+    )
+
+    def __init__(self, data: Any, *, run: Run, values: ColumnValues) -> None:
+        super().__init__(data, label_suffix="")
+        if "correct" not in values:
+            del self.fields["correct"]
+        self.yes_no = pages_of(run.benchmark).item_columns.yes_no
+        for name, label in self.yes_no.items():
+            self.fields.pop(name, None)
+            self.fields[name] = forms.ChoiceField(required=False, choices=YES_NO, label=label)
+        self.tags = tag_columns(probe_named(run.benchmark.probe), values)
+        groups: dict[str, list[str]] = {}
+        for dimension, group in dimension_groups(run):
+            groups.setdefault(dimension, []).append(group)
+        templates = range(min(values["template"]), max(values["template"]) + 1)
+        groups.setdefault("template", [str(template) for template in templates])
+        for name in ("relation", "template", *self.tags):
+            choices = [("", "all"), *_group_titles(run, name, groups.get(name, []))]
+            self.fields[name] = forms.ChoiceField(required=False, choices=choices, label=labels.dimension(name))
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Tell whether the reader has chosen a value in any field but the search."""
+        return any(self.data.get(name) for name in self.fields if name != "search")
+
+    def filter(self) -> ItemFilter:
+        """Return the filter; values that are not valid are left out."""
+        self.full_clean()
+        values = self.cleaned_data
+        template = values.get("template")
+        yes_no = {name: TRUTH[values[name]] for name in self.yes_no if name != "correct" and values.get(name)}
+        return ItemFilter(
+            correct=TRUTH.get(values.get("correct", "")),
+            relation=values.get("relation", ""),
+            template=int(template) if template else None,
+            search=values.get("search", ""),
+            tags={tag: values[tag] for tag in self.tags if values.get(tag)} | yes_no,
+        )

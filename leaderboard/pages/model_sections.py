@@ -1,0 +1,350 @@
+"""The sections of a model's page: its profile, what it knows best, its family, and replicated published figures."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.figures.profiles import Figure, ProfileRow, family_of
+from leaderboard.figures.scores import Group
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probes import pages_of
+from leaderboard.probes.benchmark_words import topic_of, topic_place
+from leaderboard.probes.breakdowns import group_href, titled_cell
+from leaderboard.probes.culture.sides import pair_title
+from leaderboard.probes.wording import group_title, relation_names
+from leaderboard.ui import cells, charts, labels
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.models_in_rows import Mark, profile
+from leaderboard.ui.columns import interval_columns, score_points, source_column, summary
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+
+# The sections of a model's page: its profile, what it knows best, and its family.
+
+
+EXTREMES = 3  # groups that are named as known best, and as known least
+
+
+def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
+    """Return the rows by what their benchmarks are about, then by title."""
+    return sorted(rows, key=lambda row: (topic_place(row.run.benchmark), row.run.benchmark.title))
+
+
+def row_label(run: Run) -> str:
+    """Return the title of a run's benchmark, with the part of it that was asked where there are several."""
+    settings = run.settings
+    pair, language = settings.get("options", {}).get("pair"), settings.get("language")
+    part = f"{pair_title(pair)}, in {labels.language(language)}" if pair and language else run.settings_group
+    return f"{run.benchmark.title} ({part})" if part else run.benchmark.title
+
+
+def metric_label(benchmark: Benchmark) -> str:
+    return pages_of(benchmark).metric_label(benchmark.main_metric)
+
+
+def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Section:
+    """Return a model's figures on all benchmarks, beside the range of models of similar size."""
+    figures = by_topic(rows)
+    marks = [
+        Mark(
+            row_label(row.run),
+            row.value,
+            row.score.low,
+            row.score.high,
+            measured=row.run.provenance == Run.Provenance.MEASURED,
+            href=row.run.get_absolute_url(),
+            band=row.band,
+            chance=row.chance,
+        )
+        for row in figures
+    ]
+    heads = {row_label(row.run): topic_of(row.run.benchmark) for row in figures}
+    chart = Chart("profile", "Profile", _profile_summary(figures), profile(marks, heads, "score"))
+    return Section("profile", "Profile", _profile_table(figures), chart, _profile_note(figures, parameters))
+
+
+def _profile_note(rows: Sequence[ProfileRow], parameters: int | None) -> str:
+    if not parameters:
+        return "Its size is not known, so it is not compared with models of similar size."
+    if not any(row.similar for row in rows):
+        return "No other model of similar size has figures on these benchmarks yet."
+    return "The grey bands are the ranges of models with half to twice as many parameters. The ticks are chance."
+
+
+def _profile_summary(rows: Sequence[ProfileRow]) -> str:
+    low, high = min(rows, key=lambda row: row.value), max(rows, key=lambda row: row.value)
+    ends = f"{row_label(low.run)} {low.value:.3f}"
+    if high is not low:
+        ends = f"From {ends} to {row_label(high.run)} {high.value:.3f}"
+    compared = [row for row in rows if row.median is not None]
+    if not compared:
+        return f"{ends}."
+    above = sum(row.value > (row.median or 0) for row in compared)
+    return f"{ends}. Above the median of models of similar size on {above} of {len(compared)} benchmarks."
+
+
+def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
+    return Table(
+        name="profile",
+        caption="Profile",
+        columns=[
+            Column("benchmark", "Benchmark", _benchmark_cell, align="head"),
+            Column("topic", "Topic", lambda row: cells.text(topic_of(row.run.benchmark)), shown=False),
+            Column("metric", "Metric", lambda row: cells.text(metric_label(row.run.benchmark)), shown=False),
+            Column("run", "Run", lambda row: _run_number(row.run), shown=False),
+            Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
+            *interval_columns(lambda row: row.score),
+            *_columns_with_values(
+                rows,
+                Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
+                Column("similar", "Models of similar size", lambda row: cells.text(_similar_words(row))),
+            ),
+            Column("similar_low", "", lambda row: cells.number(row.band[0] if row.band else None), shown=False),
+            Column("similar_median", "", lambda row: cells.number(row.median), shown=False),
+            Column("similar_high", "", lambda row: cells.number(row.band[1] if row.band else None), shown=False),
+            Column("similar_models", "", lambda row: cells.number(len(row.similar)), shown=False),
+            source_column(lambda row: row.run),
+        ],
+        rows=rows,
+        heading=lambda row: topic_of(row.run.benchmark),
+    )
+
+
+def _columns_with_values(rows: Sequence[ProfileRow], *columns: Column[ProfileRow]) -> list[Column[ProfileRow]]:
+    """Return the columns that have a value in any row."""
+    return [column for column in columns if any(column.cell(row).value not in (None, "") for row in rows)]
+
+
+def _benchmark_cell(row: ProfileRow) -> cells.Cell:
+    return cells.text(row_label(row.run), href=row.run.get_absolute_url())
+
+
+def _run_number(run: Run) -> cells.Cell:
+    return cells.Cell(run.pk, str(run.pk), href=run.get_absolute_url(), kind="number")
+
+
+def _similar_words(row: ProfileRow) -> str:
+    if not row.band:
+        return ""
+    number = len(row.similar)
+    if number == 1:
+        return f"{row.band[0]:.3f}, 1 model"
+    return f"{row.band[0]:.3f} to {row.band[1]:.3f}, {number} models"
+
+
+@dataclass(frozen=True)
+class KnownGroup:
+    """A group of a run's items: the model's share, that of guessing, and the median of models of similar size.
+
+    `key` is the name that is stored, and `name` the one that pages show.
+    """
+
+    key: str
+    name: str
+    href: str
+    score: Score
+    chance: float | None
+    median: float | None
+
+    @property
+    def value(self) -> float:
+        return float(self.score.value or 0)
+
+    @property
+    def gap(self) -> float:
+        """How far the model is above chance."""
+        return self.value - (self.chance or 0)
+
+
+def groups_dimension(benchmark: Benchmark, groups: dict[str, list[Group]]) -> str:
+    """Return the dimension that says best what a model knows; empty where none has two groups with figures."""
+    dimensions = ("domain", "fact_type", *pages_of(benchmark).default_dimensions, "relation")
+    return next((name for name in dimensions if len(_valued(groups.get(name, ()))) > 1), "")
+
+
+def _valued(groups: Sequence[Group]) -> list[Group]:
+    return [group for group in groups if group.main and group.main.value is not None]
+
+
+def known_groups(run: Run, dimension: str, groups: Sequence[Group], medians: dict[str, float]) -> list[KnownGroup]:
+    """Return the groups of a dimension, the best known against chance first."""
+    names = relation_names(run)
+    rows = []
+    for group in _valued(groups):
+        if group.main:
+            href = group_href(run, dimension, group.name)
+            name, median = group_title(dimension, group.name, names), medians.get(group.name)
+            rows.append(KnownGroup(group.name, name, href, group.main, _chance(group), median))
+    return sorted(rows, key=lambda row: -row.gap)
+
+
+def _chance(group: Group) -> float | None:
+    score = group.scores.get("chance")
+    return score.value if score else None
+
+
+def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Section:
+    """Return the shares of a model by group, beside the medians of models of similar size."""
+    metric = pages_of(run.benchmark).metric_label(run.benchmark.main_metric)
+    title = f"{metric} by {labels.dimension(dimension).lower()}"
+    measured = run.provenance == Run.Provenance.MEASURED
+    marks = [
+        Mark(
+            *(group.name, group.value, group.score.low, group.score.high, measured, group.href),
+            median=group.median,
+            chance=group.chance,
+        )
+        for group in groups
+    ]
+    heads = dict.fromkeys((group.name for group in groups), "")
+    points = score_points((group.name, group.score) for group in groups)
+    words = summary(f"{title} on {row_label(run)}", points)
+    compared = any(group.median is not None for group in groups)
+    note = "The diamonds are the medians of measured models of similar size." if compared else ""
+    chart = Chart("known", title, words, profile(marks, heads, labels.within(metric)))
+    return Section("known", f"{title} on {row_label(run)}", _known_table(title, dimension, groups), chart, note)
+
+
+def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> Table[KnownGroup]:
+    columns: list[Column[KnownGroup]] = [
+        Column("chance", "Chance", lambda group: cells.number(group.chance), align="number"),
+        Column("median", "Similar size, median", lambda group: cells.number(group.median), align="number"),
+    ]
+    return Table(
+        name="known",
+        caption=caption,
+        columns=[
+            Column("group", labels.dimension(dimension), lambda g: titled_cell(g.key, g.name, g.href), align="head"),
+            Column("value", "Score", lambda group: cells.of_score(group.score), align="score"),
+            *interval_columns(lambda group: group.score),
+            *(column for column in columns if any(column.cell(group).value is not None for group in groups)),
+            Column("n", "Questions", lambda group: cells.items(group.score.n), align="number"),
+        ],
+        rows=groups,
+    )
+
+
+def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[KnownGroup]]:
+    """Return what a model knows best and least against chance, without naming a group twice.
+
+    It knows nothing best where it is right no more often than chance.
+    """
+    number = min(EXTREMES, len(groups) // 2)
+    return [group for group in groups[:number] if group.gap > 0], list(groups[::-1][:number])
+
+
+def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> Section:
+    """Return the figures of a model and the rest of its family against their sizes."""
+    benchmark, family = row.run.benchmark, family_of(hub_id)
+    scores = [
+        charts.SizedScore(
+            figure.hub_id.rpartition("/")[2],
+            figure.value,
+            figure.low,
+            figure.high,
+            figure.parameters,
+            family,
+            figure.measured,
+            f"/runs/{figure.run}/",
+        )
+        for figure in sorted(figures, key=lambda figure: (figure.parameters or 0, figure.value))
+        if figure.parameters
+    ]
+    metric = labels.within(metric_label(benchmark))
+    title = f"The {family} family on {row_label(row.run)}"
+    smallest, largest = scores[0], scores[-1]
+    words = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
+    plot = charts.scaling_curve(scores, row.chance, metric)
+    return Section("family", title, _family_table(title, figures), Chart("family", title, words, plot))
+
+
+def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
+    return Table(
+        name="family",
+        caption=caption,
+        columns=[
+            Column("model", "Model", lambda f: cells.text(f.hub_id, href=f"/models/{f.hub_id}/"), align="head"),
+            Column("parameters", "Parameters", lambda f: cells.parameters(f.parameters), align="number"),
+            Column("score", "Score", lambda f: cells.score(f.value, f.low, f.high), align="score"),
+            *interval_columns(lambda f: f),
+            Column("provenance", "Source", lambda f: cells.text("measured here" if f.measured else "published")),
+        ],
+        rows=sorted(figures, key=lambda f: f.parameters or 0),
+        page_size=PAGE_SIZE,
+    )
+
+
+# Published figures against those measured here, on a model's page.
+
+
+@dataclass(frozen=True)
+class Replication:
+    """A figure that was measured here, and a published one about the same items in the same settings."""
+
+    measured: Run
+    measured_score: Score
+    published: Run
+    published_score: Score
+
+    @property
+    def difference(self) -> float:
+        return float(self.measured_score.value or 0) - float(self.published_score.value or 0)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Tell whether the published figure lies within the interval of the measured one; None without interval."""
+        low, high = self.measured_score.low, self.measured_score.high
+        if low is None or high is None:
+            return None
+        return low <= float(self.published_score.value or 0) <= high
+
+
+def replications(runs: Sequence[Run], scores: dict[int, Score]) -> list[Replication]:
+    """Return each published figure with that of the newest measured run on the same version in the same settings."""
+    shown = [run for run in runs if run.pk in scores and scores[run.pk].value is not None]
+    newest: dict[tuple[int, str], Run] = {}
+    for run in shown:
+        if run.provenance == Run.Provenance.MEASURED:
+            newest.setdefault((run.benchmark_id, run.settings_group), run)
+    pairs = [
+        (measured, run)
+        for run in shown
+        if run.is_published and (measured := newest.get((run.benchmark_id, _settings_of(run))))
+    ]
+    return [Replication(measured, scores[measured.pk], run, scores[run.pk]) for measured, run in pairs]
+
+
+def _settings_of(run: Run) -> str:
+    """Return how a published run differs from the usual settings; who reported it is not a setting."""
+    reported = run.differences.get("reported")
+    return "" if run.settings_group == reported else run.settings_group
+
+
+def replication_section(rows: Sequence[Replication]) -> Section:
+    """Return published figures against those measured here."""
+    title = "Published against measured"
+    table = Table(
+        name="replications",
+        caption=title,
+        columns=[
+            Column(
+                "benchmark",
+                "Benchmark",
+                lambda row: cells.text(row_label(row.measured), href=row.measured.benchmark.get_absolute_url()),
+                align="head",
+            ),
+            Column("measured", "Measured here", lambda row: _score_of(row.measured_score, row.measured), align="score"),
+            *interval_columns(lambda row: row.measured_score, "measured"),
+            Column("published", "Published", lambda row: _score_of(row.published_score, row.published), align="score"),
+            Column("difference", "Difference", lambda row: cells.signed(row.difference), align="number"),
+            Column("agrees", "Within the interval", lambda row: cells.yes_no(row.agrees)),
+            source_column(lambda row: row.published),
+        ],
+        rows=rows,
+    )
+    note = "The same questions and settings. The difference is measured minus published."
+    return Section("replications", title, table, note=note)
+
+
+def _score_of(score: Score, run: Run) -> cells.Cell:
+    cell = cells.of_score(score)
+    return cells.Cell(cell.value, cell.text, run.get_absolute_url(), cell.note, cell.bar, cell.kind, spoken=cell.spoken)

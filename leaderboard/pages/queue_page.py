@@ -1,0 +1,224 @@
+"""/queue/ : the runs that are being measured, those that wait and for how long, and those that have ended."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponseBase
+from django.utils import timezone
+
+from leaderboard.figures.progress import Queue, QueuedRun, RecentResult, queue, recent_failures, recent_results
+from leaderboard.figures.runs import WORKING
+from leaderboard.models import Run
+from leaderboard.operations import site_state
+from leaderboard.operations.site_state import LiveWorker, live_workers
+from leaderboard.pages.rendering import show
+from leaderboard.probes import pages_of
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells
+from leaderboard.ui.columns import model_column, settings_column
+from leaderboard.ui.csv_files import wants_csv
+from leaderboard.ui.links import page_links, page_number
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
+
+MOST_WAITING = 10**6  # runs; more than any site lets wait
+
+
+def queue_view(request: HttpRequest) -> HttpResponseBase:
+    now = timezone.now()
+    line, workers = queue(*_shown(request)), live_workers()
+    others: list[Table[Any]] = [
+        finished_table(recent_results(now)),
+        failed_table(list(recent_failures(now))),
+        workers_table(workers),
+    ]
+    if wants_csv(request):
+        return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *others])
+    if not line.waiting and line.number_waiting:  # the page is beyond the last one
+        line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
+    waiting = waiting_table(line.waiting)
+    pages = page_links(request.GET, "page", line.number_waiting, PAGE_SIZE)
+    context = {
+        "live": bool(line.working) or line.number_waiting,
+        "working": len(line.working),
+        "number_waiting": line.number_waiting,
+        "no_worker": line.number_waiting and not line.working and not workers,
+        "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
+        **_figures(now),
+    }
+    return show(request, "queue.html", context, [running_table(line.working), *others])
+
+
+def _figures(now: datetime) -> dict[str, Any]:
+    """Return how many runs of the last 30 days had a result, and how long they had waited for a worker."""
+    outcomes, waits = site_state.outcomes(now), site_state.start_delays(now)
+    typical, long = (cells.about(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
+    return {
+        "outcomes": outcomes,
+        "success": f"{100 * (outcomes.success or 0):.0f} %",
+        "typical_wait": typical if waits.number else "",
+        "long_wait": long,
+    }
+
+
+def _shown(request: HttpRequest) -> tuple[int, int]:
+    """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
+    if wants_csv(request):
+        return 0, MOST_WAITING
+    return _page(page_number(request.GET.get("page", ""), MOST_WAITING, PAGE_SIZE))
+
+
+def _page(number: int) -> tuple[int, int]:
+    return (number - 1) * PAGE_SIZE, number * PAGE_SIZE
+
+
+def queue_table(line: Queue) -> Table[QueuedRun]:
+    """Return all open runs in one table, for CSV."""
+    rows = [*line.working, *line.waiting]
+    columns = [_POSITION, *_what(rows), _LANE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
+    return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
+
+
+def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
+    return Table(
+        name="running",
+        caption="Being measured now",
+        columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT],
+        rows=rows,
+        sortable=False,
+        empty="No run is being measured.",
+    )
+
+
+def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
+    some = [
+        (_POSITION, any(row.position for row in rows)),
+        (_LANE, any(row.run.lane != "default" for row in rows)),
+        (_STATE, any(row.run.state != Run.State.QUEUED for row in rows)),
+        (_TIME_LEFT, any(row.progress.left is not None for row in rows)),
+    ]
+    position, lane, state, time_left = (replace(column, shown=shown) for column, shown in some)
+    return Table(
+        name="queue",
+        caption="Waiting",
+        columns=[position, *_what(rows), lane, state, replace(time_left, title="Result in"), _SUBMITTED],
+        rows=rows,
+        main=True,
+        sortable=False,
+        empty="No run is waiting.",
+    )
+
+
+def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
+    return Table(
+        name="finished",
+        caption="Finished in the last 7 days",
+        columns=[
+            model_column(lambda row: row.run),
+            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
+            settings_column(lambda row: row.run),
+            Column("score", "Score", lambda row: cells.of_score(row.scores.get(_metric(row))), align="score"),
+            Column("metric", "Metric", lambda row: cells.text(_pages(row).metric_label(_metric(row)))),
+            Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
+        ],
+        rows=rows,
+        sortable=False,
+        empty="None recently.",
+    )
+
+
+def failed_table(runs: list[Run]) -> Table[Run]:
+    return Table(
+        name="failed",
+        caption="Failed or cancelled in the last 7 days",
+        columns=[
+            model_column(lambda run: run),
+            Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
+            settings_column(lambda run: run),
+            Column("code", "Code", lambda run: cells.text(run.code or run.state)),
+            Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
+            Column("ended", "Ended", lambda run: cells.moment(run.finished)),
+        ],
+        rows=runs,
+        sortable=False,
+        empty="None recently.",
+    )
+
+
+def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
+    return Table(
+        name="workers",
+        caption="Workers",
+        columns=[
+            Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
+            Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
+            Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
+            Column("runs", "Works on", _work, align="wide"),
+            Column("seen", "Last report", lambda row: cells.moment(row.last_seen)),
+        ],
+        rows=rows,
+        sortable=False,
+        empty="No worker is alive.",
+    )
+
+
+def _words(names: Sequence[str]) -> cells.Cell:
+    return cells.stored(", ".join(filter(None, names)) or None)
+
+
+def _work(worker: LiveWorker) -> cells.Cell:
+    """Name the runs that the worker has parts of; of several only the first is a link."""
+    if not worker.runs:
+        return cells.stored(None)
+    names = ", ".join(f"{run.model.hub_id} on {run.benchmark.title}" for run in worker.runs)
+    return cells.text(names, href=worker.runs[0].get_absolute_url())
+
+
+def _pages(row: RecentResult) -> ProbePages:
+    return pages_of(row.run.benchmark)
+
+
+def _metric(row: RecentResult) -> str:
+    return _pages(row).main_metric(row.run.benchmark)
+
+
+def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
+    """Return the columns that tell what a run measures."""
+    return [
+        model_column(lambda row: row.run),
+        Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
+        settings_column(lambda row: row.run),
+    ]
+
+
+def _state(row: QueuedRun) -> cells.Cell:
+    """Return the state of a run; one that a worker has begun and that waits for the next worker is interrupted."""
+    interrupted = row.position and row.run.state in WORKING
+    return cells.text("Interrupted" if interrupted else row.run.get_state_display())
+
+
+def _position(row: QueuedRun) -> cells.Cell:
+    return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
+
+
+def _items(row: QueuedRun) -> cells.Cell:
+    return cells.Cell(row.progress.done, f"{row.progress.done:,} of {row.progress.total:,}", kind="number")
+
+
+_POSITION: Column[QueuedRun] = Column(
+    "position",
+    "Position",
+    _position,
+    "Number of runs ahead, plus one. Runs that wait for the hub or for disk space have no position.",
+)
+_LANE: Column[QueuedRun] = Column("lane", "Lane", lambda row: cells.text(row.run.lane))
+_STATE: Column[QueuedRun] = Column("state", "State", _state)
+_DONE: Column[QueuedRun] = Column(
+    "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"
+)
+_ITEMS: Column[QueuedRun] = Column("items_done", "Items", _items, align="number")
+_TIME_LEFT: Column[QueuedRun] = Column(
+    "seconds_left", "Time left", lambda row: cells.duration(row.progress.left), align="number"
+)
+_SUBMITTED: Column[QueuedRun] = Column("submitted", "Submitted", lambda row: cells.moment(row.run.created))

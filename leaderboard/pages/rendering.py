@@ -1,0 +1,130 @@
+"""Functions that several pages share: rendering, tables and pictures in other formats, references, files in ranges."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from whitenoise.middleware import WhiteNoiseFileResponse
+from whitenoise.responders import StaticFile
+
+from leaderboard.exports.references import FILES, Reference
+from leaderboard.models import Run
+from leaderboard.operations.freezing import can_be_frozen
+from leaderboard.probes.culture.places import Place, switches
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.csv_files import table_response, wants_csv
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import Table, views
+
+# What several pages share; `show` renders a page, or gives one of its tables or its reference as a file.
+
+
+LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
+
+
+def show(
+    request: HttpRequest,
+    template: str,
+    context: dict[str, Any],
+    tables: Sequence[Table[Any]] = (),
+    charts: Sequence[Chart] = (),
+    sections: Sequence[Section] = (),
+    folded: Sequence[Section] = (),
+    reference: Reference | None = None,
+) -> HttpResponseBase:
+    """Render a page, or what the parameter `format` names: one of its tables, or how it is cited (`reference`).
+
+    The first table is the main one; the tables and charts of sections come last. Templates have all of them by name.
+    The template shows `sections` in their order; it places those of folds (`folded`) itself.
+    """
+    tables = [*tables, *(section.table for section in (*sections, *folded) if section.table)]
+    charts = [*charts, *(section.chart for section in (*sections, *folded) if section.chart)]
+    if (file := _file(request, tables, reference)) is not None:
+        return file
+    by_name = {chart.name: chart for chart in charts}
+    response = render(
+        request,
+        template,
+        {
+            **context,
+            "sections": sections,
+            "tables": views(tables, request.GET),
+            "charts": by_name,
+            "can_be_frozen": can_be_frozen(request),
+            "reference": reference,
+            "canonical": request.build_absolute_uri(request.path),
+            "reference_formats": _reference_links(request) if reference else [],
+        },
+    )
+    if context.get("live"):  # it changes with time and with parts of runs
+        patch_cache_control(response, max_age=LIVE_SECONDS)
+    return response
+
+
+def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
+    """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
+    if not wants_csv(request):
+        return _reference_file(request, reference) if reference else None
+    name = request.GET.get("table", "")
+    table = next((table for table in tables if name in ("", table.name)), None)
+    if table is None:
+        names = ", ".join(table.name for table in tables) or "none"
+        return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
+    return table_response(table, request)
+
+
+def _reference_file(request: HttpRequest, reference: Reference) -> HttpResponse | None:
+    """Return the reference in the format that the query string names; None if it names no format of references."""
+    if (chosen := FILES.get(request.GET.get("format", ""))) is None:
+        return None
+    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{chosen.suffix}"'}
+    content_type = f"{chosen.content_type}; charset=utf-8"
+    return HttpResponse(f"{chosen.text(reference)}\n", content_type=content_type, headers=headers)
+
+
+def _reference_links(request: HttpRequest) -> list[PageLink]:
+    """Return the links to the files in which the page is cited."""
+    formats = {"BibTeX": "bibtex", "CSL-JSON": "csl", "Plain text": "citation"}
+    return [PageLink(title, link(request.GET, format=name)) for title, name in formats.items()]
+
+
+def page_address(request: HttpRequest) -> str:
+    """Return the absolute address of what a page shows, with the choices of its reader."""
+    query = link(request.GET, format=None, table=None).removeprefix("?")
+    return request.build_absolute_uri(f"{request.path}?{query}" if query else request.path)
+
+
+def page_reference(request: HttpRequest, key: str, title: str, details: str = "") -> Reference:
+    """Return how a page is cited whose rows may change."""
+    today = timezone.now().date()
+    return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
+
+
+def probe_sections(run: Run, pages: ProbePages, query: QueryDict, place: Place | None = None) -> list[Section]:
+    """Return the sections that only the run's probe has; nothing before the run is finished."""
+    return pages.run_sections(run, *pages.choices(query, place)) if run.state == Run.State.FINISHED else []
+
+
+def switch_links(
+    pages: ProbePages, query: QueryDict, offered: Sequence[Place] = (), place: Place | None = None
+) -> list[list[PageLink]]:
+    """Return the links of each choice that sections follow: of places, then those of the probe's switches."""
+    return [*switches(query, offered, place), *(switch.links(query) for switch in pages.switches)]
+
+
+# Files of the disk as responses, in full or the requested range.
+
+
+def file_response(request: HttpRequest, path: Path, content_type: str) -> HttpResponseBase:
+    """Return a file that is never changed under its name, or the range of it that the request names."""
+    file = StaticFile(str(path), [("Content-Type", content_type), ("ETag", f'"{path.stem}"')])
+    answer = file.get_response(request.method, request.META)
+    headers = {**dict(answer.headers), "Accept-Ranges": "bytes", "Cache-Control": "no-cache"}
+    response: HttpResponseBase = WhiteNoiseFileResponse(answer.file or (), status=answer.status, headers=headers)
+    return response

@@ -1,0 +1,111 @@
+"""/runs/<id>/<file> : a run in the formats of other projects."""
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_safe
+
+from leaderboard.exports import every_eval_ever, hugging_face, reproduction
+from leaderboard.exports.pictures import run_picture
+from leaderboard.models import Run, Score
+from leaderboard.probes import pages_of
+from leaderboard.ui.csv_files import json_lines
+
+
+def finished_run(pk: int) -> Run:
+    return get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk, state=Run.State.FINISHED)
+
+
+def main_score(run: Run) -> Score:
+    """Return the score of a run in the main metric of its benchmark; raise `Http404` if it has none."""
+    metric = pages_of(run.benchmark).main_metric(run.benchmark)
+    score = run.scores.filter(metric=metric, dimension="overall").exclude(value=None).first()
+    if score is None:
+        raise Http404(f"Run {run.pk} has no figure over all questions.")
+    return score
+
+
+@require_safe
+def eval_results_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send what the model's repository on the Hub takes as `.eval_results/<slug>.yaml`."""
+    run = hub_run(pk)
+    if not hugging_face.dataset_id(run.benchmark):
+        raise Http404(f"{run.benchmark.title} is no data set on the Hub, which an entry there must name.")
+    address = request.build_absolute_uri(run.get_absolute_url())
+    text = hugging_face.eval_results(run, main_score(run), address)
+    return _text_file(text, f"{run.benchmark.slug}.yaml", "application/yaml")
+
+
+@require_safe
+def model_card_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the metadata block of a model card with the figure of a run."""
+    run = hub_run(pk)
+    address = request.build_absolute_uri(run.get_absolute_url())
+    text = hugging_face.model_card(run, pages_of(run.benchmark), main_score(run), address)
+    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
+
+
+@require_safe
+def script_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the script that repeats a run."""
+    return _text_file(reproduction.script_file(_reproducible_run(pk)), "reproduce.sh", "text/x-shellscript")
+
+
+@require_safe
+def requirements_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the packages that a run was measured with, in a form that pip takes."""
+    text = reproduction.requirements_file(_reproducible_run(pk))
+    if not text:
+        raise Http404(f"Run {pk} does not record its packages.")
+    return _text_file(text, "requirements.txt", "text/plain")
+
+
+@require_safe
+def picture_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the picture that chats and social networks show with links to the run."""
+    run = finished_run(pk)
+    score = main_score(run)
+    metric = pages_of(run.benchmark).metric_label(score.metric)
+    return HttpResponse(run_picture(run, score, metric), content_type="image/png")
+
+
+def hub_run(pk: int) -> Run:
+    """Return a finished run of a model on the Hub; raise `Http404` where its figure belongs on no page there."""
+    run = finished_run(pk)
+    if not hugging_face.is_for_model_page(run):
+        raise Http404(f"Run {pk} is no measurement of this site of a model on the Hub.")
+    return run
+
+
+def _reproducible_run(pk: int) -> Run:
+    """Return a finished run that was measured; raise `Http404` for one whose figures come from elsewhere."""
+    run = finished_run(pk)
+    if run.provenance not in reproduction.REPRODUCIBLE:
+        raise Http404(f"Run {pk} was not measured, so that no command repeats it.")
+    return run
+
+
+def _text_file(text: str, name: str, content_type: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text, content_type=f"{content_type}; charset=utf-8", headers=headers)
+
+
+@require_safe
+def evaluation_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send a run as a record of Every Eval Ever."""
+    run = finished_run(pk)
+    scores = list(run.scores.order_by("pk"))
+    root = request.build_absolute_uri("/")
+    record = every_eval_ever.aggregate(run, scores, root)
+    name = f"{every_eval_ever.file_id(run)}.json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return JsonResponse(record, json_dumps_params={"indent": 1, "ensure_ascii": False}, headers=headers)
+
+
+@require_safe
+def evaluation_samples_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Send the answers of a run as the samples of its record."""
+    run = finished_run(pk)
+    if not every_eval_ever.has_samples(run):
+        raise Http404(f"Run {pk} has no stored answers that are right or wrong.")
+    name = f"{every_eval_ever.file_id(run)}_samples.jsonl"
+    return json_lines(every_eval_ever.samples(run), name)

@@ -1,0 +1,376 @@
+"""The folds of a run's page on confidence and on wording: details that its main figure hides."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+from django.http import QueryDict
+
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.highlights import MOST_FLIPS, Flip, highlights
+from leaderboard.figures.item_rows import Row
+from leaderboard.figures.scores import group_url
+from leaderboard.models import Run, Score
+from leaderboard.pages import bias_fold
+from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
+from leaderboard.probes.items import item_url
+from leaderboard.probes.wording import group_title, relation_names, wording
+from leaderboard.ui import cells, charts
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.sections import Fold, Section
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.breakdowns import BY_CULTURE, join_group, split_group
+from probing.analysis.confidence import (
+    BIN_ACCURACY,
+    BIN_CONFIDENCE,
+    BRIER,
+    CALIBRATION_ERROR,
+    CONFIDENCES,
+    CURVES,
+    ENTROPY,
+    MARGIN,
+    MAX_SOFTMAX,
+)
+from probing.analysis.option_scores import VERSIONED, space_dimension
+from probing.analysis.wording_sensitivity import FLIPS, RANGE, VARIANCE_SHARES
+from probing.benchmark import Relation
+from probing.errors import ProbingError
+
+# The folds of a run's page, with details that its main figure hides. Each module of this package makes one of them.
+
+
+def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
+    """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""
+    if not run.artefact:
+        return []
+    optional_folds = (wording_fold(run, scores), bias_fold.bias_fold(run, scores, query), confidence_fold(run, scores))
+    return [fold for fold in optional_folds if fold]
+
+
+# The fold on confidence: measures over all items and by relation, and the two calibration curves.
+
+
+NAME = "confidence"
+TITLE = "Is the model sure, and rightly so?"
+MEASURES: Mapping[str, tuple[str, str]] = {
+    MAX_SOFTMAX: ("Largest probability", "The probability of the predicted option, on average."),
+    MARGIN: ("Margin", "By how much the predicted option is more probable than the second, on average."),
+    ENTROPY: ("Entropy", "0: all probability is on one option; 1: all options are equally probable."),
+    BRIER: ("Brier score", "Squared distance of the probabilities from the right answer: 0 is best, 2 is worst."),
+    CALIBRATION_ERROR: ("Calibration error", "Mean distance of confidence and accuracy over the bins of the curve."),
+}
+MEASURES_NOTE = "The probabilities that the model gives to the options of an item sum to 1."
+CURVE_NOTES: Mapping[str, str] = {
+    MAX_SOFTMAX: (
+        "Items are sorted by the probability of the predicted option and cut into ten groups of equal size. Below the "
+        "diagonal the model is surer than it is right, above it is right more often than it is sure."
+    ),
+    MARGIN: (
+        "The same for the distance between the two most probable options. It says how accuracy grows with the margin; "
+        "as a margin is no probability of being right, there is no diagonal to compare it with."
+    ),
+}
+Bin = Mapping[str, Score]  # accuracy and mean confidence of a bin, by metric
+
+
+def confidence_fold(run: Run, scores: Sequence[Score]) -> Fold | None:
+    """Return the fold, or None for a run without scores of confidence."""
+    overall = {score.metric: score for score in scores if score.dimension == "overall" and score.metric in MEASURES}
+    if CALIBRATION_ERROR not in overall:
+        return None
+    curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
+    sections = [_overall_section(overall), *curves, _relations_section(run, scores)]
+    return Fold(NAME, TITLE, _confidence_lead(scores, overall), sections)
+
+
+def _confidence_lead(scores: Sequence[Score], overall: Mapping[str, Score]) -> str:
+    sure = overall[MAX_SOFTMAX].value or 0
+    bins = [part[BIN_ACCURACY] for part in _bins(scores, "max_softmax_bin")]
+    right = sum((part.value or 0) * part.n for part in bins) / sum(part.n for part in bins)
+    figures = (
+        f"On average it gives {100 * sure:.0f} % to its prediction, which is right in {100 * right:.0f} % of the cases"
+    )
+    return f"{figures}; the calibration error is {overall[CALIBRATION_ERROR].value:.3f}."
+
+
+def _bins(scores: Sequence[Score], dimension: str) -> list[Bin]:
+    """Return the bins of a calibration curve, the least confident first."""
+    bins: dict[int, dict[str, Score]] = {}
+    for score in scores:
+        if score.dimension == dimension:
+            bins.setdefault(int(score.group), {})[score.metric] = score
+    return [bins[number] for number in sorted(bins)]
+
+
+def _overall_section(overall: Mapping[str, Score]) -> Section:
+    title = "Measures of confidence"
+    table = Table(
+        name="confidences",
+        caption=title,
+        columns=[
+            Column("measure", "Measure", lambda row: cells.text(MEASURES[row.metric][0]), align="head"),
+            Column("value", "Value", lambda row: cells.number(row.value), align="number"),
+            Column("meaning", "In words", lambda row: cells.text(MEASURES[row.metric][1]), align="wide"),
+        ],
+        rows=[overall[metric] for metric in MEASURES if metric in overall],
+        sortable=False,
+    )
+    return Section("confidences", title, table, note=MEASURES_NOTE)
+
+
+def _curve_section(dimension: str, bins: Sequence[Bin]) -> Section:
+    measure = CURVES[dimension]
+    name = MEASURES[measure][0]
+    title = f"Accuracy by {name.lower()}"
+    table = Table(
+        name=dimension,
+        caption=title,
+        columns=[
+            Column("bin", "Group", lambda row: cells.number(int(row[BIN_ACCURACY].group)), align="number"),
+            Column("confidence", name, lambda row: cells.number(row[BIN_CONFIDENCE].value), align="number"),
+            Column("accuracy", "Accuracy", lambda row: cells.of_score(row[BIN_ACCURACY]), align="score"),
+            Column("low", "", lambda row: cells.number(row[BIN_ACCURACY].low), shown=False),
+            Column("high", "", lambda row: cells.number(row[BIN_ACCURACY].high), shown=False),
+            Column("n", "Questions", lambda row: cells.items(row[BIN_ACCURACY].n), align="number"),
+        ],
+        rows=bins,
+        sortable=False,
+    )
+    points = [_point(part) for part in bins]
+    summary = f"{title}: {points[0].value:.2f} where it is least, {points[-1].value:.2f} where it is greatest."
+    plot = charts.calibration(points, name.lower(), diagonal=measure == MAX_SOFTMAX)
+    return Section(dimension, title, table, Chart(dimension, title, summary, plot), CURVE_NOTES[measure])
+
+
+def _point(part: Bin) -> Point:
+    accuracy = part[BIN_ACCURACY]
+    return Point(
+        f"group {accuracy.group}", accuracy.value or 0, accuracy.low, accuracy.high, part[BIN_CONFIDENCE].value
+    )
+
+
+def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
+    title = "Confidence by relation"
+    relations: dict[str, dict[str, Score]] = {}
+    for score in scores:
+        if score.metric in CONFIDENCES and score.dimension in ("relation", VERSIONED):
+            relations.setdefault(score.group, {})[score.metric] = score
+    titles = answer_space_titles(run, relations)
+    table = Table(
+        name="relation-confidences",
+        caption=title,
+        columns=[
+            Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
+            *map(_measure_column, CONFIDENCES),
+            Column("n", "Questions", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
+        ],
+        rows=list(relations.items()),
+        page_size=10,
+    )
+    return Section("relation-confidences", title, table)
+
+
+def _measure_column(metric: str) -> Column[tuple[str, Mapping[str, Score]]]:
+    title, help_text = MEASURES[metric]
+    return Column(metric, title, lambda row: cells.number(row[1][metric].value), help_text, align="number")
+
+
+# The fold on template sensitivity: components of variance, and the accuracy of each relation with each template.
+
+
+# What each component of variance means to a reader.
+MEANINGS: Mapping[str, tuple[str, str]] = {
+    "relation": ("Relation", "Some relations are easier than others."),
+    "item": ("Question", "Within a relation, some questions are known and some are not, however they are put."),
+    "template": ("Wording", "Within a relation, some sentences do worse for all questions: a bad wording."),
+    "item_template": (
+        "Question × wording",
+        "A question is right with one sentence and wrong with another: luck, or knowledge that is not firm.",
+    ),
+}
+VARIANCE_NOTE = (
+    "Whether an answer is right varies. The shares say how much of that variance goes back to the relation, the "
+    "question, the sentence, and the question in a particular sentence. Of firm knowledge, little goes back to the "
+    "last two."
+)
+WORDING_NOTE = (
+    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. "
+    "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
+    "of a few questions is chance."
+)
+FLIPS_HELP = "Share of questions whose prediction is not the same with all wordings."
+Relations = Mapping[str, Relation]  # by the name of the answer space
+
+
+def wording_fold(run: Run, scores: Sequence[Score]) -> Fold | None:
+    """Return the fold, or None for a run whose items were asked with one template each."""
+    overall = {score.metric: score for score in scores if score.dimension == "overall"}
+    if FLIPS not in overall:
+        return None
+    changing = section(run)
+    sections = [*_variance_sections(overall), _wording_section(run), *([changing] if changing else [])]
+    return Fold("wording", "Does the wording matter?", _wording_lead(overall), sections)
+
+
+def _wording_lead(overall: Mapping[str, Score]) -> str:
+    share = 100 * (overall[FLIPS].value or 0)
+    flips = f"{share:.0f} % of the questions get another answer when the sentence is worded differently"
+    if RANGE not in overall:
+        return f"{flips}."
+    points = 100 * (overall[RANGE].value or 0)
+    return f"{flips}; the best wording is right {points:.1f} points more often than the worst."
+
+
+def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
+    shares = [(name, overall[metric].value or 0.0) for name, metric in VARIANCE_SHARES.items() if metric in overall]
+    if not shares:
+        return []
+    title = "What right and wrong answers depend on"
+    table = Table(
+        name="variance",
+        caption=title,
+        columns=[
+            Column("component", "Depends on", lambda row: cells.text(MEANINGS[row[0]][0]), align="head"),
+            Column("share", "Share", lambda row: cells.share(row[1]), align="score"),
+            Column("meaning", "In words", lambda row: cells.text(MEANINGS[row[0]][1]), align="wide"),
+        ],
+        rows=shares,
+        sortable=False,
+    )
+    return [Section("variance", title, table, note=VARIANCE_NOTE)]
+
+
+def _wording_section(run: Run) -> Section:
+    rows = pd.DataFrame(highlights(run).wordings)
+    templates = [name for name in rows.columns if name.isdigit()]
+    title = "Accuracy by relation and wording"
+    summary = f"{title}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
+    relations = rows["relation"].to_list()
+    titles = answer_space_titles(run, relations)
+    figure = charts.deviations(
+        {hover_label(name, titles[name]): titles[name] for name in relations},
+        [wording(name) for name in templates],
+        _fields(rows, templates),
+        [_relation_href(run, name) for name in relations],
+    )
+    chart = Chart("wordings", title, summary, figure)
+    return Section("wordings", title, _table(run, rows, templates), chart, WORDING_NOTE)
+
+
+def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | None]]:
+    return [[None if pd.isna(value) else float(value) for value in row] for row in rows[list(templates)].to_numpy()]
+
+
+def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:
+    relations = _relations(run, space_dimension(item_rows.names(run)))
+    titles = answer_space_titles(run, rows["relation"])
+
+    def name(row: Row) -> cells.Cell:
+        return titled_cell(row["relation"], titles[row["relation"]], _relation_href(run, row["relation"]))
+
+    def worst(row: Row) -> cells.Cell:
+        return cells.text(_worst_wording(row, templates, relations))
+
+    def accuracy(template: str, row: Row) -> cells.Cell:
+        return cells.number(None if pd.isna(row[template]) else row[template])
+
+    return Table(
+        name="wordings",
+        caption="Accuracy by relation and wording",
+        columns=[
+            Column("relation", "Relation", name, align="head"),
+            *(Column(f"template_{t}", wording(t), partial(accuracy, t), align="number") for t in templates),
+            Column("range", "Best − worst", lambda row: cells.number(row["range"]), align="number"),
+            Column("flips", "Flips", lambda row: cells.number(row["flips"]), FLIPS_HELP, align="number"),
+            Column("items", "Questions", lambda row: cells.number(int(row["items"])), align="number"),
+            Column("worst", "Worst wording", worst, align="wide"),
+        ],
+        rows=records(rows),
+        page_size=20,
+    )
+
+
+def _relation_href(run: Run, name: str) -> str:
+    """Return the address of the relation of an answer space."""
+    relation = split_group(space_dimension(item_rows.names(run)), name)[-1]
+    return group_url(run.benchmark, "relation", relation)
+
+
+def _relations(run: Run, dimension: str) -> Relations:
+    """Return the benchmark's relations by the names that their answer spaces have; none without its files."""
+    try:
+        content = benchmarks.read(run.benchmark).relations if run.benchmark.path else ()
+    except ProbingError:
+        return {}
+    if dimension == "relation":
+        return {relation.label: relation for relation in content}
+    return {join_group(_tag_values(relation)): relation for relation in content}
+
+
+def _tag_values(relation: Relation) -> list[str]:
+    return [*(str(relation.tags.get(tag, "")) for tag in BY_CULTURE[VERSIONED][:-1]), relation.label]
+
+
+def _worst_wording(row: Mapping[str, Any], templates: Sequence[str], relations: Relations) -> str:
+    """Return the sentence of the template that is right least often; empty where the files are not here."""
+    accuracies = {int(name): row[name] for name in templates if not pd.isna(row[name])}
+    relation, number = relations.get(row["relation"]), min(accuracies, key=lambda name: accuracies[name])
+    return relation.templates[number] if relation and number < len(relation.templates) else ""
+
+
+# The items whose answer changes with the wording, each with the answer that every wording got.
+
+
+PAGE_SIZE = 10
+NOTE = (
+    "Questions that get different answers when the sentence is worded differently; those that are right with one "
+    "wording and wrong with another come first."
+)
+
+
+def section(run: Run) -> Section | None:
+    """Return the section; None for a run whose stored items have no labels or do not change."""
+    rows = highlights(run).flips
+    if not rows:
+        return None
+    names = relation_names(run)
+    templates = sorted({number for flip in rows for number, *_ in flip.answers})
+    table = Table(
+        name="flips",
+        caption="Answers that change with the wording",
+        columns=[
+            Column(
+                "subject",
+                "Subject",
+                lambda flip: cells.text(flip.row["subject"], item_url(run, flip.row), lang=_lang(flip)),
+                align="head",
+            ),
+            Column(
+                "relation", "Relation", lambda flip: cells.text(group_title("relation", flip.row["relation"], names))
+            ),
+            Column("answer", "Right answer", lambda flip: cells.text(flip.row["answer_label"], lang=_lang(flip))),
+            *(Column(f"template_{number}", wording(number), partial(_answer, number)) for number in templates),
+        ],
+        rows=rows,
+        page_size=PAGE_SIZE,
+        sortable=False,
+    )
+    note = f"{NOTE} The first {MOST_FLIPS} are listed." if len(rows) == MOST_FLIPS else NOTE
+    return Section("flips", "Answers that change with the wording", table, note=note)
+
+
+def _answer(number: int, flip: Flip) -> cells.Cell:
+    answers = {template: (answer, right) for template, answer, right in flip.answers}
+    if number not in answers:
+        return cells.text("")
+    answer, right = answers[number]
+    shown = f"{'✓' if right else '✗'} {answer}"
+    return replace(cells.text(answer, note="right" if right else "wrong", lang=_lang(flip)), text=shown)
+
+
+def _lang(flip: Flip) -> str:
+    """Return the language of the question's texts, empty if it is that of the page."""
+    return str(flip.row.get("language") or "")

@@ -1,0 +1,388 @@
+"""/runs/<id>/ : the progress of a run, and its results once it is finished."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from django.db.models import TextField
+from django.db.models.functions import Cast
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404
+from django.urls import reverse
+
+from leaderboard.changed_settings import dtype_by_size, settings_group
+from leaderboard.exports import reproduction
+from leaderboard.exports.every_eval_ever import has_samples
+from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
+from leaderboard.exports.references import run_reference
+from leaderboard.figures import item_rows
+from leaderboard.figures.country_shares import has_map
+from leaderboard.figures.highlights import highlights
+from leaderboard.figures.item_rows import ItemFilter, Row
+from leaderboard.figures.progress import progress
+from leaderboard.figures.runs import OPEN, WORKING
+from leaderboard.figures.scores import breakdowns
+from leaderboard.figures.training import is_part_of_series
+from leaderboard.models import Run, RunRank, Score
+from leaderboard.pages.rendering import probe_sections, show, switch_links
+from leaderboard.pages.run_folds import folds
+from leaderboard.probes import pages_of
+from leaderboard.probes.benchmark_words import baselines_in_words
+from leaderboard.probes.breakdowns import dimension_section, group_names, has_all_items, titled_cell
+from leaderboard.probes.culture.places import Place, one_place, places_of
+from leaderboard.probes.items import item_url, right_or_wrong
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import QuestionForm, group_title, relation_names, row_key, sentences
+from leaderboard.ui import cells, labels
+from leaderboard.ui.cells import half_width
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from probing.analysis.accuracy import TIES, ties_in_words
+from probing.analysis.details import DETAIL_METRICS
+from probing.analysis.tokens_in_words import tokens_in_words
+from probing.harness.harness_command import harness_command, protocol_words
+from probing.results.completeness import skipped_in_words
+
+PHASES = (
+    Run.State.QUEUED,
+    Run.State.DOWNLOADING,
+    Run.State.SCORING,
+    Run.State.AGGREGATING,
+    Run.State.FINISHED,
+)
+DOMAIN = "domain"  # the breakdown that comes first
+QUESTIONS = 10  # that the page shows of a run's items
+HIDDEN = ("rank", "index")  # columns that only the list of all items shows
+ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
+
+
+def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
+    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
+    scores = list(run.scores.order_by("pk"))
+    pages = pages_of(run.benchmark)
+    main = headline(run, pages, scores)
+    offered = places_of(pages, [run])
+    place = one_place(request.GET, offered)
+    sections = run_sections(run, pages, scores, request.GET, place)
+    surprising = surprise_sections(run, pages.question_form)
+    details = folds(run, scores, request.GET)
+    first_questions = questions(run, pages, request.GET)
+    script = reproduction.script(run)
+    address = request.build_absolute_uri(run.get_absolute_url())
+    context = {
+        "run": run,
+        "pages": pages,
+        "headline": main,
+        "others": other_figures(scores, main.score if main else None),
+        "surprises": surprising,
+        "folds": [(fold, fold.is_open(request.GET)) for fold in details],
+        "switches": switch_links(pages, request.GET, offered, place),
+        "contents": contents(sections, surprising, details, first_questions is not None, bool(script)),
+        "has_map": has_map(run),
+        "has_series": is_part_of_series(run),
+        "has_questions": first_questions is not None,
+        "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
+        "notes": run_notes(run, scores) + single_groups(run, pages, scores),
+        **_state(run),
+        **_origin(run, script),
+        **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
+    }
+    folded = [*surprising, *(section for fold in details for section in fold.sections)]
+    tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
+    reference = run_reference(run, pages, main.score, address) if main else None
+    return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
+
+
+def _state(run: Run) -> dict[str, Any]:
+    """Return what the page says about the state of a run and its progress."""
+    return {
+        "events": list(run.events.all()),
+        "live": run.state in OPEN,
+        "working": run.state in WORKING,
+        "progress": progress(run),
+        "phases": phases(run),
+    }
+
+
+def _origin(run: Run, script: str) -> dict[str, Any]:
+    """Return what the page says about where the figures of a run come from, and how they can be measured again."""
+    record = {**run.provenance_record, "settings": run.settings}
+    return {
+        "script": script,
+        "facts": reproduction.facts(run),
+        "all_fields": reproduction.all_fields(run),
+        "tokens": tokens_in_words(run.provenance_record),
+        "harness": harness_command(record) if script else None,
+        "protocol": protocol_words(run.settings),
+    }
+
+
+def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """Return what the page offers of a finished run for other sites and programs."""
+    return {
+        "picture": request.build_absolute_uri(reverse("run_picture", args=[run.pk])),
+        "on_hub": is_for_model_page(run),
+        "hub_dataset": dataset_id(run.benchmark),
+        "has_samples": has_samples(run),
+    }
+
+
+def run_sections(
+    run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
+) -> list[Section]:
+    """Return the probe's sections and every breakdown, that by domain first."""
+    groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
+    special = probe_sections(run, pages, query, place)
+    names = {section.name for section in special}
+    plain = [
+        dimension_section(run, pages, name, rows)
+        for name, rows in groups.items()
+        if name not in names and not has_all_items(rows, scores)
+    ]
+    plain.sort(key=lambda section: section.name != DOMAIN)
+    return [*special, *plain]
+
+
+def contents(
+    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], questions: bool, script: bool
+) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    return [
+        *anchors(sections),
+        *([Anchor("surprises", "Surprises")] if surprising else []),
+        *([Anchor("details", "Behind the figure")] if details else []),
+        *([Anchor("questions", "Questions")] if questions else []),
+        *([Anchor("reproduce", "Reproduce")] if script else []),
+        Anchor("provenance", "Provenance"),
+    ]
+
+
+def other_figures(scores: Sequence[Score], main: Score | None) -> list[Score]:
+    """Return the overall figures beside the main one; those of folds stand there, and ties are a sentence."""
+    left_out = {TIES, "chance", *DETAIL_METRICS}
+    return [
+        score for score in scores if score.dimension == "overall" and score.metric not in left_out and score != main
+    ]
+
+
+def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | None:
+    """Return the first items that pass the filter, None for a run without stored items."""
+    if not run.artefact:
+        return None
+    values = item_rows.ends(run)
+    filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
+    numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
+    columns = pages.item_columns
+    rows = list(item_rows.rows(run, numbers, columns.listed(values)))
+    built = columns.build(run, values, sentences=sentences(run, rows, pages.question_form))
+    return Table(
+        name="questions",
+        caption="The first questions",
+        columns=[replace(column, shown=column.shown and column.name not in HIDDEN) for column in built],
+        rows=rows,
+        sortable=False,
+        band=right_or_wrong(run),
+        empty="No question passes this filter.",
+    )
+
+
+def has_right_answers(table: Table[Row] | None) -> bool:
+    """Tell whether the questions can be chosen by whether they were answered rightly."""
+    return table is not None and any(column.name == "correct" for column in table.columns)
+
+
+def answer_links(query: QueryDict) -> list[list[PageLink]]:
+    """Return the links that choose which questions are shown: all, or those answered right or wrong."""
+    chosen = query.get("correct", "") if query.get("correct") in ANSWERS else ""
+    return [[PageLink(title, link(query, correct=value or None), value == chosen) for value, title in ANSWERS.items()]]
+
+
+def phases(run: Run) -> list[tuple[str, str]]:
+    """Return the states that a run passes through, each with "done", "current" or "to come"."""
+    if run.state not in PHASES:
+        return []
+    place = PHASES.index(Run.State(run.state))
+    before = len(PHASES) if run.state == Run.State.FINISHED else place
+    return [
+        (state.label, "done" if number < before else "current" if number == place else "to come")
+        for number, state in enumerate(PHASES)
+    ]
+
+
+def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
+    """Return the tidy scores, with the columns of every scores.csv."""
+    pages, relations = pages_of(run.benchmark), relation_names(run)
+    return Table(
+        name="scores",
+        caption="All scores",
+        columns=[
+            Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
+            Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
+            Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
+            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
+            Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
+            Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
+            Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
+            Column("cluster_low", "", lambda s: cells.number(s.cluster_low), shown=False),
+            Column("cluster_high", "", lambda s: cells.number(s.cluster_high), shown=False),
+        ],
+        rows=scores,
+        main=True,
+        page_size=PAGE_SIZE,
+        empty="No scores yet.",
+    )
+
+
+def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[str]:
+    """Return a sentence for each breakdown whose only group has all items, which needs no section."""
+    groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
+    return [
+        f"There is no breakdown by {labels.dimension(name).lower()}, as all questions are in one group: "
+        f"{group_names(run, name, rows)[rows[0].name]}."
+        for name, rows in groups.items()
+        if has_all_items(rows, scores)
+    ]
+
+
+def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
+    """Return sentences that say what a baseline does, which items were asked, and in how many options were equal."""
+    shares = [(score.value, score.n) for score in scores if score.metric == TIES]
+    ties = [ties_in_words(share, items) for share, items in shares if share]
+    baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
+    notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
+    return [*baseline, *notes, *ties]
+
+
+# The figure at the head of a run's page, with everything that is needed to interpret it.
+
+
+class Headline(NamedTuple):
+    """A run's main figure. `half` is half its interval over items; `wordings` are the ends of its range over wordings.
+
+    `place` says where the run stands among how many, empty without a rank.
+    """
+
+    title: str
+    score: Score
+    half: str
+    wordings: tuple[float, float] | None
+    number_of_wordings: int
+    chance: float | None
+    place: str
+
+
+def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline | None:
+    """Return the figure of a run, None where it has no score in the main metric of its benchmark."""
+    metric = pages.main_metric(run.benchmark)
+    overall = {score.metric: score for score in scores if score.dimension == "overall"}
+    main = overall.get(metric)
+    if main is None or main.value is None:
+        return None
+    by_wording = [score.value for score in scores if score.dimension == "template" and score.metric == metric]
+    values = [value for value in by_wording if value is not None]
+    return Headline(
+        title=pages.metric_label(metric),
+        score=main,
+        half=half_width(main.low, main.high),
+        wordings=(min(values), max(values)) if len(values) > 1 else None,
+        number_of_wordings=len(values),
+        chance=_chance(run, pages, overall, metric),
+        place=_place(run, metric),
+    )
+
+
+def _chance(run: Run, pages: ProbePages, overall: Mapping[str, Score], metric: str) -> float | None:
+    """Return what guessing reaches; None where the main metric has no such score.
+
+    Where any word may stand at a blank, guessing is among the answers to the questions of the run. These are too few if
+    only some of the questions were asked.
+    """
+    is_part = run.settings.get("limit") or run.settings.get("sample")
+    chance = overall.get("chance")
+    return chance.value if chance and metric != "chance" and (pages.offers_options or not is_part) else None
+
+
+def _place(run: Run, metric: str) -> str:
+    """Return the place among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
+    own = run.ranks.filter(metric=metric, best__isnull=False).first()
+    if own is None:
+        return ""
+    return f"{own.places} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
+
+
+def _ranked_like(run: Run, metric: str) -> int:
+    """Return how many runs of the benchmark have a rank in the group of this one. One query."""
+    ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
+    names = ("settings_text", "run__items_left_out", "run__model__parameters", "run__model__stored_dtype")
+    groups: dict[tuple[str, int, str], str] = {}  # most runs have one of a few settings
+    count = 0
+    rows = ranked.annotate(settings_text=Cast("run__settings", TextField())).values_list(*names)
+    for settings_text, left_out, parameters, dtype in rows:
+        key = settings_text, left_out, dtype_by_size(parameters, dtype)
+        if key not in groups:
+            settings = json.loads(settings_text)
+            other = Run(benchmark=run.benchmark, settings=settings, items_left_out=left_out)
+            groups[key] = settings_group(other.differences, settings, parameters, dtype)
+        count += groups[key] == run.settings_group
+    return count
+
+
+# Surprises of a run: questions that it got wrong while it was sure, and those that it only just got right.
+
+
+SURE_NOTE = (
+    "Wrong answers that the model preferred to the right one by the widest margin: the log-probability of the right "
+    "answer minus that of the best wrong one."
+)
+LUCK_NOTE = "Right answers with the narrowest margin: a slightly other sentence may well turn them."
+
+
+def surprise_sections(run: Run, form: QuestionForm) -> list[Section]:
+    """Return both lists, without one that is empty; nothing for a run whose stored items have no margins."""
+    sure, lucky, *_ = highlights(run)
+    if sure is None or lucky is None:
+        return []
+    lists = (
+        ("confident-errors", "Wrong, and sure of it", sure, SURE_NOTE),
+        ("lucky-answers", "Right, but only just", lucky, LUCK_NOTE),
+    )
+    return [
+        Section(name, title, _table(run, name, rows, form), None, note) for name, title, rows, note in lists if rows
+    ]
+
+
+def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Table[Row]:
+    names, questions = relation_names(run), sentences(run, rows, form)
+
+    def question(row: Row) -> cells.Cell:
+        subject = cells.text(row["subject"], item_url(run, row), lang=lang(row))
+        return replace(subject, text=questions.get(row_key(row), subject.text))
+
+    def lang(row: Row) -> str:
+        return str(row.get("language") or "")
+
+    return Table(
+        name=name,
+        caption="Confident errors" if name == "confident-errors" else "Right by a narrow margin",
+        columns=[
+            Column(
+                "subject",
+                "Question",
+                question,
+                align="head",
+            ),
+            Column(
+                "relation",
+                "Relation",
+                lambda row: cells.text(group_title("relation", row["relation"], names)),
+                folded=True,
+            ),
+            Column("answer", "Right answer", lambda row: cells.text(row["answer_label"], lang=lang(row))),
+            Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
+            Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number", folded=True),
+        ],
+        rows=rows,
+        sortable=False,
+    )

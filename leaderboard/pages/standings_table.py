@@ -1,0 +1,396 @@
+"""The standings of a benchmark: filter, table, the picture above it, and models that cannot be told apart."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.http import QueryDict
+from django.utils.text import get_text_list
+
+from leaderboard.figures.benchmarks import GUESSES
+from leaderboard.figures.facets import chosen_facets
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.near_names import models_of, near_models
+from leaderboard.figures.profiles import family_of
+from leaderboard.figures.runs import read_records
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
+from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, Standing, chosen_slices, made_of_rows
+from leaderboard.models import Benchmark, RunRank
+from leaderboard.probes import pages_of
+from leaderboard.probes.benchmark_words import with_baseline_name
+from leaderboard.probes.culture.places import Place, chosen_place, gaps_chart, place_columns, places, settings_in_words
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells, charts, labels
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.curves import SizedScore
+from leaderboard.ui.columns import (
+    MEASURED,
+    PUBLISHED,
+    best_and_largest,
+    citation,
+    interval_columns,
+    model_column,
+    score_cell,
+    settings_column,
+    source_column,
+)
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+
+# The standings of a benchmark: the table with every finished run, in groups of equal settings and equal sources.
+
+
+BOTH = "Measured here and published"
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
+COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
+
+
+def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
+    """Return the table; rows are sorted and ranked within the group that stands above them."""
+    pages = pages_of(filters.benchmark)
+    title = pages.metric_label(filters.metric)
+    headings = _headings(board.standings)
+    return Table(
+        name="leaderboard",
+        caption=f"{labels.sentence(title)} of every model{f': {place.title}' if place else ''}",
+        columns=[
+            *_model_columns(),
+            _settings_column(board.standings),
+            *_common_columns(board.standings),
+            Column(
+                filters.metric,
+                title,
+                lambda row: cells.of_run(score_cell(row.run, row.main), row.run),
+                "Value ± half the width of its 95 % interval.",
+                align="score",
+                shown=any(row.main for row in board.standings),
+            ),
+            *interval_columns(lambda row: row.main),
+            *place_columns(place, title),
+            *_spread_column(board.standings),
+            *_count_column(pages),
+            *(_secondary_column(metric, pages) for metric in pages.metrics_beside(filters.benchmark)),
+            *(column for part in filters.slices for column in pages.slice_columns(part, filters.metric)),
+            *_run_columns(board.standings),
+        ],
+        rows=board.standings,
+        main=True,
+        band=_band,
+        heading=lambda row: headings[row.place],
+        pinned="baseline",
+        page_size=PAGE_SIZE,
+        order=f"-{filters.metric}",
+        empty=_empty(filters, board),
+        prepare=read_records,
+    )
+
+
+def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str]:
+    """Map the place of each group to the text above it, with the number of its models and its source if it has one."""
+    models = Counter(place for place, _ in dict.fromkeys((row.place, row.hub_id) for row in rows))
+    published = {(row.place, row.run.is_published) for row in rows}
+    kinds = {
+        place: BOTH if (place, not is_published) in published else PUBLISHED if is_published else MEASURED
+        for place, is_published in published
+    }
+    of_place = {row.place: row for row in rows}
+    return {place: _heading(row, models[place], kinds[place]) for place, row in of_place.items()}
+
+
+def _heading(row: Standing, models: int, kind: str) -> str:
+    """Return the text above a group, whose rows are of one `kind` or of both."""
+    if row.is_baseline:
+        return ""
+    number = labels.number_of(models, "model")
+    words = settings_in_words(row.run) if row.part == OVERALL_SLICE else row.group
+    if row.listed_apart:
+        return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, number]))
+    if row.settings_heading:
+        return f"{row.settings_beginning}: {words}"
+    return f"{kind}, {number}"
+
+
+def _empty(filters: LeaderboardFilter, board: Leaderboard) -> str:
+    """Say why there are no rows: name the filters that a reader can drop, and models whose names are near."""
+    names = [f"{facet.title.lower()} “{facet.choices[filters.chosen[facet.name]]}”" for facet in filters.narrows]
+    if filters.search:
+        names.insert(0, f"the search for “{filters.search}”")
+    if not names:
+        return "No model has been measured here yet."
+    drop = f"No model passes {' and '.join(names)}. Drop {'it' if len(names) == 1 else 'one of them'} to see more."
+    is_empty = all(row.is_baseline for row in board.standings)
+    near = near_models(filters.search, models_of(filters.benchmark)) if filters.search and is_empty else []
+    return f"{drop} Did you mean {get_text_list(near, 'or')}?" if near else drop
+
+
+def _band(row: Standing) -> str:
+    if row.is_baseline:
+        return "baseline"
+    return "ranked" if row.rank else "reported"
+
+
+def _model_columns() -> list[Column[Standing]]:
+    model: Column[Standing] = model_column(lambda row: row.run)
+    return [
+        Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
+        replace(model, cell=lambda row: with_baseline_name(model.cell(row), row.run)),
+        Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
+        Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
+    ]
+
+
+def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
+    """Return the column that tells runs of one model apart; a page has it where the text above the rows does not."""
+    headings = {"", *(row.group for row in rows)}
+    column: Column[Standing] = settings_column(lambda row: row.run)
+    varied = any(row.part == OVERALL_SLICE and row.run.variant not in headings for row in rows)
+
+    def worth(shown: Sequence[Standing]) -> bool:
+        return varied or any(row.part == OVERALL_SLICE and column.cell(row).value not in headings for row in shown)
+
+    return replace(column, worth=worth)
+
+
+def _rank(row: Standing) -> Cell:
+    if row.rank:
+        return cells.text(str(row.rank))
+    note = f"It shares too few questions with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    return Cell(None, cells.NO_VALUE, note=f"{note} count for it." if note else "")
+
+
+def _rank_key(row: Standing) -> tuple[int, int] | None:
+    return (row.rank.best, row.rank.worst) if row.rank else None
+
+
+def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
+    """Return the column with the spread over templates, where any run was asked with several."""
+    if not any(row.spread is not None for row in rows):
+        return []
+    help_text = "Standard error of the mean over wordings."
+    return [
+        Column(
+            "sem",
+            labels.metric("accuracy_sem"),
+            lambda row: cells.number(row.spread),
+            help_text,
+            align="number",
+            folded=True,
+        )
+    ]
+
+
+def _count_column(pages: ProbePages) -> list[Column[Standing]]:
+    if pages.count_column is None:
+        return []
+    title, help_text = pages.count_column
+    return [Column("n", title, lambda row: cells.items(row.main.n if row.main else None), help_text, align="number")]
+
+
+def _common_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
+    """Return the columns with the figures on common items, where these are not all items of every ranked run.
+
+    A page has that of the main metric; the CSV has those of all metrics, and the number of common items.
+    """
+    ranks = [rank for row in rows for rank in row.stored_ranks.values()]
+    if all(rank.n == rank.counted for rank in ranks):
+        return []
+    metrics = dict.fromkeys(rank.metric for rank in ranks)
+    counted = Column[Standing](
+        f"{rows[0].metric}_common_n",
+        "Common questions",
+        lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
+        align="number",
+        shown=False,
+    )
+    columns = [column for metric in metrics for column in _common_figure(metric, shown=metric == rows[0].metric)]
+    return [*columns, counted]
+
+
+def _common_figure(metric: str, shown: bool) -> list[Column[Standing]]:
+    def figure(row: Standing) -> RunRank | None:
+        return row.stored_ranks.get(metric)
+
+    def cell(row: Standing) -> Cell:
+        rank = figure(row)
+        return cells.score(rank.value, rank.low, rank.high) if rank and rank.value is not None else cells.number(None)
+
+    def bound(end: str) -> Column[Standing]:
+        name = f"{metric}_common_{end}"
+        return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
+
+    return [
+        Column(f"{metric}_common", "On common questions", cell, COMMON_HELP, align="score", shown=shown),
+        bound("low"),
+        bound("high"),
+    ]
+
+
+def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
+    def cell(row: Standing) -> Cell:
+        return cells.number(row.value(metric), 2)
+
+    return Column(metric, pages.metric_label(metric), cell, align="number", folded=True)
+
+
+def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
+    """Return the columns about the runs; the source stands above the rows where these are listed apart by it."""
+    sources = {row.run.provenance for row in rows if not (row.is_baseline or row.listed_apart)}
+    return [
+        source_column(lambda row: row.run, align="wide", shown=len(sources) > 1),
+        Column("date", "Date", lambda row: cells.day(row.run.finished), shown=False),
+        Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
+        Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
+        Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
+        Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
+    ]
+
+
+# The picture above the standings: scores against sizes, or the two cultures of a pair.
+
+
+# The chart of a thousand models takes about 0.5 MB.
+_CHARTS = KeptLists[list[Chart]](most=4)
+
+
+def standings_charts(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> list[Chart]:
+    """Return the chart, if there is anything to draw. `place`: the part of the items that the rows are about."""
+    return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, place))
+
+
+def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:
+    """Draw the chart.
+
+    Only runs of one group have places in it, and none that were asked only some of the items, as figures of different
+    settings share no axis.
+    """
+    groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
+    charted = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
+    title = pages_of(filters.benchmark).metric_label(filters.metric)
+    chart = gaps_chart(place, charted, title) or _scatter(filters, rows, charted)
+    return [chart] if chart else []
+
+
+def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], charted: Sequence[Standing]) -> Chart | None:
+    """Return the chart of scores against sizes, if the size of any model is known."""
+    title = pages_of(filters.benchmark).metric_label(filters.metric)
+    sized = [row for row in charted if row.run.model.parameters and row.main and row.main.value is not None]
+    if not sized:
+        return None
+    models, scores = labels.counted([row.run for row in sized]), _sized_scores(sized)
+    summary = f"{title} by model size, {models}. {best_and_largest(scores)}"
+    if any(row.run.is_published for row in sized):
+        summary += " Hollow markers are published figures."
+    figure = charts.scaling_curve(scores, _chance(rows), labels.within(title))
+    return Chart("scatter", f"{title} by model size", summary, figure)
+
+
+def _chance(rows: Sequence[Standing]) -> float | None:
+    """Return what guessing reaches, where a baseline says so."""
+    by_id = {row.hub_id: row.main.value for row in rows if row.main}
+    return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)
+
+
+def _sized_scores(rows: Sequence[Standing]) -> list[SizedScore]:
+    return [
+        SizedScore(
+            row.hub_id.rpartition("/")[2],
+            row.main.value,
+            row.main.low,
+            row.main.high,
+            row.run.model.parameters,
+            family_of(row.hub_id),
+            not row.run.is_published,
+            row.run.get_absolute_url(),
+        )
+        for row in rows
+        if row.main and row.main.value is not None and row.run.model.parameters
+    ]
+
+
+# The section of a benchmark with the groups of models that cannot be told apart.
+
+
+SHOWN = 40  # models on one page of the table, and in the chart
+NOTE = (
+    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the "
+    "questions that they share. All of this holds at once in 95 of 100 samples of questions. Only runs with the usual "
+    "settings that were measured here are compared."
+)
+
+
+def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[Section]:
+    """Return the section, or nothing while fewer than two runs are ranked."""
+    if len(ranks) < 2:
+        return []
+    title = "Models that cannot be told apart"
+    metric = pages.metric_label(pages.main_metric(benchmark))
+    groups = len({rank.tie_group for rank in ranks})
+    models = labels.counted([rank.run for rank in ranks])
+    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} questions."
+    figure = charts.headed_dots(
+        [_point(rank) for rank in ranks[:SHOWN]],
+        {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
+        labels.within(metric),
+    )
+    return [Section("ties", title, _table(ranks, metric), Chart("ties", title, summary, figure), NOTE)]
+
+
+def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
+    return Table(
+        name="ties",
+        caption="Groups of models that cannot be told apart",
+        columns=[
+            Column("tie_group", "Group", lambda rank: cells.number(rank.tie_group), align="number"),
+            model_column(lambda rank: rank.run),
+            Column("places", "Rank", lambda rank: cells.text(rank.places), align="rank"),
+            Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
+            Column("low", "", lambda rank: cells.number(rank.low), shown=False),
+            Column("high", "", lambda rank: cells.number(rank.high), shown=False),
+            Column("n", "Common questions", lambda rank: cells.number(rank.n), align="number"),
+        ],
+        rows=ranks,
+        page_size=SHOWN,
+    )
+
+
+def _ties_heading(rank: RunRank) -> str:
+    return f"Group {rank.tie_group}"
+
+
+def _point(rank: RunRank) -> Point:
+    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high, href=rank.run.get_absolute_url())
+
+
+# The columns that a leaderboard offers and the filter that a query string asks for, for the page and the API.
+
+
+def offered_slices(benchmark: Benchmark) -> list[Slice]:
+    """Return the slices that can be columns of the benchmark's leaderboard."""
+    pages = pages_of(benchmark)
+    return slices(benchmark, pages.main_metric(benchmark), pages.fine_dimensions)
+
+
+def place_of(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> Place | None:
+    """Return the part of the items that the rows are about, where a reader chooses one."""
+    return chosen_place(query, places(pages_of(benchmark), offered))
+
+
+def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> LeaderboardFilter:
+    """Return what the query string asks for; what does not exist is left out."""
+    pages, place = pages_of(benchmark), place_of(query, benchmark, offered)
+    defaults = pages.default_dimensions if place is None else ()
+    columns = pages.chosen_slices(chosen_slices(query, offered, defaults), offered)
+    names = pages.split.options if pages.split else ()
+    return LeaderboardFilter(
+        benchmark,
+        pages.ranking_metric(benchmark),
+        [*pages.metrics_beside(benchmark), *pages.slice_metrics],
+        chosen=chosen_facets(query),
+        search=query.get("search", "").strip(),
+        slices=columns,
+        rank_published=query.get("published") == "ranked",
+        part=place.part if place else OVERALL_SLICE,
+        sides=place.sides if place else (),
+        limits=dict(zip(names, (place.pair, place.language), strict=True)) if place else {},
+    )

@@ -1,0 +1,375 @@
+"""/submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submission."""
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple, cast
+
+from django import forms
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import reverse_lazy
+
+from leaderboard.figures import runs as runs_module
+from leaderboard.figures.benchmarks import tag_values, templates_to_choose, usual_plan
+from leaderboard.figures.progress import expected_time, lane_now
+from leaderboard.figures.queued_runs import RecentRates, recent_rates
+from leaderboard.intake import hub, number_format, submissions
+from leaderboard.intake.check_rules import refuse_malformed
+from leaderboard.intake.hub import full_ids, listed_revisions, parse_name, refuse_revision, suggestions
+from leaderboard.intake.quotas import OverQuota
+from leaderboard.intake.submissions import named_revisions, usual_positions
+from leaderboard.models import Benchmark
+from leaderboard.probes import pages_of
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import tag_text, wording
+from leaderboard.serving.errors import with_retry_after
+from leaderboard.serving.limits import client_address
+from leaderboard.ui import cells, labels
+from leaderboard.ui.markup import options_html
+from probing.errors import BadInput, ProbingError
+from probing.options import Option
+from probing.probes import probe_named, probe_of
+from probing.probes.probe import offered_options
+from probing.settings import SETTINGS
+
+# /submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submissions.
+
+
+LANE = "default"
+
+
+class Cost(NamedTuple):
+    """What the runs of a benchmark would take: how long they are measured, and when their last result is there."""
+
+    benchmark: Benchmark
+    measuring: timedelta | None
+    ready: timedelta | None
+
+
+class Preview(NamedTuple):
+    """What a submission would take: the number of its runs, how long all are measured, and the runs by benchmark."""
+
+    runs: int
+    revisions: int
+    measuring: timedelta | None
+    costs: list[Cost]
+
+
+def submit_view(request: HttpRequest) -> HttpResponse:
+    looking = "look" in request.POST  # at the options of other benchmarks, without JavaScript
+    rates = recent_rates(LANE)
+    form = SubmitForm(
+        None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
+    )
+    preview: Preview | None = None
+    problem: ProbingError | None = None
+    try:
+        valid = form.is_valid()
+        if valid and "preview" not in request.POST:
+            submitted = submissions.receive_all(
+                form.cleaned_data["model"],
+                form.benchmarks(),
+                form.chosen(),
+                revisions=form.revisions_named(),
+                submitter=client_address(request),
+            )
+            return redirect("submission", submitted[0].token)
+        preview = _preview(form) if valid else None
+        status = 422 if form.errors else 200
+    except ProbingError as error:
+        problem = error
+        form.add_error(None, str(error))
+        status = 429 if isinstance(error, OverQuota) else 422 if error.permanent else 503
+    context = {
+        "form": form,
+        "local": hub.local_ids(),
+        "known_models": options_html(suggestions()),
+        "preview": preview,
+        "limits": _limits(),
+    }
+    return with_retry_after(render(request, "submit.html", context, status=status), problem)
+
+
+def _initial(request: HttpRequest) -> QueryDict:
+    """Return what the form holds at first: what was sent, or else what the address names."""
+    initial = request.GET.copy()
+    for name, values in request.POST.lists():
+        initial.setlist(name, values)
+    return initial
+
+
+def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
+    """Return the time of a usual run in words, empty where it is not known."""
+    time = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
+    return cells.about(time) if time else ""
+
+
+# The submit form: a model, benchmarks, and what can be chosen on all of these.
+
+
+REVISIONS_LENGTH = 50_000  # characters
+
+
+class SubmitForm(forms.Form):
+    """A model's id or address, the benchmarks to measure it on, and what can be chosen on all of these.
+
+    The fields of settings and options are made from their declarations (`offered_options`). `minutes` maps a benchmark
+    to the time of a usual run in words, empty where it is not known.
+    """
+
+    model = forms.CharField(
+        label="Model id or link",
+        max_length=300,
+        help_text="Paste a Hugging Face model id or the address of its page.",
+        widget=forms.TextInput(
+            attrs={
+                "list": "models",
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "autocapitalize": "none",
+                "placeholder": "openai-community/gpt2",
+            }
+        ),
+    )
+    benchmark = forms.MultipleChoiceField(
+        label="Benchmarks",
+        error_messages={"required": "Tick at least one benchmark."},
+        widget=forms.CheckboxSelectMultiple(
+            attrs={
+                "hx-get": reverse_lazy("submit"),
+                "hx-include": "[name=benchmark]",
+                "hx-target": "#options",
+                "hx-select": "#options",
+                "hx-swap": "outerHTML",
+            }
+        ),
+    )
+
+    revisions = forms.CharField(
+        label="Several revisions",
+        required=False,
+        max_length=REVISIONS_LENGTH,
+        help_text="Branches, tags or commits, one per line or with commas between them; each becomes a run of its own.",
+        widget=forms.Textarea(
+            attrs={
+                "rows": 3,
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "autocapitalize": "none",
+                "placeholder": "step1000\nstep2000",
+            }
+        ),
+    )
+
+    def __init__(self, data: Any = None, *, initial: QueryDict, minutes: Callable[[Benchmark], str]) -> None:
+        self.offered = {benchmark.name: benchmark for benchmark in runs_module.benchmarks().exclude(path="")}
+        names = list(self.offered)
+        ticked = [name for name in initial.getlist("benchmark") if name in names] or names[:1]
+        super().__init__(data, initial={**initial.dict(), "benchmark": ticked}, label_suffix="")
+        self.full_ids: list[str] = []
+        field = cast(forms.MultipleChoiceField, self.fields["benchmark"])
+        field.choices = [(name, benchmark_label(row, minutes(row))) for name, row in self.offered.items()]
+        chosen = [row for name, row in self.offered.items() if name in ticked]
+        self.fields |= {f"{OPTION}{name}": field for name, field in common_fields(chosen).items()}
+
+    def options(self) -> list[forms.BoundField]:
+        return [self[name] for name in self.fields if name.startswith(OPTION)]
+
+    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
+        """Return the fields of options and those of settings, under the titles of the two groups."""
+        settings = [field for field in self.options() if field.name.removeprefix(OPTION) in SETTINGS]
+        options = [field for field in self.options() if field.name.removeprefix(OPTION) not in SETTINGS]
+        titled = [("Options of the probe", options), ("Settings of the run", settings)]
+        return [(title, fields) for title, fields in titled if fields]
+
+    def shows_options(self) -> bool:
+        """Tell whether the address or an error names an option, so that the fold of the options should be open."""
+        return any(name.startswith(OPTION) for name in (self.errors if self.is_bound else self.initial))
+
+    def shows_revisions(self) -> bool:
+        """Tell whether revisions were sent or are named by the address, so that their fold should be open."""
+        return bool(self["revisions"].value())
+
+    def benchmarks(self) -> list[Benchmark]:
+        """Return the ticked benchmarks, in the order of the form."""
+        return [row for name, row in self.offered.items() if name in self.cleaned_data["benchmark"]]
+
+    def revisions_named(self) -> list[str]:
+        return listed_revisions(self.cleaned_data["revisions"])
+
+    def chosen(self) -> dict[str, Any]:
+        """Return what was sent along, by name; an empty text is a value, an empty number or choice is not."""
+        names = [field.name.removeprefix(OPTION) for field in self.options() if field.name in self.data]
+        offered = offered_options(probe_named(self.benchmarks()[0].probe))
+        values = {name: self.cleaned_data.get(f"{OPTION}{name}") for name in names}
+        return {
+            name: offered[name].parse(value) if isinstance(value, str) else value
+            for name, value in values.items()
+            if value is not None and (value or not (offered[name].choices or offered[name].many))
+        }
+
+    def clean_model(self) -> str:
+        """Refuse what is no id at once, and offer the full ids of a model that was named without its organisation."""
+        text = str(self.cleaned_data["model"])
+        try:
+            hub_id, revision = parse_name(text)
+            refuse_malformed(hub_id)
+            refuse_revision(revision)
+        except BadInput as error:
+            raise forms.ValidationError(str(error)) from error
+        self.full_ids = full_ids(hub_id)
+        if self.full_ids:
+            raise forms.ValidationError(f"{hub_id} has no organisation in front. Choose the full id.")
+        return text
+
+    def clean(self) -> None:
+        """Check the options together; an error that one of them has by itself is shown at its field."""
+        if self.errors:
+            return
+        try:
+            named_revisions(self.cleaned_data["model"], self.revisions_named())
+        except BadInput as error:
+            self.add_error("revisions", str(error))
+            return
+        chosen = self.chosen()
+        for benchmark in self.benchmarks():
+            if problem := problem_of(benchmark, chosen):
+                alone = {name: problem_of(benchmark, {name: value}) for name, value in chosen.items()}
+                single = {f"{OPTION}{name}": text for name, text in alone.items() if text}
+                for name, text in single.items() or [(None, problem)]:
+                    self.add_error(name, text)
+                return
+
+
+def _preview(form: SubmitForm) -> Preview:
+    """Return the time of the runs that the form asks for, at the pace of the runs that finished last."""
+    _, names = submissions.named_revisions(form.cleaned_data["model"], form.revisions_named())
+    benchmarks, lane, number = form.benchmarks(), lane_now(LANE), len(names)
+    works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
+    needed = [
+        expected_time(lane.rates, benchmark.probe, work) for benchmark, work in zip(benchmarks, works, strict=True)
+    ]
+    ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
+    costs = [
+        Cost(benchmark, time and time * number, ready[place] if ready else None)
+        for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
+    ]
+    times = [cost.measuring for cost in costs if cost.measuring]
+    total = sum(times, timedelta()) if len(times) == len(costs) else None
+    return Preview(number * len(costs), number, total, costs)
+
+
+def _limits() -> list[str]:
+    """Return the limits of this site in words, those that are switched off left out."""
+    numbers = [
+        (settings.MODEL_SIZE_LIMIT / 1e9, "A model may have {:,.0f} GB of weights."),
+        (settings.SUBMISSIONS_PER_DAY, "One person may send {:,} submissions a day."),
+        (settings.OPEN_RUNS_PER_SUBMITTER, "One person may have {:,} submissions that wait or run."),
+        (settings.REVISIONS_LIMIT, "One submission may name {:,} revisions."),
+        (settings.QUEUE_LIMIT, "The whole queue takes {:,} submissions."),
+    ]
+    return [words.format(number) for number, words in numbers if number]
+
+
+OPTION = "set-"  # prefix of the fields that hold settings of the run and options of the probe
+
+
+def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
+    """Return a benchmark's title with its number of items and the minutes that a usual run takes, if known."""
+    facts = [f"{benchmark.items:,} questions", minutes]
+    return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
+
+
+def problem_of(benchmark: Benchmark, chosen: Mapping[str, Any]) -> str:
+    """Return what is wrong with these settings and options, or an empty text."""
+    try:
+        probe_of(benchmark.settings_with(chosen))
+        if any(offered_options(probe_named(benchmark.probe))[name].tag for name in chosen):
+            usual_plan(benchmark, chosen)
+    except BadInput as error:
+        return str(error)
+    return ""
+
+
+# The fields of the submit form that are made from declared options and settings.
+
+
+LONG_CHOICE = 30  # characters, beyond which a field takes a line of its own
+
+
+def common_fields(benchmarks: Sequence[Benchmark]) -> dict[str, forms.Field]:
+    """Return the fields of what can be chosen on each of these benchmarks, as the first of them has them."""
+    first, *others = [option_fields(benchmark) for benchmark in benchmarks] or [{}]
+    shared = {name: field for name, field in first.items() if all(name in other for other in others)}
+    for name, field in shared.items():
+        if isinstance(field, forms.ChoiceField):
+            field.choices = [choice for choice in _choices(field) if all(choice in _choices(o[name]) for o in others)]
+    return shared
+
+
+def _choices(field: forms.Field) -> list[Any]:
+    return list(getattr(field, "choices", ()))
+
+
+def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
+    """Return a field for whatever can be chosen on the benchmark, with the benchmark's usual value."""
+    offered, settings = offered_options(probe_named(benchmark.probe)), benchmark.settings_with({})
+    usual = {**settings.to_json(), **settings.options}
+    pages = pages_of(benchmark)
+    values = {name: tag_values(benchmark, option.tag) for name, option in offered.items() if option.tag}
+    fields = {
+        name: option_field(option, pages, usual.get(name, option.default), values.get(name, ()))
+        for name, option in offered.items()
+        if not option.many and name != "dtype" and (not option.tag or len(values[name]) > 1)
+    }
+    templates = templates_to_choose(benchmark)
+    if len(templates) > 1:
+        fields["templates"] = templates_field(offered["templates"], templates, settings.templates)
+    return {**fields, "dtype": number_format_field(offered["dtype"])}
+
+
+def templates_field(option: Option, templates: range, usual: Sequence[int]) -> forms.Field:
+    """Return a choice of several of the benchmark's templates."""
+    return forms.TypedMultipleChoiceField(
+        coerce=int,
+        choices=[(number, wording(number)) for number in templates],
+        widget=forms.CheckboxSelectMultiple,
+        initial=list(usual or templates),
+        required=False,
+        label=labels.setting(option.name),
+        help_text=option.help,
+    )
+
+
+def number_format_field(option: Option) -> forms.Field:
+    """Return a choice of the number format, which the model's size decides unless one is chosen."""
+    return forms.ChoiceField(
+        choices=[("", "by the model's size"), *((value, value) for value in option.choices)],
+        required=False,
+        label=labels.setting(option.name),
+        help_text=number_format.rule(),
+    )
+
+
+def option_field(option: Option, pages: ProbePages, initial: Any, tag_values: Sequence[str] = ()) -> forms.Field:
+    """Return a choice for an option with few values, and otherwise a number or a text.
+
+    `tag_values`: those that the benchmark's relations have of the option's tag, of which one is chosen.
+    """
+    common: dict[str, Any] = {"required": False, "label": pages.option_label(option.name), "help_text": option.help}
+    if option.tag:
+        everything = [] if option.default else [("", "all")]
+        choices = [*everything, *((value, tag_text(option.tag, value)) for value in tag_values)]
+        return forms.ChoiceField(choices=choices, initial=initial, **common)
+    if option.choices:
+        choices = [(str(value), pages.choice_label(option.name, value)) for value in option.choices]
+        wide = any(len(title) > LONG_CHOICE for _, title in choices)
+        widget = forms.Select(attrs={"class": "wide"} if wide else {})
+        return forms.ChoiceField(choices=choices, initial=str(initial), widget=widget, **common)
+    if option.value_type is str:
+        return forms.CharField(max_length=100, initial=initial, **common)
+    if option.name == "sample":
+        common["min_value"] = 1
+    number, name = (forms.IntegerField, "whole number") if option.value_type is int else (forms.FloatField, "number")
+    return number(initial=initial, error_messages={"invalid": f"Give a {name}."}, **common)

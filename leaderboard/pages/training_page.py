@@ -1,0 +1,477 @@
+"""/models/<org>/<name>/training/ : what a model knows at several steps of its training."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.shortcuts import render
+from django.utils.text import slugify
+
+from leaderboard.figures.profiles import chance_levels
+from leaderboard.figures.scores import Group
+from leaderboard.figures.training import (
+    ChangeShare,
+    Series,
+    StepScore,
+    Trajectories,
+    dimensions_of,
+    item_changes,
+    models_with_series,
+    overall_shares,
+    read_series,
+)
+from leaderboard.models import Benchmark, Run
+from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.training_tables import (
+    ChangedItem,
+    GroupRow,
+    PointRow,
+    changes_in_words,
+    common_steps,
+    curves_table,
+    differences_table,
+    group_rows,
+    groups_table,
+    headline,
+    items_table,
+    points_table,
+    shares_table,
+)
+from leaderboard.probes import pages_of
+from leaderboard.probes.breakdowns import group_names
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import read_relations
+from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.sections import Anchor, Section, anchors
+from leaderboard.ui.visible import visible
+from probing.analysis.steps import Changes
+from probing.errors import BadInput, ProbingError
+
+KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")
+LOOKS = (
+    ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
+    ("scale", (("", "Even scale"), ("log", "Logarithmic scale"))),
+    ("relative", (("", "Scores"), ("1", "In percent of the first point"))),
+)
+
+
+def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
+    """Show the page, or answer 404 with the reason where the model has no series."""
+    query = request.GET
+    try:
+        training = read_training(f"{org}/{name}", query)
+    except NoSeries as error:
+        return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
+    changes, missing = _changes(training, query)
+    context = {
+        "training": training,
+        "model": training.main.series.model,
+        "name": name,
+        "headline": headline(training.metric, training.main.points),
+        "third_party": any(not curve.series.is_measured for curve in (*training.curves, *training.others)),
+        "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
+        "switches": switches(training, query),
+        "dimensions": dimension_links(training, query),
+        "offered": models_with_series(training.benchmark, besides=training.hub_id),
+        "second": query.get("with", "") if training.others else "",
+        "changes": changes,
+        "changes_error": missing,
+        "points": point_choices(training),
+        "kept": [(part, query[part]) for part in KEPT if query.get(part)],
+    }
+    sections = trajectory_sections(training)
+    context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
+    folded = changes.sections if changes else ()
+    title = f"{training.hub_id} during its training, on {training.benchmark.title}"
+    details = f"benchmark version {training.benchmark.version[:12]}"
+    reference = page_reference(request, f"training-{slugify(name)}", title, details)
+    return show(request, "training.html", context, sections=sections, folded=folded, reference=reference)
+
+
+def contents(sections: Sequence[Section], *, has_changes: bool) -> list[Anchor]:
+    """Return the page's contents list: what a reader may jump to, in the order of the page."""
+    return [*anchors(sections), *([Anchor("section-changes", "Learned and forgotten")] if has_changes else [])]
+
+
+@dataclass(frozen=True)
+class Look:
+    """How trajectories are drawn: over tokens or steps, on which scale, and whether in percent of the first point."""
+
+    over_tokens: bool = False
+    is_logarithmic: bool = False
+    is_relative: bool = False
+
+    @property
+    def scale(self) -> Scale:
+        if self.over_tokens:
+            return Scale("tokens read", "%{x:.3s} tokens", self.is_logarithmic)
+        return Scale("step of the training", "step %{x:,}", self.is_logarithmic)
+
+    def y_title(self, metric: str) -> str:
+        title = labels.within(metric)
+        return f"{title}, % of the first point" if self.is_relative else title
+
+    def point(self, point: StepScore) -> Point | None:
+        """Return a point of a plot, None where it has no percentage and percentages are drawn."""
+        model, score = point.run.model, point.score
+        label = model.step_in_words
+        x, href = (model.tokens if self.over_tokens else model.step), point.run.get_absolute_url()
+        if not self.is_relative:
+            return Point(label, point.value, score.low, score.high, x, href=href)
+        if point.percent is None:
+            return None
+        return Point(label, point.percent, point.percent_low, point.percent_high, x, href=href)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A series with its scores and the name by which a page tells it from others."""
+
+    name: str
+    series: Series
+    points: Sequence[StepScore]
+
+    def line(self, look: Look) -> Trajectory:
+        """Return the line of a plot that shows it."""
+        return _trajectory(self.name, self.points, look, is_measured=self.series.is_measured)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Series of one benchmark in one choice of settings, with their scores.
+
+    `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
+    `others`: those of a second model. `dimension`: that of the breakdown of the main series into `groups`, empty
+    without one. `error` says which choice of the reader was left out, and why.
+    """
+
+    hub_id: str
+    all_series: Sequence[Series]
+    curves: Sequence[Curve]
+    others: Sequence[Curve]
+    dimensions: Sequence[str]
+    dimension: str
+    groups: Mapping[str, Sequence[StepScore]]
+    look: Look
+    error: ProbingError | None = None
+
+    @property
+    def main(self) -> Curve:
+        return self.curves[0]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        return self.main.series.benchmark
+
+    @property
+    def pages(self) -> ProbePages:
+        return pages_of(self.benchmark)
+
+    @property
+    def metric(self) -> str:
+        """The title of the metric of all curves."""
+        return self.pages.metric_label(self.benchmark.main_metric)
+
+    @property
+    def runs(self) -> list[Run]:
+        """The runs of the model between which its answers are compared."""
+        return [run for curve in self.curves for run in curve.series.runs]
+
+    @property
+    def settings_groups(self) -> list[str]:
+        """The settings, in words, in which the model has series on the benchmark; empty for the usual ones."""
+        return list(dict.fromkeys(part.settings_group for part in self.all_series if part.benchmark == self.benchmark))
+
+
+@dataclass(frozen=True)
+class ChangesBetween:
+    """What became of the questions between two runs; `sections` are its numbers and the list of questions.
+
+    `percent` is the later score in percent of the earlier one, with its paired interval, where that is not 0.
+    """
+
+    before: Run
+    after: Run
+    shares: Sequence[ChangeShare]
+    percent: tuple[float, float, float] | None
+    sections: Sequence[Section]
+
+    @property
+    def sentence(self) -> str:
+        return changes_in_words(self.before, self.after, self.shares, self.percent)
+
+
+def _changes(training: Training, query: QueryDict) -> tuple[ChangesBetween | None, ProbingError | None]:
+    """Return what became of the questions, or why this is unknown."""
+    try:
+        return changes_between(training, query), None
+    except ProbingError as error:
+        return None, error
+
+
+def point_choices(training: Training) -> list[tuple[int, str]]:
+    """Return the numbers of the runs between which answers are compared, each with its step in words."""
+    has_curves_to_tell_apart = len(training.curves) > 1
+    return [
+        (run.pk, f"{run.model.step_in_words}, {curve.name}" if has_curves_to_tell_apart else run.model.step_in_words)
+        for curve in training.curves
+        for run in curve.series.runs
+    ]
+
+
+def switches(training: Training, query: QueryDict) -> list[list[PageLink]]:
+    """Return the links that choose the settings and how the curves are drawn; none with a single choice."""
+    settings = [(group, labels.sentence(group) or "Usual settings") for group in training.settings_groups]
+    chosen = _links(query, "settings", settings, training.main.series.settings_group)
+    has_tokens = all(curve.series.has_tokens for curve in (*training.curves, *training.others))
+    looks = [_links(query, name, choices, query.get(name, "")) for name, choices in LOOKS if name != "x" or has_tokens]
+    return [*([chosen] if len(chosen) > 1 else []), *looks]
+
+
+def dimension_links(training: Training, query: QueryDict) -> list[list[PageLink]]:
+    """Return the links that choose the breakdown; none where there is no choice."""
+    dimensions = [(name, labels.dimension(name)) for name in training.dimensions]
+    return [_links(query, "by", dimensions, training.dimension)] if len(dimensions) > 1 else []
+
+
+def _links(query: QueryDict, name: str, choices: Sequence[tuple[str, str]], current: str) -> list[PageLink]:
+    """Return a link for each pair of value and title; the empty value is that of an address without the parameter."""
+    return [PageLink(title, link(query, **{name: value or None}), value == current) for value, title in choices]
+
+
+# What a reader chose to see of a model's training, read from a query string, and the sections that show it.
+
+
+CHANGED = ("learned", "forgotten")  # the items that are listed unless a reader chooses one change
+CHANGE_COLUMNS = ["relation", "index", "before", "after", "change"]
+DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another
+
+
+class NoSeries(BadInput):
+    """The model was not measured at several steps of its training."""
+
+
+def read_training(hub_id: str, query: QueryDict) -> Training:
+    """Return what a query string asks for; raise `NoSeries` where the model has no two steps to show. Four queries."""
+    all_series = read_series([hub_id])
+    if not all_series:
+        raise NoSeries(
+            f"{hub_id} has no results at two different steps of its training that were measured in the same way.",
+            f"The page of the model, /models/{hub_id}/, has all of its runs.",
+        )
+    own = _chosen(all_series, query)
+    others, error = _second(query.get("with", ""), own[0])
+    series, benchmark = [*own, *others], own[0].benchmark
+    dimensions = dimensions_of(own[0].last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
+    dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
+    scores = Trajectories(series, benchmark.main_metric, dimension)
+    curves = [Curve(name, of, scores.overall(of)) for name, of in zip(curve_names(series), series, strict=True)]
+    mine, theirs = curves[: len(own)], curves[len(own) :]
+    groups = scores.groups(own[0])
+    return Training(hub_id, all_series, mine, theirs, dimensions, dimension, groups, _look(query, series), error)
+
+
+def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
+    """Return the series of the chosen benchmark in the chosen settings, or of the first ones that there are."""
+    on_slug = [part for part in all_series if part.benchmark.name == query.get("benchmark")] or all_series
+    on_version = [part for part in on_slug if part.benchmark == on_slug[0].benchmark]
+    groups = [part.settings_group for part in on_version]
+    group = query.get("settings", "")
+    group = group if group in groups else groups[0]
+    return [part for part in on_version if part.settings_group == group]
+
+
+def _second(hub_id: str, main: Series) -> tuple[list[Series], ProbingError | None]:
+    """Return the series of a second model in the settings of the main one, or why there are none."""
+    if not hub_id:
+        return [], None
+    if hub_id == main.model.hub_id:
+        return [], BadInput(f"{hub_id} is the model of this page.", "Choose another model.")
+    series = [part for part in read_series([hub_id], main.benchmark) if part.settings_group == main.settings_group]
+    if series:
+        return series, None
+    return [], BadInput(
+        f"{hub_id!r:.200} has no results at several steps on {main.benchmark.title} with these settings.",
+        "Choose a model from the list.",
+    )
+
+
+def _look(query: QueryDict, series: Sequence[Series]) -> Look:
+    over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
+    return Look(over_tokens, query.get("scale") == "log", query.get("relative") == "1")
+
+
+def trajectory_sections(training: Training) -> list[Section]:
+    """Return the sections with curves: of all scores, of the groups, and of the differences from a second model."""
+    chance = chance_levels({training.benchmark.pk: training.benchmark}).get(training.benchmark.pk)
+    sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
+    if training.others:
+        sections.append(differences_section(training.main, training.others[0]))
+    return [*sections, *_group_sections(training)]
+
+
+def _group_sections(training: Training) -> list[Section]:
+    """Return the section with the curves of the groups, and that with the changes from the first to the last step."""
+    last = training.main.series.last
+    groups = [Group(name, {}, None) for name in training.groups]
+    titles = group_names(last, training.dimension, groups)
+    rows = group_rows(training.groups, titles)
+    if not rows:
+        return []
+    dimension = labels.dimension(training.dimension).lower()
+    curves = curves_section(training.main, training.groups, rows, dimension, training.metric, training.look)
+    table = groups_table(rows, dimension)
+    return [curves, Section("groups", f"First and last step by {dimension}", table)]
+
+
+def changes_between(training: Training, query: QueryDict) -> ChangesBetween:
+    """Return what became of the questions between the chosen points, the first and the last ones by default.
+
+    Two queries. Raises `BadInput` if a point is not one of the series, or if the two have no answers to compare.
+    """
+    before = _run(training, query.get("from", ""), training.main.series.runs[0])
+    after = _run(training, query.get("to", ""), training.main.series.last)
+    changes = item_changes(before, after)
+    shares = overall_shares(changes)
+    chosen = query.get("change", "")
+    kinds = [chosen] if chosen in {row.change for row in shares} else list(CHANGED)
+    numbers = shares_table(shares, lambda change: f"{link(query, change=change)}#section-items")
+    listed = items_table(changed_items(training.benchmark, changes, kinds), training.benchmark, training.pages)
+    percent = (changes.percent, changes.percent_low, changes.percent_high)
+    sections = [
+        Section("changes", "Learned and forgotten", numbers),
+        Section("items", "Which questions changed" if kinds == list(CHANGED) else "Questions", listed),
+    ]
+    return ChangesBetween(before, after, shares, percent if changes.percent == changes.percent else None, sections)
+
+
+def _run(training: Training, number: str, otherwise: Run) -> Run:
+    if not number:
+        return otherwise
+    run = next((run for run in training.runs if str(run.pk) == number), None)
+    if run is None:
+        raise BadInput(f"Run {number[:20]!r} is not a point of this series.", "Choose a point from the list.")
+    return run
+
+
+def changed_items(benchmark: Benchmark, changes: Changes, kinds: Sequence[str]) -> list[ChangedItem]:
+    """Return the items of the chosen kinds of change, with their questions where the benchmark's files are here."""
+    items = changes.items[changes.items["change"].isin(kinds)]
+    questions = {
+        (relation.label, item.index): (relation, item)
+        for relation in read_relations(benchmark)
+        for item in relation.items
+    }
+    return [
+        ChangedItem(relation, index, before, after, change, questions.get((relation, index)))
+        for relation, index, before, after, change in items[CHANGE_COLUMNS].itertuples(index=False, name=None)
+    ]
+
+
+# The sections of a trajectory: curves over the steps of a training, overall, by group and beside another series.
+
+
+MOST_CURVES = 8  # groups that a chart shows, as many as there are markers
+
+
+def _trajectory(name: str, points: Sequence[StepScore], look: Look, *, is_measured: bool) -> Trajectory:
+    plotted = [look.point(point) for point in points]
+    return Trajectory(name, [point for point in plotted if point], is_measured)
+
+
+def curve_names(series: Sequence[Series]) -> list[str]:
+    """Return a name for each series: its model where there are several, and who measured it where that differs."""
+    several_models = len({part.model.hub_id for part in series}) > 1
+    several_sources = len({part.last.provenance for part in series}) > 1
+    names: list[str] = []
+    for part in series:
+        model = part.model.hub_id if several_models else ""
+        source = _source(part.last) if several_sources or not model else ""
+        name = visible(", ".join(filter(None, [model, part.model.weights_in_words, source])))
+        names.append(f"{name}, to run {part.last.pk}" if name in names else name)
+    return names
+
+
+def _source(run: Run) -> str:
+    return "measured here" if run.provenance == Run.Provenance.MEASURED else run.get_provenance_display().lower()
+
+
+def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: float | None) -> Section:
+    """Return the section with the overall scores of all curves."""
+    lines = [curve.line(look) for curve in curves]
+    figure = trajectories(lines, look.scale, look.y_title(metric), None if look.is_relative else chance)
+    parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
+    summary = " ".join([*parts, *left_out(lines, look)])
+    rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
+    title = f"{metric} during the training"
+    return Section("points", title, points_table(rows, metric), Chart("points", title, summary, figure))
+
+
+def _in_words(curve: Curve, metric: str, *, with_name: bool) -> str:
+    sentence = headline(metric, curve.points)
+    return f"{labels.sentence(curve.name)}: {sentence}" if with_name else sentence
+
+
+def left_out(lines: Sequence[Trajectory], look: Look) -> list[str]:
+    """Say which points a logarithmic axis cannot show."""
+    number = sum(not look.scale.holds(point) for line in lines for point in line.points)
+    if not number:
+        return []
+    return [f"{number} point{' at 0 has' if number == 1 else 's at 0 have'} no place on a logarithmic axis."]
+
+
+def curves_section(
+    curve: Curve,
+    groups: Mapping[str, Sequence[StepScore]],
+    rows: Sequence[GroupRow],
+    dimension: str,
+    metric: str,
+    look: Look,
+) -> Section:
+    """Return the section with a curve for each of the groups that changed most; the table has all of them.
+
+    `rows`: the groups, those that changed most first.
+    """
+    titles = {row.name: row.title for row in rows}
+    charted = rows[:MOST_CURVES]
+    is_measured = curve.series.is_measured
+    lines = [_trajectory(row.title, groups[row.name], look, is_measured=is_measured) for row in charted]
+    lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
+    figure = trajectories(lines, look.scale, look.y_title(metric))
+    title = f"{metric} by {dimension}"
+    shown = {name: groups[name] for name in titles}
+    return Section(
+        "curves", title, curves_table(shown, titles), Chart("curves", title, _groups_summary(rows), figure), _note(rows)
+    )
+
+
+def _groups_summary(rows: Sequence[GroupRow]) -> str:
+    most, least = rows[0], rows[-1]
+    return (
+        f"{most.title} changes most, from {most.first.value:.3f} to {most.last.value:.3f}; "
+        f"{least.title} least, from {least.first.value:.3f} to {least.last.value:.3f}."
+    )
+
+
+def _note(rows: Sequence[GroupRow]) -> str:
+    return f"The chart has the {MOST_CURVES} that changed most, of {len(rows)}." if len(rows) > MOST_CURVES else ""
+
+
+def differences_section(first: Curve, second: Curve) -> Section:
+    """Return the section with the differences of two series at their common steps."""
+    table = differences_table(common_steps(first.points, second.points), (first.name, second.name))
+    note = (
+        "Second minus first. Both were asked the same questions, and the intervals are those of a paired comparison "
+        "wherever the answers to single questions are stored here; elsewhere they treat the two as independent."
+    )
+    return Section("differences", f"{second.name} against {first.name}", table, note=note)
+
+
+def training_section(curve: Curve, metric: str) -> Section:
+    """Return the small section of a model's page: the curve of its main series without a table."""
+    figure = trajectories([curve.line(Look())], Look().scale, labels.within(metric), height=SMALL)
+    title = f"During its training: {metric} on {curve.series.benchmark.title}"
+    return Section("training", title, None, Chart("training", title, headline(metric, curve.points), figure))

@@ -1,0 +1,40 @@
+"""The pages of answering: those of ranking, with the texts that models wrote in answer to questions."""
+
+from dataclasses import replace
+
+from leaderboard.figures.runs import finished_runs
+from leaderboard.models import Benchmark
+from leaderboard.probes.culture.pair_sections import models, predicates_of_places, run_sections
+from leaderboard.probes.culture.places import Place, rows_in_place
+from leaderboard.probes.culture.sides import sides
+from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
+from leaderboard.probes.ranking import PAGES as RANKING
+from leaderboard.probes.wording import FREE_TEXT
+from leaderboard.ui.sections import Section
+
+ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
+
+
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return everything that is stored of the answer to a question."""
+    return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
+
+
+def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
+    """Return all models on the chosen pair, or on each; the predicates where all figures are of single predicates."""
+    of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
+    section = models(rows_in_place(of_pairs, place))
+    return [section] if section else predicates_of_places(rows_in_place(of_predicates, place))
+
+
+PAGES = replace(
+    RANKING,
+    asked_by="questions, answered in writing",
+    offers_options=False,
+    option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
+    item_columns=ITEM_COLUMNS,
+    run_answer=run_answer,
+    question_form=FREE_TEXT,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+)

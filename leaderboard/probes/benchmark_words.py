@@ -1,0 +1,107 @@
+"""What a benchmark asks, its topic and its baselines, in words."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from leaderboard.figures.benchmarks import BASELINE_IDS, HUB_ID
+from leaderboard.models import Benchmark, Run
+from leaderboard.probes import pages_of
+from leaderboard.ui import labels
+from leaderboard.ui.cells import Cell
+from probing.analysis.accuracy import MAJORITY, MOST_FREQUENT
+from probing.analysis.specificity_metrics import RARER
+from probing.benchmark import Relation
+from probing.known_benchmarks import CATALOG
+
+# What a benchmark asks, in one sentence: that of the catalog, or of a paper whose figures alone are on the site.
+
+
+PUBLISHED_ONLY = {
+    "dlama": "Facts of Wikidata about the countries of three pairs of cultures, in English and each pair's language.",
+    "cultlama": "Facts about Arab and Asian countries beside Western ones, in English and four other languages.",
+    "mlama": "The multilingual version of LAMA's facts, on the same pairs of cultures and languages as DLAMA.",
+    "fb15k237": "Facts of Freebase over 237 relations, as true sentences beside false ones.",
+    "trex": "Facts of Wikipedia's abstracts over 41 relations of Wikidata, the largest part of LAMA.",
+}
+
+
+def description(benchmark: Benchmark) -> str:
+    """Return the sentence, or a description of how questions are asked where there is none."""
+    way_of_asking = f"{labels.sentence(pages_of(benchmark).asked_by)}." if pages_of(benchmark).asked_by else ""
+    return sentence_about(benchmark) or way_of_asking
+
+
+def sentence_about(benchmark: Benchmark) -> str:
+    """Return the sentence, which benchmarks of a site's own lack."""
+    entry = CATALOG.get(benchmark.slug)
+    return entry.description if entry else PUBLISHED_ONLY.get(benchmark.slug, "")
+
+
+def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
+    """Return how much is asked and how, in words; what is not known is left out."""
+    wordings = {len(relation.templates) for relation in relations}
+    number = next(iter(wordings)) if len(wordings) == 1 else 0
+    return [
+        *([f"{benchmark.items:,} questions"] if benchmark.items else []),
+        *([labels.number_of(benchmark.relations, "relation")] if benchmark.relations else []),
+        *([f"{labels.number_of(number, 'wording')} each"] if number > 1 else []),
+        *([pages_of(benchmark).asked_by] if pages_of(benchmark).asked_by else []),
+    ]
+
+
+# Topics, which are groups of benchmarks by what they measure; lists of benchmarks stand in this order.
+
+
+# Each topic with the question that its benchmarks answer.
+TOPICS = {
+    "Facts": "Does the model know the answer?",
+    "Cultures": "Does it know facts about one culture and the other?",
+    "Precision": "Does it prefer the more specific of two right answers?",
+    "Plausibility": "Does it find true sentences more plausible than false ones?",
+}
+
+
+def topic_of(benchmark: Benchmark) -> str:
+    """Return the topic of a benchmark, which its probe decides."""
+    return pages_of(benchmark).topic
+
+
+def topic_place(benchmark: Benchmark) -> int:
+    """Return the place of the benchmark's topic among all topics, by which lists are sorted."""
+    return list(TOPICS).index(topic_of(benchmark))
+
+
+# Baselines in words: the scores that need no reading of questions.
+
+
+class Baseline(NamedTuple):
+    """The name of a baseline, and what it does."""
+
+    name: str
+    words: str
+
+
+BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are stored
+    HUB_ID: Baseline("Chance", "takes every option to be as likely as the next"),
+    BASELINE_IDS[MAJORITY]: Baseline(
+        "Majority answer", "always gives the answer that is right most often in the relation"
+    ),
+    BASELINE_IDS[MOST_FREQUENT]: Baseline(
+        "Most frequent answer", "gives the option that is the right answer most often in the whole benchmark"
+    ),
+    BASELINE_IDS[RARER]: Baseline("Rarer answer", "always gives the answer that is rarer in a corpus of texts"),
+}
+
+
+def with_baseline_name(cell: Cell, run: Run) -> Cell:
+    """Return the cell of a model, or of a baseline with its name in words."""
+    baseline = BASELINES.get(run.model.hub_id)
+    return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell
+
+
+def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:
+    """Return a sentence on the baselines among these runs, followed by the probe's note on them; empty without any."""
+    ids = {run.model.hub_id for run in runs}
+    words = [f"{baseline.name} {baseline.words}" for name, baseline in BASELINES.items() if name in ids]
+    return " ".join([f"Reached without reading the questions: {'; '.join(words)}.", note]).strip() if words else ""

@@ -1,0 +1,455 @@
+"""The pages of cloze: fact types by kind of place, macro-averages, difficulty, and encoders beside generators."""
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import isnan
+from statistics import mean
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.runs import finished_runs
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probes.breakdowns import group_href
+from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, run_answer
+from leaderboard.probes.further_training import TRAINING_METRICS, training_sections
+from leaderboard.probes.probe_pages import Json, ProbePages
+from leaderboard.probes.wording import TYPED
+from leaderboard.ui import cells as cells_module
+from leaderboard.ui import charts
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.columns import interval_columns, model_column, score_points, settings_column, source_column, summary
+from leaderboard.ui.sections import Section, Switch
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.breakdowns import CELL, split_group
+from probing.analysis.cloze_metrics import MAJOR, mean_share
+from probing.errors import ProbingError
+from probing.probes.cloze import INSTRUCTIONS
+from probing.statements.fact_types import FACT_TYPES
+
+# The pages of cloze: fact types by kind of place, examples with the answer marked, and encoders beside generators.
+
+
+METRIC_LABELS = {
+    **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
+    "in_near_1": "Within 1 token",
+    **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
+    "not_one_token": "Answer not one token",
+    "relative_accuracy_lm_pub_quiz": "Accuracy kept after training, multiple choice",
+    "relative_accuracy_mask_predict": "Accuracy kept after training, filled blank",
+    "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",
+    "accuracy_mask_predict": "Accuracy before training, filled blank",
+}
+SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
+BASELINE_NOTE = (
+    "Here, the options are the right answers of all sentences of the relation, and as many are given as count."
+)
+NONE_LEFT = "No fact type remains with these choices."
+
+
+def run_sections(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
+    """Return the macro-averages, the fact types and examples of a run."""
+    chosen = choose([run.pk], major_only, no_leaks)
+    types, suffix = chosen.runs.get(run.pk, {}), choice_suffix(major_only, no_leaks)
+    averages = [_averages_section(run, types, suffix)] if chosen.divided else []
+    return [*averages, *_fact_types_section(run, types, suffix, chosen.divided), *examples(run)]
+
+
+def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -> list[Section]:
+    """Return how difficult fact types are, encoders and generators side by side, and what training leaves of them."""
+    runs = list(finished_runs(benchmark).order_by("model__hub_id", "pk"))
+    chosen = choose([run.pk for run in runs], major_only, no_leaks)
+    suffix = choice_suffix(major_only, no_leaks)
+    note = SWITCHES_NOTE if chosen.divided else ""
+    difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
+    return [*_left_out_section(benchmark), *difficulty, *side_by_side(runs), *training_sections(runs)]
+
+
+def _left_out_section(benchmark: Benchmark) -> list[Section]:
+    """Return what the version says about sentences that are not asked; nothing where its files are not here."""
+    with suppress(ProbingError):
+        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
+            return [Section("left_out", "What is left out", note=" ".join(notes))]
+    return []
+
+
+ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type and metric
+
+
+def _averages_section(run: Run, types: ScoresByFactType, suffix: str) -> Section:
+    rows = macro_averages(types)
+    points = score_points(
+        ((row.name, row.main) for row in rows), lambda head: group_href(run, "head", head) if head in HEADS else ""
+    )
+    title = "Macro-averages"
+    chart = Chart("head", title, summary(title + suffix, points), charts.dots(points, title="accuracy"))
+    table = _averages_table(rows, suffix)
+    return Section("head", title, table, chart if rows else None, SWITCHES_NOTE, switched=True)
+
+
+@dataclass(frozen=True)
+class MacroAverage:
+    """The macro-averages over all fact types, or over those of one head, by metric."""
+
+    name: str
+    fact_types: int
+    scores: Mapping[str, Score]
+
+    @property
+    def main(self) -> Score | None:
+        return self.scores.get("accuracy")
+
+
+def _averages_table(rows: Sequence[MacroAverage], suffix: str) -> Table[MacroAverage]:
+    return Table(
+        name="head",
+        caption=f"Means over fact types{suffix}",
+        columns=[
+            Column("group", "Kind of place", lambda row: cells_module.text(row.name), align="head"),
+            Column("fact_types", "Fact types", lambda row: cells_module.number(row.fact_types), align="number"),
+            *_score_columns(rows),
+        ],
+        rows=rows,
+        empty=NONE_LEFT,
+    )
+
+
+@dataclass(frozen=True)
+class FactTypeKey:
+    """The fact type that a row of a table is about."""
+
+    key: str
+
+    @property
+    def name(self) -> str:
+        return FACT_TYPES[self.key].name
+
+    @property
+    def head(self) -> str:
+        return FACT_TYPES[self.key].head
+
+
+@dataclass(frozen=True)
+class FactTypeRow(FactTypeKey):
+    """One fact type's scores of a run, by metric."""
+
+    scores: Mapping[str, Score]
+
+    @property
+    def main(self) -> Score | None:
+        return self.scores.get("accuracy")
+
+    @property
+    def value(self) -> float | None:
+        return self.main.value if self.main else None
+
+
+def _fact_types_section(run: Run, types: ScoresByFactType, suffix: str, divided: bool) -> list[Section]:
+    rows = _by_head([FactTypeRow(key, scores) for key, scores in types.items()])
+    if not rows and not divided:
+        return []
+    addresses = {row.name: group_href(run, "fact_type", row.key) for row in rows}
+    points = score_points(((row.name, row.main) for row in rows), addresses.__getitem__)
+    title = "Fact types by kind of place"
+    figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "accuracy")
+    chart = Chart("fact_type", title, summary(title + suffix, points), figure) if rows else None
+    return [Section("fact_type", title, _fact_types_table(rows, suffix), chart, switched=divided)]
+
+
+def _by_head(rows: Sequence[FactTypeRow]) -> list[FactTypeRow]:
+    """Sort head by head, within a head the best first."""
+    return sorted(rows, key=lambda row: (HEADS.index(row.head), -(row.value or 0.0)))
+
+
+def _fact_types_table(rows: Sequence[FactTypeRow], suffix: str) -> Table[FactTypeRow]:
+    return Table(
+        name="fact_type",
+        caption=f"Fact types by kind of place{suffix}",
+        columns=[
+            name_column(),
+            *_score_columns(rows),
+            head_column(),
+        ],
+        rows=rows,
+        empty=NONE_LEFT,
+    )
+
+
+def _score_columns(rows: Sequence[MacroAverage] | Sequence[FactTypeRow]) -> list[Column[Any]]:
+    """Return accuracy with its interval, the number of sentences, then every other metric."""
+    others = dict.fromkeys(name for row in rows for name in row.scores if name != "accuracy")
+
+    def column(metric: str) -> Column[Any]:
+        def cell(row: MacroAverage | FactTypeRow) -> Cell:
+            return cells_module.number(row.scores[metric].value if metric in row.scores else None)
+
+        return Column(metric, PAGES.metric_label(metric), cell, align="number")
+
+    def sentences(row: MacroAverage | FactTypeRow) -> Cell:
+        return cells_module.items(row.main.n if row.main else None)
+
+    return [
+        Column("value", "Accuracy", lambda row: cells_module.of_score(row.main), align="score"),
+        *interval_columns(lambda row: row.main),
+        Column("n", "Sentences", sentences, align="number"),
+        *map(column, others),
+    ]
+
+
+def published_scores(settings: Json, scores: Sequence[Json]) -> list[Json]:
+    """Return published shares within five as accuracies: that is what counts as right in a measured run."""
+    return [{**score, "metric": "accuracy"} for score in scores if score["metric"] in ("in_top_5", "in_near_5")]
+
+
+INSTRUCTION_LABELS = {0: "0: none, the sentence alone"} | {
+    number: f"{number}: {text.format('[sentence]')}" for number, text in enumerate(INSTRUCTIONS) if number
+}
+
+
+# The fact types that a reader chose, and the macro-averages over them (methods 5.5).
+
+
+HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
+
+
+def name_column() -> Column[Any]:
+    """Return the column with the name of a row's fact type."""
+    return Column("fact_type", "Fact type", lambda row: cells_module.text(row.name), align="head")
+
+
+def head_column() -> Column[Any]:
+    """Return the column with the kind of place that a row's fact type is about."""
+    return Column("head", "Kind of place", lambda row: cells_module.text(row.head), align="kind")
+
+
+@dataclass(frozen=True)
+class ChosenFactTypes:
+    """The scores of each run's fact types; `divided` tells whether the runs can be narrowed to fewer fact types."""
+
+    runs: Mapping[int, ScoresByFactType]
+    divided: bool
+
+
+def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = False) -> ChosenFactTypes:
+    """Return the chosen fact types of runs by number. One query.
+
+    Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
+    """
+    stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
+    cells = [(_cell(score), score) for score in stored if score.dimension == CELL]
+    majors = {cell.fact_type for cell, _ in cells if cell.size == "major"}
+    if no_leaks:
+        scores = [(cell.fact_type, score) for cell, score in cells if cell.leak == "not leaky"]
+    else:
+        scores = [(score.group, score) for score in stored if score.dimension == "fact_type"]
+    by_run: dict[int, dict[str, dict[str, Score]]] = {}
+    for key, score in scores:
+        if key in FACT_TYPES and (key in majors or not major_only):
+            by_run.setdefault(score.run_id, {}).setdefault(key, {})[score.metric] = score
+    return ChosenFactTypes(by_run, bool(cells))
+
+
+class FactTypeCell(NamedTuple):
+    """The sentences of one fact type that are leaky or are not; `size` tells whether the fact type is major."""
+
+    fact_type: str
+    size: str
+    leak: str
+
+
+def _cell(score: Score) -> FactTypeCell:
+    return FactTypeCell(*split_group(score.dimension, score.group))
+
+
+def choice_suffix(major_only: bool, no_leaks: bool) -> str:
+    """Return what is put behind a title to say what was chosen."""
+    return (", major only" if major_only else "") + (", without leaky sentences" if no_leaks else "")
+
+
+def macro_averages(types: ScoresByFactType) -> list[MacroAverage]:
+    """Return the averages over all fact types, then head by head; a head without fact types is left out."""
+    groups = {"All fact types": list(types)}
+    groups |= {head: [key for key in types if FACT_TYPES[key].head == head] for head in HEADS}
+    return [_macro_average(name, [types[key] for key in keys]) for name, keys in groups.items() if keys]
+
+
+def _macro_average(name: str, types: list[Mapping[str, Score]]) -> MacroAverage:
+    metrics = dict.fromkeys(metric for scores in types for metric in scores)
+    means = {metric: _mean([scores[metric] for scores in types if metric in scores]) for metric in metrics}
+    return MacroAverage(name, len(types), means)
+
+
+def _mean(scores: list[Score]) -> Score:
+    values, numbers = (pd.Series([getattr(score, name) for score in scores]) for name in ("value", "n"))
+    figures = (None if isnan(figure) else figure for figure in mean_share(values, numbers))
+    names = ("value", "n", "low", "high", "cluster_low", "cluster_high")
+    return Score(metric=scores[0].metric, **dict(zip(names, figures, strict=True)))
+
+
+# Comparisons of models on cloze: the difficulty of fact types, and all kinds of model on the same sentences.
+
+
+ENCODERS, GENERATORS, ENCODER_DECODERS = "encoders", "generators", "encoder-decoders"
+SIDES = {"masked": ENCODERS, "causal": GENERATORS, "encoder-decoder": ENCODER_DECODERS}
+# Within five, as the paper compares the first two: in-top-5 of encoders, in-near-5 of models that write.
+WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5", ENCODER_DECODERS: "in_near_5"}
+
+
+@dataclass(frozen=True)
+class Difficulty(FactTypeKey):
+    """One fact type: for each group of models the mean share found within five, and the number of models."""
+
+    means: Mapping[str, float]
+    models: Mapping[str, int]
+
+
+def difficulty_section(
+    runs: Sequence[Run], chosen: ChosenFactTypes, suffix: str, note: str, empty: str
+) -> list[Section]:
+    """Return the paper's Figure 1; published figures stand beside the measured ones, as they are of other sentences."""
+    rows = difficulty(chosen, {run.pk: run for run in runs if run.model.kind in SIDES})
+    if not rows and not chosen.divided:
+        return []
+    points = [Point(row.name, value, group=group) for row in rows for group, value in row.means.items()]
+    title = "Difficulty of fact types"
+    figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "share found within five")
+    chart = Chart("difficulty", title, summary(title + suffix, points), figure) if rows else None
+    return [Section("difficulty", title, _difficulty_table(rows, suffix, empty), chart, note, chosen.divided)]
+
+
+def difficulty(chosen: ChosenFactTypes, runs: Mapping[int, Run]) -> list[Difficulty]:
+    """Return a row per fact type, head by head, the easiest first."""
+    values: dict[str, dict[str, list[tuple[str, float]]]] = {}
+    for run, types in ((runs[number], types) for number, types in chosen.runs.items() if number in runs):
+        for key, scores in types.items():
+            score = scores.get(WITHIN_FIVE[SIDES[run.model.kind]])
+            if score and score.value is not None:
+                values.setdefault(key, {}).setdefault(_group(run), []).append((run.model.hub_id, score.value))
+    rows = [
+        Difficulty(
+            key,
+            {group: mean(value for _, value in pairs) for group, pairs in by_group.items()},
+            {group: len({model for model, _ in pairs}) for group, pairs in by_group.items()},
+        )
+        for key, by_group in values.items()
+    ]
+    return sorted(rows, key=lambda row: (HEADS.index(row.head), -max(row.means.values())))
+
+
+def _group(run: Run) -> str:
+    side = SIDES[run.model.kind]
+    return side if run.provenance == Run.Provenance.MEASURED else f"{side}, published"
+
+
+def _difficulty_table(rows: Sequence[Difficulty], suffix: str, empty: str) -> Table[Difficulty]:
+    with_values = {group for row in rows for group in row.means}
+    groups = [group for side in WITHIN_FIVE for group in (side, f"{side}, published") if group in with_values]
+    return Table(
+        name="difficulty",
+        caption=f"Mean over models of the share found within five, by fact type{suffix}",
+        columns=[
+            name_column(),
+            *(column for group in groups for column in _group_columns(group)),
+            head_column(),
+        ],
+        rows=rows,
+        empty=empty,
+    )
+
+
+def _group_columns(group: str) -> list[Column[Difficulty]]:
+    title, metric = group.capitalize(), WITHIN_FIVE[group.partition(",")[0]].replace("_", "-")
+    name = group.replace(", ", "_")
+    return [
+        Column(name, title, lambda row: cells_module.score(row.means.get(group)), metric, align="score"),
+        Column(
+            f"{name}_models", f"{title}, models", lambda row: cells_module.number(row.models.get(group)), align="number"
+        ),
+    ]
+
+
+@dataclass(frozen=True)
+class RunOnEnds:
+    """A run's accuracy on the sentences that end in their blank, which all kinds of model can be asked."""
+
+    run: Run
+    score: Score
+
+    @property
+    def side(self) -> str:
+        return SIDES[self.run.model.kind]
+
+
+def side_by_side(runs: Sequence[Run]) -> list[Section]:
+    """Return encoders and generators on the same sentences: those that end in their blank. One query."""
+    by_pk = {run.pk: run for run in runs if run.model.kind in SIDES}
+    scores = Score.objects.filter(run__in=by_pk, dimension="blank", group="last", metric="accuracy").order_by("-value")
+    rows = [RunOnEnds(by_pk[score.run_id], score) for score in scores]
+    if not rows:
+        return []
+    points = [
+        Point(
+            *(row.run.name, row.score.value, row.score.low, row.score.high),
+            group=row.side,
+            href=row.run.get_absolute_url(),
+        )
+        for row in rows
+        if row.score.value is not None
+    ]
+    title = "Encoders and generators on the same sentences"
+    figure = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "accuracy")
+    chart = Chart("sides", title, f"Only sentences that end in their blank. {summary(title, points)}", figure)
+    return [Section("sides", title, _sides_table(rows), chart)]
+
+
+def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:
+    return Table(
+        name="sides",
+        caption="Models on the sentences that end in their blank",
+        columns=[
+            model_column(lambda row: row.run),
+            Column("side", "Kind", lambda row: cells_module.text(row.side.removesuffix("s"))),
+            Column("value", "Accuracy", lambda row: cells_module.of_score(row.score), align="score"),
+            *interval_columns(lambda row: row.score),
+            Column("n", "Sentences", lambda row: cells_module.items(row.score.n), align="number"),
+            settings_column(lambda row: row.run),
+            source_column(lambda row: row.run),
+        ],
+        rows=rows,
+    )
+
+
+PAGES = ProbePages(
+    metric_labels=METRIC_LABELS,
+    asked_by="a blank, filled with any word",
+    offers_options=False,
+    baseline_note=BASELINE_NOTE,
+    training_metrics=TRAINING_METRICS,
+    option_labels={
+        "k": "Places that count",
+        "closed": "Rank only the answers",
+        "chat": "Use the chat template",
+        "tokens": "Tokens to write",
+    },
+    choice_labels={"instruction": INSTRUCTION_LABELS},
+    hidden_dimensions=(CELL,),
+    fine_dimensions=(CELL,),
+    secondary_metrics=("in_top_1", "in_top_10", "in_near_1", "in_near_15"),
+    default_dimensions=("head",),
+    published_scores=published_scores,
+    # These figures are relative to those of the same model before its training.
+    published_metrics={"trex": "relative_accuracy_lm_pub_quiz"},
+    item_columns=ITEM_COLUMNS,
+    run_answer=run_answer,
+    model_answer=MODEL_ANSWER,
+    question_form=TYPED,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+    switches=(
+        Switch("types", "major", "All fact types", "Major only"),
+        Switch("sentences", "not-leaky", "All sentences", "Without leaky ones"),
+    ),
+)

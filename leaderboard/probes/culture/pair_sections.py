@@ -1,0 +1,330 @@
+"""Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages, predictions."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import pandas as pd
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.item_rows import Row
+from leaderboard.figures.runs import runs_beside
+from leaderboard.figures.scores import Slice
+from leaderboard.models import Run
+from leaderboard.probes.culture.places import Place, rows_in_pair, rows_in_place
+from leaderboard.probes.culture.sides import (
+    AUGMENTED,
+    ChartLine,
+    Sides,
+    both_sides,
+    comma_separated,
+    culture_names,
+    gaps_forest,
+    languages_cell,
+    legend,
+    objects_of,
+    pair_title,
+    predicate_cell,
+    run_names,
+    side_columns,
+    sides,
+    version_of,
+)
+from leaderboard.ui import cells, labels
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.columns import citation, model_column, source_column
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.breakdowns import join_group
+from probing.analysis.culture_metrics import common_predictions
+from probing.formats.dlama import natural
+
+# Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages side by side.
+
+
+MOST_GAPS = 30  # rows of a chart
+PAIR_LANGUAGE = "culture_pair_language"
+
+
+def run_sections(run: Run, place: Place | None) -> list[Section]:
+    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages.
+
+    Published figures may be of single predicates only, which makes no place to choose.
+    """
+    of_pairs, of_predicates = sides([run])
+    beside, _ = sides(runs_beside(run))
+    of_place = (
+        [predicates(place, rows_in_place(of_predicates, place))] if place else predicates_of_places(of_predicates)
+    )
+    sections = [gaps(of_pairs), *of_place, languages(rows_in_pair(beside, place))]
+    return [section for section in sections if section]
+
+
+def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
+    """Return the predicates, pairs and languages of runs beside each other."""
+    of_pairs, of_predicates = sides(runs)
+    sections = [
+        predicates(place, rows_in_place(of_predicates, place)),
+        models(rows_in_place(of_pairs, place)),
+        languages(rows_in_pair(of_pairs, place)),
+    ]
+    return [section for section in sections if section]
+
+
+def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
+    """Return the section of predicates for each pair and language, English first in each pair, with the models."""
+    groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
+    places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
+    return [section for place in places if (section := _predicates_of_models(place, rows_in_place(rows, place)))]
+
+
+def _predicates_of_models(place: Place, rows: Sequence[Sides]) -> Section | None:
+    """Return the section of predicates with a note that names the models and where their figures come from."""
+    section = predicates(place, rows, f"predicates-{place.pair}-{place.language}")
+    sources = dict.fromkeys(f"{row.run.model.title} ({citation(row.run)})" for row in rows)
+    return replace(section, note=f"Figures of {', '.join(sources)}.") if section else None
+
+
+def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
+    """Return the section with both cultures of each predicate; those of several runs stand below each other."""
+    if place is None or not rows:
+        return None
+    title = place.title
+    rows = sorted(rows, key=lambda row: natural(row.relation))
+    names = run_names(rows)
+    columns = [
+        Column("relation", "Relation", lambda row: predicate_cell(row.run.benchmark, version_of(row)), align="head"),
+        *([Column("model", "Model", lambda row: cells.text(names[row.run.pk]), align="kind")] if names else []),
+        *side_columns(rows),
+    ]
+    table = Table(name=name, caption=f"{title}: {rows[0].metric} by relation and culture", columns=columns, rows=rows)
+    better = sum((row.difference or 0) > 0 for row in rows)
+    first, where = labels.culture(rows[0].ordered[0][0]), "rows" if names else "relations"
+    summary = f"The model is better on facts about {first} in {better} of {len(rows)} {where}.{_legend(rows)}"
+    figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
+    return Section(name, title, table, Chart(name, title, summary, figure), switched=True)
+
+
+def _predicate_line(row: Sides, names: Mapping[int, str]) -> ChartLine:
+    """Return the chart's line of a predicate, or of one of several runs under it."""
+    model, cell = names.get(row.run.pk), predicate_cell(row.run.benchmark, version_of(row))
+    head, name = (cell.text, model) if model else ("", cell.text)
+    return ChartLine(row, head, name, cell.note or row.relation, cell.href)
+
+
+def gaps(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with the gap of each pair and language with its interval."""
+    if not rows:
+        return None
+    columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
+        Column("language", "Language", lambda row: languages_cell([row.language])),
+        *side_columns(rows),
+    ]
+    table = Table(name="gaps", caption=f"{rows[0].metric} by pair, language and culture", columns=columns, rows=rows)
+    title = "The gap between cultures"
+    lines = [
+        ChartLine(row, pair_title(row.pair), labels.language(row.language))
+        for row in rows
+        if row.difference is not None
+    ]
+    chart = Chart("gaps", title, _gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
+    return Section("gaps", title, table, chart)
+
+
+def _gaps_summary(rows: Sequence[Sides]) -> str:
+    """Return a sentence that describes the gaps, with the number of intervals that exclude zero."""
+    intervals = [
+        (row.gap.low, row.gap.high) for row in rows if row.gap and row.gap.low is not None and row.gap.high is not None
+    ]
+    clear = sum(low * high > 0 for low, high in intervals)
+    clear_text = f"; {clear} of {len(intervals)} intervals exclude zero" if intervals else ""
+    return f"{rows[0].metric} of the first culture minus that of the West{clear_text}.{_legend(rows)}"
+
+
+def _legend(rows: Sequence[Sides]) -> str:
+    return legend(row.run for row in rows)
+
+
+def languages(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with each model in each prompt language; None where there is only one row."""
+    if len(rows) < 2:
+        return None
+    title = "Prompt languages side by side"
+    names = run_names(rows)
+
+    def run(row: Sides) -> cells.Cell:
+        name = names.get(row.run.pk, f"run {row.run.pk}")
+        return cells.Cell(row.run.pk, name, href=row.run.get_absolute_url())
+
+    columns = [
+        Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="head"),
+        Column("language", "Language", lambda row: languages_cell([row.language])),
+        Column("run", "Run", run, align="kind"),
+        *side_columns(rows),
+        source_column(lambda row: row.run),
+    ]
+    table = Table(name="languages", caption=title, columns=columns, rows=rows)
+    lines = [
+        ChartLine(
+            row, pair_title(row.pair), comma_separated(labels.language(row.language), _source_name(row.run, names))
+        )
+        for row in rows
+    ]
+    language_names = sorted({labels.language(row.language) for row in rows})
+    summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}.{_legend(rows)}"
+    figure = both_sides(lines, culture_names(rows))
+    return Section("languages", title, table, Chart("languages", title, summary, figure))
+
+
+def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
+    """Return what tells a run apart in the chart; published figures are told apart by their kind of objects."""
+    if not run.is_published:
+        return names.get(run.pk)
+    return "published" if objects_of(run) == AUGMENTED else f"published, {objects_of(run)}"
+
+
+def models(rows: Sequence[Sides]) -> Section | None:
+    """Return the section with every run on every pair, measured and published."""
+    if not rows:
+        return None
+    title = "Models on each pair"
+    kinds = {objects_of(row.run) for row in rows}
+    columns = [
+        model_column(lambda row: row.run),
+        Column("pair", "", lambda row: cells.text(pair_title(row.pair)), shown=False),
+        Column("language", "", lambda row: cells.text(row.language), shown=False),
+        *([Column("objects", "", lambda row: cells.text(objects_of(row.run)), shown=False)] if len(kinds) > 1 else []),
+        *side_columns(rows),
+        source_column(lambda row: row.run),
+    ]
+    table = Table(
+        name="pairs",
+        caption=title,
+        columns=columns,
+        rows=sorted(rows, key=lambda row: (_same_items(row, kinds), -(row.difference or 0))),
+        heading=lambda row: _same_items(row, kinds),
+        page_size=50,
+    )
+    chart = _widest_gaps([row for row in rows if row.difference is not None])
+    return Section("pairs", title, table, chart)
+
+
+def _same_items(row: Sides, kinds: Collection[str]) -> str:
+    """Name what the rows of a group have answered: the pair, the language and, if these differ, the kind of objects."""
+    objects = f", {objects_of(row.run)} objects" if len(kinds) > 1 else ""
+    return f"{pair_title(row.pair)}, asked in {labels.language(row.language)}{objects}"
+
+
+def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
+    """Return the chart of the widest gaps under their pair and language; None where there is only one."""
+    if len(rows) < 2:
+        return None
+    widest = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
+    widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
+    number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
+    metric = labels.within(rows[0].metric)
+    summary = f"{number} between cultures, {metric} of the first minus that of the West.{_legend(widest)}"
+    return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
+
+
+def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
+    """Return lines named by the last part of the model's id, and by the run where several share that name."""
+    heads = [f"{pair_title(row.pair)}, in {labels.language(row.language)}" for row in rows]
+    short = [row.run.model.hub_id.rpartition("/")[2] for row in rows]
+    times = Counter(zip(heads, short, strict=True))
+    return [
+        ChartLine(
+            row,
+            head,
+            name if times[head, name] == 1 else comma_separated(name, _difference(row.run)),
+            row.run.model.hub_id,
+        )
+        for row, head, name in zip(rows, heads, short, strict=True)
+    ]
+
+
+def _difference(run: Run) -> str:
+    """Return what tells a run apart from others of its model."""
+    return objects_of(run) if run.is_published else run.variant
+
+
+# The predictions that a model makes most often, right and wrong (the DLAMA paper's Table 3).
+
+
+GROUP = ["culture_pair", "language", "relation", "culture"]
+STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
+NOTE = (
+    "The three most common predictions for each relation and culture, each with its share of all predictions there. "
+    "A wrong prediction comes with the culture in which it is right."
+)
+
+
+def predictions(run: Run, place: Place | None) -> Section | None:
+    """Return the section about the chosen place; None where the run has no stored items with cultures."""
+    if place is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+        return None
+    title = "Most common predictions"
+
+    def relation(row: Row) -> cells.Cell:
+        version = (row["culture_pair"], row["language"], objects_of(run), row["relation"])
+        return predicate_cell(run.benchmark, version)
+
+    group_columns = [
+        Column("pair", "", lambda row: cells.text(pair_title(row["culture_pair"])), shown=False),
+        Column("language", "", lambda row: cells.text(row["language"]), shown=False),
+        Column("relation", "Relation", relation, align="head"),
+        Column("culture", "Facts", lambda row: cells.text(row["culture"])),
+    ]
+    prediction_columns: list[Column[Row]] = [
+        Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
+        Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
+    ]
+    pair_language = (place.pair, place.language)
+    rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == pair_language]
+    table = Table(
+        name="predictions",
+        caption=title,
+        columns=[*group_columns, *prediction_columns],
+        rows=rows,
+        page_size=10,
+        export=_one_per_row(group_columns, rows),
+    )
+    return Section("predictions", title, table, note=f"{place.title}. {NOTE}")
+
+
+def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
+    """Return the table for the CSV, which has one prediction per row."""
+    columns = [
+        *group_columns,
+        Column("prediction", "Prediction", lambda row: cells.text(row["prediction_label"])),
+        Column("correct", "Right", lambda row: cells.yes_no(row["correct"])),
+        Column("share", "Share", lambda row: cells.share(row["share"])),
+        Column("right_in", "Right in", lambda row: cells.text(", ".join(sorted(row["prediction_cultures"])))),
+    ]
+    single = [prediction for row in rows for prediction in (*row["right"], *row["wrong"])]
+    return Table(name="predictions", caption="Most common predictions", columns=columns, rows=single)
+
+
+def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:
+    def remark(prediction: Row) -> str:
+        cultures = [] if prediction["correct"] else sorted(prediction["prediction_cultures"])
+        return ", ".join([f"{100 * prediction['share']:.1f} %", *cultures])
+
+    names = [(prediction["prediction_label"], remark(prediction)) for prediction in predictions]
+    return cells.several(names, lang=row["language"])
+
+
+@lru_cache(maxsize=32)
+def predicted(run: int, folder: str) -> list[Row]:
+    """Return a row for each relation and culture. It is cached, as the folder of a result never changes."""
+    row = Run.objects.get(pk=run)
+    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), STORED_COLUMNS)
+    common = common_predictions(pd.DataFrame(stored))
+    return [
+        dict(zip(GROUP, names, strict=True))
+        | {"right": records(part[part.correct]), "wrong": records(part[~part.correct])}
+        for names, part in common.groupby(GROUP, sort=False)
+    ]

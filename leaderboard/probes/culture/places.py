@@ -1,0 +1,213 @@
+"""The culture pair and the language that a reader chose."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from django.http import QueryDict
+
+from leaderboard.figures.scores import Slice
+from leaderboard.figures.standings import Standing
+from leaderboard.models import Run, Score
+from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells, charts, labels
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.dots import Dumbbell
+from leaderboard.ui.columns import interval_columns, score_cell
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.tables import Column
+from probing.analysis.breakdowns import split_group
+from probing.analysis.culture_metrics import west_last
+
+PARAMETER, EVERYTHING = "part", "all"
+BY_SIDE = "culture_pair_language_culture"
+MOST_MODELS = 40  # rows of a chart
+
+
+@dataclass(frozen=True)
+class Place:
+    """A culture pair in one language, with the slices of its two cultures, the West last."""
+
+    part: Slice
+    sides: tuple[Slice, ...] = ()
+
+    @property
+    def pair(self) -> str:
+        return split_group(self.part.dimension, self.part.group)[0]
+
+    @property
+    def language(self) -> str:
+        return split_group(self.part.dimension, self.part.group)[1]
+
+    @property
+    def title(self) -> str:
+        return f"{pair_title(self.pair)}, asked in {labels.language(self.language)}"
+
+    @property
+    def cultures(self) -> list[str]:
+        return [split_group(side.dimension, side.group)[-1] for side in self.sides]
+
+
+def settings_in_words(run: Run) -> str:
+    """Return what sets a run apart from those with the usual settings, its culture pair and language by their names."""
+    pair, language = run.settings.get("options", {}).get("pair"), run.settings.get("language")
+    if not pair:
+        return run.settings_group
+    place = f"{pair_title(pair)}, asked in {labels.language(language)}" if language else pair_title(pair)
+    return ", ".join(filter(None, [place, run.group_without(("pair", "language"))]))
+
+
+def variant_in_words(run: Run) -> str:
+    """Return what tells a run apart from others of its model, its culture pair and language by their names."""
+    return settings_in_words(run) if run.option("pair", "") else run.variant
+
+
+def places(pages: ProbePages, offered: Sequence[Slice]) -> list[Place]:
+    """Return the pairs and languages of which any run has figures, English first in each pair."""
+    if pages.split is None:
+        return []
+    parts = [part for part in offered if part.dimension == pages.split.dimension]
+    rows = [Place(part, _sides(part, offered)) for part in parts]
+    return sorted(rows, key=lambda place: (place.pair, place.language != "en", place.language))
+
+
+def _sides(part: Slice, offered: Sequence[Slice]) -> tuple[Slice, ...]:
+    sides = [side for side in offered if side.dimension == BY_SIDE and side.group.startswith(f"{part.group} ")]
+    return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
+
+
+def places_of(pages: ProbePages, runs: Collection[Run]) -> list[Place]:
+    """Return the pairs and languages of which any of these runs has figures. At most one query."""
+    if pages.split is None:
+        return []
+    metrics = {run.benchmark.main_metric for run in runs}
+    scores = Score.objects.filter(run__in=runs, metric__in=metrics, dimension=pages.split.dimension)
+    groups = scores.order_by().values_list("group", flat=True).distinct()
+    return places(pages, [Slice(pages.split.dimension, group) for group in groups])
+
+
+def chosen_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
+    """Return the place that the query string asks for, or else the first; None for all, which stand in groups."""
+    group = query.get(PARAMETER, "")
+    if group == EVERYTHING:
+        return None
+    return next((place for place in offered if place.part.group == group), next(iter(offered), None))
+
+
+def one_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
+    """Return the place that the query string asks for, or else the first, on a page that never shows all of them."""
+    return chosen_place(query, offered) or next(iter(offered), None)
+
+
+def rows_in_place(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+    """Return the rows of a pair in one language; all of them where no place is chosen."""
+    return [row for row in rows if place is None or (row.pair, row.language) == (place.pair, place.language)]
+
+
+def rows_in_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
+    """Return the rows of the pair of a place, in all languages; all of them where no place is chosen."""
+    return [row for row in rows if place is None or row.pair == place.pair]
+
+
+def switches(
+    query: QueryDict, offered: Sequence[Place], chosen: Place | None, *, everything: str = ""
+) -> list[list[PageLink]]:
+    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place.
+
+    `everything`: the title of one more link, the last, that leads to all pairs; none without it.
+    """
+    if len(offered) < 2:
+        return []
+    pairs = list(dict.fromkeys(place.pair for place in offered))
+    by_pair = [_link(query, pair_title(pair), _in_pair(offered, pair, chosen), chosen, pair) for pair in pairs]
+    if everything:
+        by_pair.append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
+    languages = [place for place in offered if chosen and place.pair == chosen.pair]
+    by_language = [_link(query, labels.language(place.language), place, chosen, place.pair) for place in languages]
+    return [by_pair, by_language]
+
+
+def _in_pair(offered: Sequence[Place], pair: str, chosen: Place | None) -> Place:
+    """Return the place of a pair in the language that is chosen already, or else in its first language."""
+    of_pair = [place for place in offered if place.pair == pair]
+    return next((place for place in of_pair if chosen and place.language == chosen.language), of_pair[0])
+
+
+def _link(query: QueryDict, title: str, to: Place, chosen: Place | None, pair: str) -> PageLink:
+    is_pair = title == pair_title(pair)
+    current = chosen is not None and (chosen.pair == pair if is_pair else chosen == to)
+    return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
+
+
+def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
+    if place is None or len(place.sides) < 2:
+        return []
+    first, second = map(labels.culture, place.cultures)
+    return [
+        *_side_columns("first", place.cultures[0], place.sides[0], title),
+        *_side_columns("second", place.cultures[1], place.sides[1], title),
+        Column(
+            "gap",
+            "Gap",
+            lambda row: _gap_cell(row, place),
+            f"{title} on facts about {first} minus that on facts about {second}.",
+            align="number",
+        ),
+        *interval_columns(lambda row: row.score(GAP, place.part), "gap"),
+    ]
+
+
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Standing]]:
+    return [
+        Column(
+            name,
+            culture,
+            lambda row: score_cell(row.run, row.score(row.metric, side)),
+            f"{title} on facts about {labels.culture(culture)}.",
+            align="score",
+        ),
+        *interval_columns(lambda row: row.score(row.metric, side), name),
+    ]
+
+
+def _gap_cell(row: Standing, place: Place) -> cells.Cell:
+    """Show the gap with its interval, which published figures lack."""
+    stored = row.score(GAP, place.part)
+    low, high = (stored.low, stored.high) if stored else (None, None)
+    return cells.signed(gap(row, place), low=low, high=high)
+
+
+def gap(row: Standing, place: Place) -> float | None:
+    """Return the main metric of the first culture minus that of the second."""
+    first, second = (_value(row.score(row.metric, side)) for side in place.sides)
+    return None if first is None or second is None else first - second
+
+
+def _value(score: Score | None) -> float | None:
+    return score.value if score else None
+
+
+def gaps_chart(place: Place | None, rows: Sequence[Standing], title: str) -> Chart | None:
+    """Return a dumbbell for each model, the widest gap in favour of the first culture on top."""
+    if place is None or len(place.sides) < 2:
+        return None
+    with_gap = [(row, difference) for row in rows if (difference := gap(row, place)) is not None]
+    if not with_gap:
+        return None
+    shown = sorted(with_gap, key=lambda pair: -abs(pair[1]))[:MOST_MODELS]
+    shown.sort(key=lambda pair: -pair[1])
+    ends = [_dumbbell(row, place) for row, _ in shown]
+    first, second = place.cultures
+    better = sum(difference > 0 for _, difference in shown)
+    number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
+    ours, theirs = map(labels.culture, place.cultures)
+    summary = f"{place.title}: {number} more of the facts about {ours} than of those about {theirs}."
+    summary += legend(row.run for row, _ in shown)
+    return Chart("scatter", f"{first} and {second}", summary, charts.dumbbells(ends, (first, second), title))
+
+
+def _dumbbell(row: Standing, place: Place) -> Dumbbell:
+    first, second = (_value(row.score(row.metric, side)) or 0.0 for side in place.sides)
+    name = row.run.model.hub_id.removeprefix("published/")
+    return Dumbbell(name, first, second, row.run.is_published, row.run.get_absolute_url())

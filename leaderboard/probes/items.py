@@ -1,0 +1,283 @@
+"""A run's items: the columns in which they are listed, and what the page of a question shows of the run's answer."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import exp
+from typing import Any, NamedTuple
+
+from django.urls import reverse
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.item_rows import Row
+from leaderboard.models import Run
+from leaderboard.probes.wording import Names, Sentences, group_title, relation_names, row_key
+from leaderboard.ui import cells
+from leaderboard.ui import labels as labels_module
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.tables import Column, Table
+from probing.benchmark import ROW_KEY, Item, Relation
+from probing.probes.choices import OTHER_BLANK
+from probing.template import Prompt, prompt
+
+ColumnValues = Mapping[str, set[Any]]  # the least and the greatest value of each stored column (`item_rows.ends`)
+# The CSV has the labels of answer and prediction under these names, not their numbers in the answer space.
+LABELS = {"answer_label": "answer", "prediction_label": "prediction"}
+# Tags that a page shows only where rows differ in them.
+TAGS = ("culture_pair", "culture", "language", "template")
+PLACE = ("culture_pair", "culture", "language", "relation", "template", "index")
+TITLES = {
+    "statement": "Sentence",
+    "answer_label": "Right answer",
+    "prediction_label": "Model's answer",
+    "correct": "Right",
+    "rank": "Rank of answer",
+    "index": "Number of question",
+}
+GROUPS = ("culture_pair", "language", "relation", "fact_type")  # pages call them by their titles, CSV by their names
+COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
+# Columns that no table of facts repeats, because the page says them above it.
+PLACE_COLUMNS = ("relation", "template", "index")
+SHARE_HELP = "Softmax of the scores over the options."
+HELP = {"margin": "Log-probability of the answer minus that of the best wrong option."}
+
+
+@dataclass(frozen=True)
+class ItemColumns:
+    """The columns in which one probe's items are listed.
+
+    `names`: the columns that a page shows before the item's tags and place, in this order, where they are stored and
+    not empty throughout. `titles` and `note` say what the columns mean and what counts as right, given the run and the
+    stored columns. `yes_no`: columns by which items can be filtered with yes or no, with their labels.
+    `file_only`: columns with a value for every option or word, which only the Parquet file has. `brief`: the columns
+    that narrow screens show of each item; the others are folded there.
+    """
+
+    names: Collection[str] = ("subject", "answer_label", "prediction_label", "correct", "rank", "margin")
+    titles: Callable[[Run, ColumnValues], Mapping[str, str]] = lambda run, values: {}
+    help: Mapping[str, str] = field(default_factory=dict)
+    note: Callable[[Run, ColumnValues], str] = lambda run, values: ""
+    yes_no: Mapping[str, str] = field(default_factory=dict)
+    file_only: Collection[str] = ("scores", "exact", "generic")
+    brief: Collection[str] = ("subject", "answer_label", "prediction_label")
+
+    def listed(self, columns: Iterable[str]) -> list[str]:
+        """Return those of the stored columns that tables have."""
+        return [name for name in columns if name not in self.file_only]
+
+    def build(
+        self, run: Run, values: ColumnValues, everything: bool = False, sentences: Sentences | None = None
+    ) -> list[Column[Row]]:
+        """Return all columns; a page hides the less informative ones unless `everything` is set.
+
+        With `sentences`, the questions of the rows, a page shows these in place of their subjects; they say what the
+        statement and the numbers of wording and question would.
+        """
+        first = self._first(values)
+        if sentences:
+            first = [name for name in first if name not in ("statement", *COUNTED)]
+        named = {"subject": "Question"} if sentences else {}
+        titles, names = TITLES | named | dict(self.titles(run, values)), relation_names(run)
+        columns = [
+            self._column(run, name, titles, values[name], names, on_page=everything or name in first)
+            for name in self.exported(values)
+        ]
+        return [_with_sentence(column, sentences or {}) if column.name == "subject" else column for column in columns]
+
+    def exported(self, values: ColumnValues) -> list[str]:
+        """Return the stored names of all columns, in their order."""
+        first = self._first(values)
+        return [*first, *(name for name in self.listed(values) if name not in (*first, *LABELS.values()))]
+
+    def on_page(self, run: Run, values: ColumnValues, everything: bool = False) -> list[str]:
+        """Return the stored names of the columns that a page needs for its cells, their links and their colours."""
+        shown = self.exported(values) if everything else self._first(values)
+        needed = [*shown, *ROW_KEY, "language", run.benchmark.correctness.column]
+        return [name for name in dict.fromkeys(needed) if name in values]
+
+    def _first(self, values: ColumnValues) -> list[str]:
+        """Return the stored names of the columns that a page shows first."""
+        return [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
+
+    def _column(
+        self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], relations: Names, *, on_page: bool
+    ) -> Column[Row]:
+        def cell(row: Row) -> Cell:
+            value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
+            if name in COUNTED and isinstance(row[name], int):
+                value = replace(value, text=str(row[name] + 1))
+            elif name in GROUPS and isinstance(row[name], str):
+                value = replace(value, text=group_title(name, row[name], relations))
+            return replace(value, href=item_url(run, row)) if name == "subject" else value
+
+        title, note = titles.get(name) or labels_module.dimension(name), self.help.get(name) or HELP.get(name, "")
+        name_in_csv, align = LABELS.get(name, name), _align(name, values)
+        return Column(name_in_csv, title, cell, note, align=align, shown=on_page, folded=name not in self.brief)
+
+
+def _with_sentence(column: Column[Row], sentences: Sentences) -> Column[Row]:
+    """Return the column of subjects with the question of each row in place of its subject, where there is one."""
+
+    def cell(row: Row) -> Cell:
+        subject = column.cell(row)
+        return replace(subject, text=sentences.get(row_key(row), subject.text))
+
+    return replace(column, cell=cell)
+
+
+def right_or_wrong(run: Run) -> Callable[[Row], str]:
+    """Return the function that gives the band of a row: "right", "wrong", or none where the answer does not count."""
+    column = run.benchmark.correctness.column
+
+    def band(row: Row) -> str:
+        right = row.get(column)
+        return "" if right is None else "right" if right else "wrong"
+
+    return band
+
+
+def exported_value(value: Any) -> cells.Raw:
+    """Return what CSV has of a stored value: that of its cell, without making the texts that only a page needs."""
+    if type(value) in (str, int, float):
+        plain: cells.Raw = value
+        return plain
+    if isinstance(value, list):
+        return "; ".join([str(exported_value(member)) for member in value])
+    return cells.stored(value).value
+
+
+def item_url(run: Run, row: Row) -> str:
+    """Return the address of the page of an item's question, with what the run answered to this wording."""
+    page = reverse("question", args=[run.benchmark.name, f"{row['relation']}-{row['index']}"])
+    return f"{page}?run={run.pk}&wording={row['template'] + 1}"
+
+
+def _tells(name: str, values: set[Any]) -> bool:
+    return len(values) > 1 if name in TAGS else not values <= {None, ""}
+
+
+def _is_text(name: str) -> bool:
+    """Tell whether a column is in the language in which the item is asked."""
+    return name in ("subject", "statement") or name.endswith("_label")
+
+
+def _align(name: str, values: set[Any]) -> str:
+    """Return the alignment; short columns have none, so that two of them fit into a line on a phone."""
+    if name == "subject":
+        return "head"
+    if values & {True, False} and all(isinstance(value, bool | None) for value in values):
+        return ""
+    if any(isinstance(value, int | float) for value in values):
+        return "number"
+    return "" if name in TAGS else "wide"
+
+
+class ItemRow(NamedTuple):
+    """A row of a run's items, with the relation and the item of the benchmark that it belongs to."""
+
+    run: Run
+    row: Row
+    relation: Relation
+    item: Item
+
+
+class RunAnswer(NamedTuple):
+    """What the page of a question shows of a run's answer: a template of that part, its context, and its tables."""
+
+    template: str
+    context: dict[str, Any]
+    tables: Sequence[Table[Any]]
+
+
+class ScoredOption(NamedTuple):
+    """An option of the answer space. `share` is its probability, given that exactly one of the options is right."""
+
+    label: str
+    score: float
+    share: float
+    right: bool
+    chosen: bool
+
+
+def answer_among_options(item: ItemRow) -> RunAnswer:
+    """Return the answer to an item whose options were scored, with the item's own template as the sentence."""
+    return answer_in_template(item, item.relation.template_of(item.item, item.row["template"]))
+
+
+def answer_in_template(item: ItemRow, template: str) -> RunAnswer:
+    """Return the answer to an item whose options were scored in a template."""
+    row = item.row
+    labels = item.relation.options_of(item.item)
+    text = prompt(template, row["subject"], item.relation.verbatim)
+    context = {
+        "row": row,
+        "shown": _text_before(text, row),
+        "statement": _three_pieces(text, labels[row["answer"]]),
+        "chosen": _three_pieces(text, row["prediction_label"]),
+    }
+    options = _scored_options(labels, row)
+    return RunAnswer("parts/answer_among_options.html", context, [_options_table(options, row.get("language", ""))])
+
+
+def _text_before(text: Prompt, row: Row) -> str:
+    """Return what stood before the item's own sentence in the model's input, such as demonstrations."""
+    statement, own_sentence = str(row["statement"]), text.fill(row["prediction_label"], OTHER_BLANK).text
+    return statement[: len(statement) - len(own_sentence)]
+
+
+def _three_pieces(text: Prompt, option: str) -> tuple[str, str, str]:
+    """Return the sentence before the option, the option, and the sentence after it."""
+    filled = text.fill(option, OTHER_BLANK)
+    return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
+
+
+def _scored_options(labels: Sequence[str], row: Row) -> list[ScoredOption]:
+    """Return the options, the best first."""
+    shares = shares_of(row["scores"])
+    options = [
+        ScoredOption(label, score, share, number in row["answers"], number == row["prediction"])
+        for number, (label, score, share) in enumerate(zip(labels, row["scores"], shares, strict=True))
+    ]
+    return sorted(options, key=lambda option: -option.score)
+
+
+def shares_of(scores: Sequence[float]) -> list[float]:
+    """Return the probability of each option, given that exactly one of them is right."""
+    best = max(scores)
+    weights = [exp(score - best) for score in scores]
+    total = sum(weights)
+    return [weight / total for weight in weights]
+
+
+def _options_table(options: list[ScoredOption], lang: str) -> Table[ScoredOption]:
+    return Table(
+        name="options",
+        caption="Options, the best first",
+        columns=[
+            Column("option", "Option", lambda option: cells.text(option.label, lang=lang), align="head"),
+            Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
+            Column("share", "Share", lambda option: cells.share(option.share), SHARE_HELP, align="score"),
+            Column("right", "Right", lambda option: cells.yes_no(option.right)),
+            Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
+        ],
+        rows=options,
+        band=lambda option: "right" if option.right else "wrong" if option.chosen else "",
+    )
+
+
+StoredFact = tuple[str, cells.Cell]
+
+
+def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> Table[StoredFact]:
+    """Return everything stored of an item that is not shown above the table, named as in the list of items."""
+    values = item_rows.ends(item.run)
+    facts = [(column, column.cell(item.row)) for column in columns.build(item.run, values) if column.name not in above]
+    return Table(
+        name="facts",
+        caption="Further details",
+        columns=[
+            Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
+            Column("stored", "Value", lambda fact: fact[1]),
+        ],
+        rows=[(column.title, cell) for column, cell in facts if cell.value not in (None, "", item.row["subject"])],
+        sortable=False,
+    )

@@ -1,0 +1,175 @@
+"""The pages of multiple choice: domains, hardest relations and difficulty, with a dot for each model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT, DifficultyClass, difficulty_classes
+from leaderboard.figures.questions import EASIEST, HARDEST
+from leaderboard.figures.scores import DOMAIN, RELATION, DotScore, StripScores, group_url
+from leaderboard.models import Benchmark
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import Names, group_title, relation_name
+from leaderboard.ui import cells, charts, labels
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.models_in_rows import ModelDot, Strip
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import Column, Table
+from probing.benchmark import Relation
+
+# Charts of all models on a multiple-choice benchmark: domains, hardest relations, difficulty of questions.
+
+
+HARDEST_SHOWN = 10  # relations
+SELECTION = "With many models, some of them are drawn, from the best to the worst in even steps."
+GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
+EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
+MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
+
+
+@dataclass(frozen=True)
+class GroupRow:
+    """A domain or a relation with the scores of the drawn models, the lowest first."""
+
+    name: str
+    title: str
+    href: str
+    scores: Sequence[DotScore]
+    chance: float | None
+
+    @property
+    def median(self) -> float:
+        return median(score.value for score in self.scores)
+
+
+def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: StripScores) -> list[Section]:
+    """Return the sections of a benchmark; those without any figure are left out."""
+    names = {relation.label: relation_name(relation) for relation in relations}
+    domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
+    hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
+    return [
+        *_strips_section("domains", "By domain", "Accuracy by domain", domains, SELECTION),
+        *_strips_section(
+            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{SELECTION} {GUESSED}"
+        ),
+        *_difficulty_section(benchmark),
+    ]
+
+
+def _rows(benchmark: Benchmark, strips: StripScores, dimension: str, names: Names) -> list[GroupRow]:
+    """Return the groups of a dimension."""
+    return [
+        GroupRow(
+            part.group,
+            group_title(dimension, part.group, names),
+            group_url(benchmark, dimension, part.group) if part.group in names else "",
+            scores,
+            strips.chance.get(part),
+        )
+        for part, scores in strips.models.items()
+        if part.dimension == dimension
+    ]
+
+
+def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str) -> list[Section]:
+    """Return a row per group with a dot per model; nothing where there is one group only, as it has all items."""
+    if len(rows) < 2:
+        return []
+    strips = [Strip(row.title, [_dot(score) for score in row.scores], row.median, row.chance) for row in rows]
+    ends = min(rows, key=lambda row: row.median), max(rows, key=lambda row: row.median)
+    low, high = (f"{row.median:.3f} ({row.title})" for row in ends)
+    models = len({score.run.pk for row in rows for score in row.scores})
+    words = f"{caption}, {models} {'model' if models == 1 else 'models'}: medians from {low} to {high}."
+    figure = charts.strips(strips, "accuracy")
+    return [Section(name, title, _groups_table(name, caption, rows), Chart(name, caption, words, figure), note)]
+
+
+def _dot(score: DotScore) -> ModelDot:
+    run = score.run
+    return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url())
+
+
+def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[GroupRow]:
+    """Return the table of the groups; its CSV has every dot of the chart, in a column for each run."""
+    return Table(
+        name=name,
+        caption=f"{caption}, over models",
+        columns=[
+            Column("group", "Group", _group_cell, align="head"),
+            Column(
+                "median", "Median", lambda row: cells.score(row.median, chance=row.chance), MEDIAN_HELP, align="score"
+            ),
+            Column("lowest", "Lowest", lambda row: cells.number(row.scores[0].value), align="number"),
+            Column("highest", "Highest", lambda row: cells.number(row.scores[-1].value), align="number"),
+            Column("best", "Best model", lambda row: _model_cell(row.scores[-1])),
+            Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
+            *map(_run_column, sorted({score.run.pk for row in rows for score in row.scores})),
+        ],
+        rows=rows,
+    )
+
+
+def _group_cell(row: GroupRow) -> cells.Cell:
+    return cells.Cell(row.name, row.title, row.href)
+
+
+def _model_cell(score: DotScore) -> cells.Cell:
+    return cells.text(score.run.model.hub_id, score.run.get_absolute_url())
+
+
+def _run_column(run: int) -> Column[GroupRow]:
+    """Return the column of the CSV with the scores of one of the drawn models, by the number of its run."""
+
+    def cell(row: GroupRow) -> cells.Cell:
+        return cells.number(next((score.value for score in row.scores if score.run.pk == run), None))
+
+    return Column(f"run_{run}", "", cell, shown=False)
+
+
+def _difficulty_section(benchmark: Benchmark) -> list[Section]:
+    """Return how many questions have which share of right answers; nothing before any model was measured."""
+    classes = difficulty_classes(benchmark)
+    if not classes:
+        return []
+    total = sum(part.questions for part in classes)
+    none, every = classes[NONE_RIGHT].questions, classes[ALL_RIGHT].questions
+    words = (
+        f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
+        f"and every answer to {every:,} ({100 * every / total:.0f} %)."
+    )
+    title = "Difficulty of questions"
+    figure = charts.histogram(
+        {part.name: part.questions for part in classes}, "share of right answers, in steps of 10 %", "questions"
+    )
+    table = Table(
+        name="difficulty",
+        caption="Questions by their share of right answers",
+        columns=[
+            Column("share", "Right answers", lambda part: _class_cell(benchmark, part), align="head"),
+            Column("questions", "Questions", lambda part: cells.number(part.questions), align="number"),
+            Column("of", "Share", lambda part: cells.share(part.questions / total), align="score"),
+        ],
+        rows=classes,
+        sortable=False,
+    )
+    return [Section("difficulty", title, table, Chart("difficulty", title, words, figure), EVERY_ANSWER)]
+
+
+def _class_cell(benchmark: Benchmark, part: DifficultyClass) -> cells.Cell:
+    """Name a class; the two outermost lead to the questions in the order that begins with them."""
+    order = {NONE_RIGHT: HARDEST, ALL_RIGHT: EASIEST}.get(part.number) if part.questions else None
+    href = f"{reverse('questions', args=[benchmark.slug])}?{urlencode({'order': order})}" if order else ""
+    return cells.text(labels.sentence(part.in_words), href)
+
+
+# The pages of multiple choice, whose rows are what the defaults of `ProbePages` show.
+
+
+PAGES = ProbePages(
+    asked_by="multiple choice",
+    strip_sections=strip_sections,
+    option_labels={"few_shot": "Examples before each item", "chat": "Use the chat template"},
+)

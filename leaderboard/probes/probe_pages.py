@@ -1,0 +1,168 @@
+"""`ProbePages`, which holds everything on the pages that depends on the probe; each probe declares one."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from django.http import QueryDict
+
+from leaderboard.figures.comparisons import ModelAnswer
+from leaderboard.figures.scores import Slice, StripScores
+from leaderboard.figures.standings import Standing
+from leaderboard.models import Benchmark
+from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
+from leaderboard.probes.wording import CHOICE, QuestionForm, group_title
+from leaderboard.ui import cells, labels
+from leaderboard.ui.columns import interval_columns, score_cell
+from leaderboard.ui.sections import Section, Switch
+from leaderboard.ui.tables import Column
+from probing.benchmark import Relation
+
+Json = Mapping[str, Any]
+MULTIPLE_CHOICE_COLUMNS = ItemColumns()
+PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("prediction_label") or ""))
+
+
+class CountColumn(NamedTuple):
+    """The leaderboard's column with the number of items that count, for a probe where it depends on the model."""
+
+    title: str
+    help: str
+
+
+class Split(NamedTuple):
+    """The dimension whose groups share no column of the overview, and the options of a run that choose one of them."""
+
+    dimension: str
+    options: Sequence[str]
+
+
+def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
+    """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
+    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
+    name = labels.group_column(part.dimension, part.group)
+
+    def cell(row: Standing) -> cells.Cell:
+        return score_cell(row.run, row.score(metric, part))
+
+    return [
+        Column(name, labels.sentence(group), cell, f"{dimension}: {group}", align="score"),
+        *interval_columns(lambda row: row.score(metric, part), name),
+    ]
+
+
+def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
+    """Return the dimension and the group of a relation's scores, given what an address calls it."""
+    return "relation", relation.label if relation else name
+
+
+@dataclass(frozen=True)
+class ProbePages:
+    """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
+
+    The main metric and what counts as correct belong to the probe itself (`probing.probes`).
+
+    Labels: `metric_labels` maps metrics of this probe to their titles, `option_labels` its options, and
+    `choice_labels` the values of an option that have no name of their own.
+    Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
+    `fine_dimensions` have too many groups to be columns of the leaderboard.
+    Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
+    columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
+    the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
+    the number of items.
+    Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
+    Groups of items: `split` tells which of them share no column of the overview and no list of standings.
+    Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
+    choose from; `baseline_note` says what baselines do where there are none; `training_metrics` tell what is left of
+    a model's accuracy after further training, so that they belong to a section on training and to no list of models.
+    Published figures: `published_scores` makes further scores of a published run under the names of measured ones, so
+    that pages show both in the same way, given its settings and its scores. `published_metrics` maps the slug of a
+    benchmark to the metric of its published figures, where these are not in the probe's main metric.
+    Relations: `relation_slice` names the scores that the page of a relation shows.
+    Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
+    run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
+    Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
+    take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
+    before that the group of items that the reader chose, a `culture.places.Place`. `strip_sections` are those of a
+    benchmark whose charts have a dot for each of the models that the strips of relations show.
+    """
+
+    metric_labels: Mapping[str, str] = field(default_factory=dict)
+    option_labels: Mapping[str, str] = field(default_factory=dict)
+    choice_labels: Mapping[str, Mapping[Any, str]] = field(default_factory=dict)
+    hidden_dimensions: Collection[str] = ()
+    fine_dimensions: Collection[str] = ()
+
+    secondary_metrics: Sequence[str] = ()
+    default_dimensions: Sequence[str] = ()
+    slice_metrics: Sequence[str] = ()
+    slice_columns: Callable[[Slice, str], list[Column[Standing]]] = slice_columns
+    related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
+    count_column: CountColumn | None = None
+    topic: str = "Facts"
+    split: Split | None = None
+    asked_by: str = ""
+    offers_options: bool = True
+    baseline_note: str = ""
+    training_metrics: Collection[str] = ()
+    published_scores: Callable[[Json, Sequence[Json]], Iterable[Json]] = lambda settings, scores: ()
+    published_metrics: Mapping[str, str] = field(default_factory=dict)
+
+    relation_slice: Callable[[Relation | None, str], tuple[str, str]] = relation_slice
+
+    item_columns: ItemColumns = MULTIPLE_CHOICE_COLUMNS
+    run_answer: Callable[[ItemRow], RunAnswer] = answer_among_options
+    model_answer: ModelAnswer = PREDICTION
+    question_form: QuestionForm = CHOICE
+
+    run_sections: Callable[..., list[Section]] = lambda run, *switches: []
+    benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
+    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
+    comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
+    switches: Sequence[Switch] = ()
+
+    def main_metric(self, benchmark: Benchmark) -> str:
+        """Return the metric that the benchmark's models are ranked by.
+
+        It is the probe's, except on a benchmark of which only published figures in another metric are on this site.
+        """
+        published = "" if benchmark.path else self.published_metrics.get(benchmark.slug, "")
+        return published or benchmark.main_metric
+
+    def ranking_metric(self, benchmark: Benchmark) -> str:
+        """Return the metric of the benchmark's standings, which is never relative to a model before its training."""
+        main = self.main_metric(benchmark)
+        return benchmark.main_metric if main in self.training_metrics else main
+
+    def metrics_beside(self, benchmark: Benchmark) -> list[str]:
+        """Return the metrics that stand beside the main one on the benchmark's leaderboard."""
+        main = self.ranking_metric(benchmark)
+        return [metric for metric in self.secondary_metrics if metric != main]
+
+    def metric_label(self, metric: str) -> str:
+        """Return the title of a metric."""
+        return self.metric_labels.get(metric) or labels.metric(metric)
+
+    def option_label(self, option: str) -> str:
+        """Return the title of one of the probe's options, or of a setting."""
+        return self.option_labels.get(option) or labels.setting(option)
+
+    def choice_label(self, option: str, value: Any) -> str:
+        """Return the title of a value of an option."""
+        return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
+
+    def choices(self, query: QueryDict, place: object = None) -> list[Any]:
+        """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""
+        return [*self.chosen_group(place), *self.switched_on(query)]
+
+    def chosen_group(self, place: object = None) -> list[Any]:
+        """Return the chosen place as the list of arguments that sections take, empty without a split."""
+        return [place] if self.split else []
+
+    def switched_on(self, query: QueryDict) -> list[bool]:
+        """Return for each switch whether the query string turns it on."""
+        return [switch.on(query) for switch in self.switches]
+
+    def chosen_slices(self, chosen: Sequence[Slice], slices: Sequence[Slice]) -> list[Slice]:
+        """Return the chosen slices with those that belong beside them."""
+        return list(dict.fromkeys(part for name in chosen for part in self.related_slices(name, slices)))

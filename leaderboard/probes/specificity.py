@@ -1,0 +1,450 @@
+"""The pages of specificity (methods 2): promptings side by side, factors, and how similar models are."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from leaderboard.figures.runs import finished_runs, runs_beside
+from leaderboard.figures.scores import figures
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
+from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
+from leaderboard.probes.probe_pages import CountColumn, ProbePages
+from leaderboard.probes.wording import FINER, group_title, relation_names
+from leaderboard.ui import cells, charts
+from leaderboard.ui.cells import figure
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.columns import interval_columns, model_column, source_column
+from leaderboard.ui.sections import Section
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.breakdowns import ALL
+from probing.analysis.specificity_metrics import NO_PREFERENCE
+from probing.statements.prompting import PROMPTINGS
+
+# The sections of a run of specificity: its promptings side by side, and its factors (methods 2).
+
+
+FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
+
+
+# What prompting changes in the specificity of models, and how similar models are (methods 2).
+
+
+CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
+
+
+# The pages of specificity: what they are made of, and the page of a pair (methods 2).
+
+
+METRIC_LABELS = {
+    **FACTORS,
+    "acc_at_10_either": "Acc@10, either answer",
+    "acc_at_10_fine": "Acc@10, fine answer",
+    CHANGE: "Change of Acc@10, fine answer",
+    "specificity_all_pairs": "Specificity, all pairs",
+    "specificity_whole_clause": "Specificity, whole clause",
+}
+AT_THE_BLANK = "Log-probability at the blank. Empty where the answer is not a single token of the model's vocabulary."
+ITEM_NOTE = (
+    "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
+    "the pairs that have a yes or no there: both answers are single tokens of the model's vocabulary. "
+    "Specific, all pairs: the whole answers are compared, whatever their length."
+)
+ITEM_TITLES = {
+    "answer_label": "Finer",
+    "coarse_label": "Coarser",
+    "correct": "Specific, all pairs",
+    "fine_log_prob": "log P, finer",
+    "coarse_log_prob": "log P, coarser",
+}
+
+
+def run_sections(run: Run) -> list[Section]:
+    """Return the sections with the run beside other runs of its model, and with its factors."""
+    runs = by_prompting_order(runs_beside(run))
+    scores = figures(runs)
+    return [by_prompting(run, runs, scores), by_factor(run, scores[run.pk])]
+
+
+def benchmark_sections(benchmark: Benchmark) -> list[Section]:
+    """Return the sections on what prompting changes and on how similar models are."""
+    finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
+    runs = by_prompting_order(finished)
+    scores = figures(runs)
+    prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
+    sections = [changes(runs, scores), *promptings_section(prompted, comparable_settings, FACTORS), alike(runs, scores)]
+    return [section for section in sections if section]
+
+
+def run_answer(item: ItemRow) -> RunAnswer:
+    """Return the answer to a pair; a cascade has a template of its own."""
+    if item.row["prompting"] == "cascade":
+        return answer_in_template(item, item.relation.cascades[item.row["template"]])
+    return answer_among_options(item)
+
+
+FACTORS_NOTE = (
+    "Specificity: the share of pairs in which the model prefers the finer answer. "
+    "Naturalness: the same share when the subject is hidden. "
+    "Relatedness: the share of pairs in which the finer answer is closer to the subject."
+)
+
+
+class RelationLine(NamedTuple):
+    """A relation, or the mean over relations, with a score per column."""
+
+    group: str
+    scores: Mapping[str, Score]
+
+
+class RelationLabel(NamedTuple):
+    """What pages call a relation, or the mean over relations: in words, and in the hover of a point with its id."""
+
+    group: str
+    title: str
+    hover: str
+    href: str
+
+    @classmethod
+    def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
+        if group == MEAN:
+            return cls(group, "mean", "mean", run.get_absolute_url())
+        title = group_title("relation", group, relations)
+        return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
+
+
+ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
+
+
+def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
+    """Return the relations in stored order, then their mean."""
+    relations = dict.fromkeys(
+        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
+    )
+    return [*relations, MEAN]
+
+
+def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
+    """Return the section with specificity by relation, one column per run of the run's model."""
+    titles = distinct_labels({run.pk: label_of(run) for run in runs})
+    columns = {title: scores[pk] for pk, title in titles.items()}
+
+    def line(group: str) -> RelationLine:
+        key = ("specificity", group)
+        return RelationLine(group, {title: by_group[key] for title, by_group in columns.items() if key in by_group})
+
+    lines = [line(group) for group in _groups(list(columns.values()))]
+    return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
+
+
+def by_factor(run: Run, scores: ScoresByGroup) -> Section:
+    """Return the section with specificity, naturalness and relatedness by relation."""
+    titles = {metric: title for metric, title in FACTORS.items() if (metric, MEAN) in scores}
+    lines = [
+        RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
+        for group in _groups([scores])
+    ]
+    return _section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
+
+
+def _section(
+    run: Run, name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
+) -> Section:
+    """Return a section with a column and a series of dots for each of the titles."""
+    relations = relation_names(run)
+    groups = [RelationLabel.of(run, relations, line.group) for line in lines]
+    by_group = {label.group: label for label in groups}
+
+    def relation(line: RelationLine) -> cells.Cell:
+        label = by_group[line.group]
+        return titled_cell(_group_name(line.group), label.title, label.href)
+
+    columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
+    for key, heading in titles.items():
+        columns += _score_columns(key, heading)
+    series = {
+        heading: [_point(by_group[line.group], line.scores[key]) for line in lines if key in line.scores]
+        for key, heading in titles.items()
+    }
+    table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
+    summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
+    figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
+    return Section(name, title, table, Chart(name, title, f"Means: {summary}.", figure), note)
+
+
+def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
+    def score(line: RelationLine) -> Score | None:
+        return line.scores.get(key)
+
+    return [
+        Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
+        *interval_columns(score, key),
+        Column(f"{key}_n", "Pairs", lambda line: cells.items(getattr(score(line), "n", None)), align="number"),
+    ]
+
+
+def _group_name(group: str) -> str:
+    return "mean" if group == MEAN else group
+
+
+def _point(label: RelationLabel, score: Score) -> Point:
+    value = np.nan if score.value is None else score.value
+    return Point(label.hover, value, score.low, score.high, href=label.href)
+
+
+def _mean(points: Sequence[Point]) -> str:
+    value = next((point.value for point in points if point.label == "mean"), np.nan)
+    return "not measured" if np.isnan(value) else f"{value:.3f}"
+
+
+# Promptings side by side on the page of a benchmark: specificity, naturalness and relatedness (S-TEST, Table 9).
+
+
+NOTE = (
+    "Means over relations. The runs of a model differ in nothing but the prompting. Naturalness is the same share with "
+    "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever "
+    "the subject."
+)
+
+
+@dataclass(frozen=True)
+class PromptedRun:
+    """A run with its scores over all relations by metric; `prompting` says in words how it was asked."""
+
+    run: Run
+    prompting: str
+    scores: Mapping[str, Score]
+
+    @classmethod
+    def of(cls, run: Run, prompting: str, scores: Mapping[tuple[str, str], Score]) -> "PromptedRun":
+        """Keep the scores over all relations from those by metric and group."""
+        return cls(run, prompting, {metric: score for (metric, group), score in scores.items() if group == ALL})
+
+
+def promptings_section(
+    rows: Sequence[PromptedRun], comparable: Callable[[Run], Hashable], factors: Mapping[str, str]
+) -> list[Section]:
+    """Return the section on models that were asked by several promptings, nothing where there are none.
+
+    `comparable`: what runs must share to be set side by side. `factors`: the titles of the metrics.
+    """
+    groups: dict[Hashable, list[PromptedRun]] = defaultdict(list)
+    for row in rows:
+        groups[comparable(row.run)].append(row)
+    shown = [row for group in groups.values() if len({row.prompting for row in group}) > 1 for row in group]
+    if not shown:
+        return []
+    title = "Naturalness and relatedness by prompting"
+    metrics = {name: heading for name, heading in factors.items() if any(name in row.scores for row in shown)}
+    return [Section("factor_promptings", title, _table(title, shown, metrics), _chart(title, shown), NOTE)]
+
+
+def _table(title: str, rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
+    columns: list[Column[PromptedRun]] = [
+        model_column(lambda row: row.run),
+        Column("prompting", "Prompting", lambda row: cells.text(row.prompting)),
+        *(column for name, heading in metrics.items() for column in _prompting_columns(name, heading)),
+        source_column(lambda row: row.run),
+    ]
+    return Table(name="factor_promptings", caption=title, columns=columns, rows=rows)
+
+
+def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
+    def score(row: PromptedRun) -> Score | None:
+        return row.scores.get(metric)
+
+    return [
+        Column(metric, heading, lambda row: cells.of_score(score(row)), align="score"),
+        *interval_columns(score, metric),
+    ]
+
+
+def _chart(title: str, rows: Sequence[PromptedRun]) -> Chart | None:
+    points = [point for row in rows if (point := _prompting_point(row))]
+    if not points:
+        return None
+    models = len({point.label for point in points})
+    summary = f"Specificity against naturalness of {models} models by prompting; one half means no preference."
+    figure = charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
+    return Chart("factor_promptings", title, summary, figure)
+
+
+def _prompting_point(row: PromptedRun) -> Point | None:
+    """Return the point of a run that has both figures; published ones are groups of their own."""
+    specificity, naturalness = (row.scores.get(name) for name in ("specificity", "naturalness"))
+    if not specificity or not naturalness or specificity.value is None or naturalness.value is None:
+        return None
+    group = f"{row.prompting}, published" if row.run.is_published else row.prompting
+    address = row.run.get_absolute_url()
+    return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
+
+
+@dataclass(frozen=True)
+class Change:
+    """The differences of a prompting from vanilla prompting of the same model."""
+
+    run: Run
+    specificity: float
+    accuracy: float | None
+
+
+def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
+    """Return the change of Acc@10 of the fine answer against the change of specificity (the paper's Table 8)."""
+    vanilla = {comparable_settings(run): scores[run.pk] for run in runs if prompting(run) == VANILLA}
+    others = [run for run in runs if prompting(run) != VANILLA and comparable_settings(run) in vanilla]
+    rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[comparable_settings(run)]))]
+    if not rows:
+        return None
+    title = "What prompting changes"
+    columns = [
+        model_column(lambda change: change.run),
+        Column("prompting", "Prompting", lambda change: cells.text(settings_in_words(change.run))),
+        Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
+        Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
+        source_column(lambda change: change.run),
+    ]
+    table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
+    points = [_change_point(change) for change in rows if change.accuracy is not None]
+    better = sum(change.specificity > 0 for change in rows)
+    summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
+    chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
+    return Section("changes", title, table, Chart("changes", title, summary, chart))
+
+
+def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
+    specificity = _difference(own, vanilla, "specificity")
+    if specificity is None:
+        return None
+    printed = own.get((CHANGE, MEAN))
+    return Change(run, specificity, printed.value if printed else _difference(own, vanilla, "acc_at_10_fine"))
+
+
+def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> float | None:
+    one, other = (scores.get((metric, MEAN)) for scores in (own, vanilla))
+    if not one or not other or one.value is None or other.value is None:
+        return None
+    return one.value - other.value
+
+
+def _change_point(change: Change) -> Point:
+    group = ", ".join([prompting(change.run), *if_published(change.run)])
+    address = change.run.get_absolute_url()
+    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
+
+
+def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
+    """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
+    profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
+    groups = list(dict.fromkeys(group for profile in profiles.values() for group in profile))
+    comparable = [run for run, profile in profiles.items() if _correlates(profile, len(groups))]
+    if len(comparable) < 2:
+        return None
+    matrix = np.corrcoef([[profiles[run][group] for group in groups] for run in comparable])
+    mean = np.mean([matrix[pair] for pair in combinations(range(len(comparable)), 2)])
+    mixed = len({run.provenance for run in comparable}) > 1
+    labels = {run.pk: ", ".join([run.name, *(if_published(run) if mixed else [])]) for run in comparable}
+    names = list(distinct_labels(labels).values())
+    title = "How similar models are"
+    summary = f"{len(names)} models, mean pairwise correlation {figure(mean)}."
+    chart = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
+    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, chart))
+
+
+def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:
+    columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
+    columns += [_correlation_column(name, correlations) for name, correlations in zip(names, matrix, strict=True)]
+    caption = "Correlation of specificity over relations, vanilla prompting"
+    return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
+
+
+def _correlation_column(name: str, correlations: NDArray[np.float64]) -> Column[int]:
+    return Column(name, name, lambda row: cells.number(float(correlations[row])), align="number")
+
+
+def _correlates(profile: Mapping[str, float], groups: int) -> bool:
+    """Tell whether a profile has a value on all of more than two relations, and not the same value on all."""
+    return len(profile) == groups > 2 and len(set(profile.values())) > 1
+
+
+def _profile(scores: ScoresByGroup) -> dict[str, float]:
+    return {
+        group: score.value
+        for (metric, group), score in scores.items()
+        if metric == "specificity" and group != MEAN and score.value is not None
+    }
+
+
+# Runs of specificity as sections set them side by side: their promptings, labels and scores.
+
+
+MEAN = "all"  # the mean over relations
+VANILLA = "vanilla"
+
+
+def prompting(run: Run) -> str:
+    return str(run.option("prompting", VANILLA))
+
+
+def by_prompting_order(runs: Sequence[Run]) -> list[Run]:
+    order: list[str] = list(PROMPTINGS)
+    with_prompting = [run for run in runs if prompting(run) in order]
+    return sorted(with_prompting, key=lambda run: (order.index(prompting(run)), run.provenance, run.pk))
+
+
+def label_of(run: Run) -> str:
+    return ", ".join([settings_in_words(run), *if_published(run)])
+
+
+def settings_in_words(run: Run) -> str:
+    """Return the prompting and every other setting that is not the usual one."""
+    others = [words for name, words in run.differences.items() if name != "prompting"]
+    return ", ".join([prompting(run), *others])
+
+
+def if_published(run: Run) -> list[str]:
+    return ["published"] if run.is_published else []
+
+
+def distinct_labels(labels: Mapping[int, str]) -> dict[int, str]:
+    """Map each run to its label, with the run's number where several runs would have the same label."""
+    times = Counter(labels.values())
+    return {pk: f"{label}, run {pk}" if times[label] > 1 else label for pk, label in labels.items()}
+
+
+def comparable_settings(run: Run) -> tuple[Any, ...]:
+    """Return what two runs must share for their promptings to be compared."""
+    others = {name: value for name, value in run.differences.items() if name not in ("prompting", "shots")}
+    return run.model_id, run.provenance, *sorted(others.items())
+
+
+PAGES = ProbePages(
+    metric_labels=METRIC_LABELS,
+    option_labels={"shots": "Demonstrations"},
+    secondary_metrics=("acc_at_10_either", "acc_at_10_fine"),
+    topic="Precision",
+    asked_by="a finer and a coarser answer, both true",
+    count_column=CountColumn(
+        "Pairs",
+        "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",
+    ),
+    item_columns=ItemColumns(
+        (
+            *("subject", "answer_label", "coarse_label", "prediction_label", "specific", "correct"),
+            *("fine_log_prob", "coarse_log_prob"),
+        ),
+        titles=lambda run, values: ITEM_TITLES,
+        help={"fine_log_prob": AT_THE_BLANK, "coarse_log_prob": AT_THE_BLANK},
+        note=lambda run, values: ITEM_NOTE,
+        yes_no={"specific": "Specific", "correct": "Specific, all pairs"},
+        file_only=("scores", "exact", "best"),
+    ),
+    run_answer=run_answer,
+    question_form=FINER,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+)

@@ -1,0 +1,262 @@
+"""Questions in words: names of relations and groups, and how each probe puts an item to a reader."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from leaderboard.figures.benchmarks import read
+from leaderboard.figures.comparisons import ModelAnswer
+from leaderboard.figures.item_rows import Row
+from leaderboard.models import Benchmark, Run
+from leaderboard.probes.culture.sides import pair_title
+from leaderboard.ui import labels
+from leaderboard.ui.cells import Cell
+from probing.analysis.breakdowns import CROSSED, split_group
+from probing.benchmark import Item, Relation, TagValue
+from probing.errors import ProbingError
+from probing.probes.choices import OTHER_BLANK
+from probing.statements.fact_types import FACT_TYPES
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT, Prompt, prompt
+
+MOST_OPTIONS = 5  # that an example shows
+ENGLISH = ("", "en")
+Names = Mapping[str, str]  # of relations in words, by their labels
+
+
+@dataclass(frozen=True)
+class Example:
+    """A question: the sentence before and after its blank, options with whether each is right, and how many more."""
+
+    before: str
+    after: str
+    options: Sequence[tuple[str, bool]]
+    more: int
+    lang: str
+
+
+def read_relations(benchmark: Benchmark) -> list[Relation]:
+    """Return the relations of a benchmark; none where its files are not here or cannot be read."""
+    try:
+        return list(read(benchmark).relations) if benchmark.path else []
+    except ProbingError:
+        return []
+
+
+def relation_name(relation: Relation) -> str:
+    """Return a name for people: the stated one, that of the Wikidata predicate, or the id without underscores."""
+    return labels.sentence(relation.name) if _is_a_name(relation.name) else labels.relation(relation.label)
+
+
+def _is_a_name(text: str) -> bool:
+    """Tell whether this names a relation; some benchmarks give a sentence with blanks instead."""
+    return bool(text) and not set(text) & set("[]{}")
+
+
+def relation_names(run: Run) -> Names:
+    """Return the names of a benchmark's relations; none where its files are not here."""
+    return {relation.label: relation_name(relation) for relation in read_relations(run.benchmark)}
+
+
+def group_title(dimension: str, group: str, names: Names) -> str:
+    """Return what pages call a group of items; addresses, tooltips and CSV have the name that is stored.
+
+    `names`: those of the benchmark's relations; a relation without one there has that of its Wikidata predicate.
+    """
+    if dimension == "template":
+        return wording(group)
+    if dimension == "relation":
+        return names.get(group) or labels.relation(group)
+    if dimension in CROSSED:
+        return _crossed_title(dimension, group, names)
+    return tag_text(dimension, group)
+
+
+def _crossed_title(dimension: str, group: str, names: Names) -> str:
+    """Return the values of a group of several tags in words, with a relation before all others."""
+    values = dict(zip(CROSSED[dimension], split_group(dimension, group), strict=True))
+    relation = values.pop("relation", "")
+    others = ", ".join(group_title(name, value, names) for name, value in values.items())
+    return f"{group_title('relation', relation, names)} ({others})" if relation else others
+
+
+def wording(number: str | int) -> str:
+    """Return what pages call a template; addresses and CSV have its number, which counts from 0."""
+    return f"Wording {int(number) + 1}" if str(number).isdecimal() else str(number)
+
+
+def tag_text(name: str, value: TagValue) -> str:
+    """Return a tag's value in words."""
+    values = [value] if isinstance(value, str) else list(value)
+    if name == "culture_pair":
+        return ", ".join(map(pair_title, values))
+    if name == "language":
+        return ", ".join(map(labels.language, values))
+    if name == "fact_type":
+        return ", ".join(map(_fact_type, values))
+    return ", ".join(map(labels.group, values))
+
+
+def _fact_type(key: str) -> str:
+    return labels.sentence(FACT_TYPES[key].name) if key in FACT_TYPES else labels.group(key)
+
+
+def language_of(relation: Relation) -> str:
+    return str(relation.tags.get("language", ""))
+
+
+def example_question(
+    relations: Sequence[Relation], offers_options: bool = True, *, in_writing: bool = False
+) -> Example | None:
+    """Return the first question in English, or else in any language; `in_writing`: as it is put to chat models."""
+    with_items = [relation for relation in relations if relation.items and (relation.questions or not in_writing)]
+    english = [relation for relation in with_items if language_of(relation) in ENGLISH]
+    for relation in [*english, *with_items]:
+        return _example(relation, offers_options, in_writing)
+    return None
+
+
+def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Example:
+    item = relation.items[0]
+    if item.is_true is not None:
+        return Example("", "", _statements(relation), 0, language_of(relation))
+    before, after = _around_blank(_prompt(relation, item))
+    if in_writing:
+        before, after = f"{relation.questions[0].replace(SUBJECT_SLOT, item.subject)} ", ""
+    options = relation.options_of(item)
+    right = set(item.answers)
+    others = [place for place in range(len(options)) if place not in right and offers_options]
+    shown = sorted([*item.answers[:1], *others[: MOST_OPTIONS - 1]])
+    more = len(options) - len(shown) if offers_options else 0
+    return Example(before, after, [(options[place], place in right) for place in shown], more, language_of(relation))
+
+
+def _statements(relation: Relation) -> list[tuple[str, bool]]:
+    """Return one true and one false statement, as far as there are any."""
+    by_truth = {item.is_true: item.options[0] for item in reversed(relation.items)}
+    return [(by_truth[is_true], is_true) for is_true in (True, False) if is_true in by_truth]
+
+
+def _prompt(relation: Relation, item: Item) -> Prompt:
+    return prompt(relation.template_of(item, 0), item.subject, verbatim=relation.verbatim)
+
+
+def _around_blank(question: Prompt) -> tuple[str, str]:
+    marked = question.fill("\0")
+    return marked.text[: marked.start], marked.text[marked.end :]
+
+
+def template_pieces(template: str) -> list[tuple[str, str]]:
+    """Return the texts of a template in their order, each with what it is: "text", "subject" or "blank"."""
+    kinds = {SUBJECT_SLOT: "subject", ANSWER_SLOT: "blank"}
+    pieces = re.split(f"({'|'.join(map(re.escape, kinds))})", template)
+    return [(piece, kinds.get(piece, "text")) for piece in pieces if piece]
+
+
+def example_cell(relation: Relation) -> Cell:
+    """Return the first question of a relation with its answer highlighted; of statements, a true one."""
+    if not relation.items:
+        return Cell(None, "–")
+    item = relation.items[0]
+    if item.is_true is not None:
+        statement = _statements(relation)[0][0]
+        return Cell(statement, statement)
+    filled = _prompt(relation, item).fill(relation.options_of(item)[item.answers[0]])
+    pieces = (filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :])
+    return Cell(filled.text, filled.text, pieces=pieces, lang=language_of(relation))
+
+
+NO_STATEMENTS = (
+    "Its questions are statements that are true or false, and a model's answer is how perplexing it finds each of them."
+)
+NO_VECTORS = "Its questions compare the vectors of words, so there is no sentence to complete."
+NO_TEXTS = "Its questions are answered by free texts, which this page cannot judge."
+
+
+class ShownSentence(NamedTuple):
+    """A sentence with a blank between `before` and `after`; without a blank `before` is the whole text."""
+
+    before: str
+    after: str = ""
+    blank: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.before}____{self.after}" if self.blank else self.before
+
+
+class QuestionForm(NamedTuple):
+    """How an item is put to a reader.
+
+    `sentence` makes the text of an item by the number of a template. `answer` reads a model's answer from a row where
+    that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `unplayable` says why readers
+    cannot answer these questions themselves; it is empty where they can. `typed` tells that they write the answer,
+    and `hint` which of several answers counts.
+    """
+
+    sentence: Callable[[Relation, Item, int], ShownSentence]
+    answer: ModelAnswer | None = None
+    unplayable: str = ""
+    typed: bool = False
+    hint: str = ""
+
+
+def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the item's sentence with an empty blank in place of the answer."""
+    filled = prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill("", OTHER_BLANK)
+    return ShownSentence(filled.text[: filled.start], filled.text[filled.end :])
+
+
+def statement(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the statement, whose phrasings are the item's options."""
+    return ShownSentence(relation.options_of(item)[template], blank=False)
+
+
+def question(relation: Relation, item: Item, template: int) -> ShownSentence:
+    """Return the question that a chat model is asked, or the item's sentence where there is none."""
+    if not relation.questions:
+        return with_blank(relation, item, template)
+    return ShownSentence(relation.questions[0].replace(SUBJECT_SLOT, item.subject), blank=False)
+
+
+def subject(relation: Relation, item: Item, template: int) -> ShownSentence:
+    return ShownSentence(item.subject, blank=False)
+
+
+def _perplexity(row: Row) -> str:
+    return f"perplexity {row['perplexity']:,.1f}"
+
+
+CHOICE = QuestionForm(with_blank)
+TYPED = QuestionForm(with_blank, typed=True)
+FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
+STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
+FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
+CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)
+
+RowKey = tuple[str, int, int]  # relation, template and index
+Sentences = Mapping[RowKey, str]
+
+
+def row_key(row: Row) -> RowKey:
+    return row["relation"], row["template"], row["index"]
+
+
+def usual_sentence(benchmark: Benchmark, form: QuestionForm, relation: Relation, item: Item) -> str:
+    """Return an item's question in the first of the benchmark's usual wordings."""
+    usual: int = next(iter(benchmark.settings.get("templates") or [0]))
+    template = 0 if item.wording or usual >= len(relation.templates) else usual
+    return str(form.sentence(relation, item, template))
+
+
+def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
+    """Map the key of each row to its question; rows without a question in the benchmark's files are left out."""
+    templates: dict[str, dict[int, set[int]]] = {}  # templates by relation and index
+    for label, template, index in map(row_key, rows):
+        templates.setdefault(label, {}).setdefault(index, set()).add(template)
+    return {
+        (relation.label, template, item.index): str(form.sentence(relation, item, template))
+        for relation in read_relations(run.benchmark)
+        if relation.label in templates
+        for item in relation.items
+        for template in templates[relation.label].get(item.index, ())
+    }

@@ -1,0 +1,262 @@
+"""Limits of requests: their size, their number for each client, and the work that goes on at once."""
+
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import cache
+from ipaddress import IPv6Address, ip_address
+from math import ceil
+from threading import Lock
+from typing import TypeVar
+from weakref import finalize
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import reverse
+from limits import RateLimitItem, parse
+from limits.storage import MemoryStorage, RedisStorage
+from limits.strategies import MovingWindowRateLimiter
+from redis import ConnectionPool
+from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from leaderboard.serving.errors import API, refusal, too_large
+from leaderboard.serving.middleware import GetResponse
+
+# Middleware that refuses requests: too large, too many, or too much work at once.
+
+
+WORK = f"{API}work/"  # the interface of remote workers: every request has a token, and some carry rows
+ROWS_COME = (WORK, f"{API}results")  # below these, rows are sent, with a token
+MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
+MAX_BODY = 100_000  # bytes
+NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
+WORKERS_SHARE = 10  # how many times as many requests remote workers may send; many can stand behind one address
+LOGINS = "10 per 5 minutes"  # attempts with one name from one address
+LOGINS_OF_ADDRESS = "30 per 5 minutes"
+MAX_USERNAME = 150  # letters, as in Django's user table
+EXPORTS = 4  # tables that one process writes as CSV at the same time
+EXPORTS_OF_ADDRESS = 2
+
+
+def bounded_requests(get_response: GetResponse) -> GetResponse:
+    """Refuse what is too large to be meant, and the NUL byte, which databases do not store."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        query = request.META.get("QUERY_STRING", "")
+        if len(request.path.encode(errors="replace")) + len(query) > MAX_ADDRESS:
+            message = f"The address is longer than {MAX_ADDRESS:,} bytes."
+            return refusal(request, 414, "request-too-large", message, "Choose fewer filters.")
+        if "\x00" in request.path or "%00" in query or "\x00" in query:
+            return refusal(request, 400, "bad-request", "The address has a NUL byte.", "Check the address.")
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY and not request.path.startswith(ROWS_COME):
+            return too_large(request)
+        return get_response(request)
+
+    return middleware
+
+
+def limited_requests(get_response: GetResponse) -> GetResponse:
+    """Refuse an address that sends more requests a minute than the settings allow, and guesses of passwords."""
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        for name, key, limit in _limits(request):
+            if not allow(name, key, limit):
+                message = f"There were too many requests: the site answers {limit} from one address."
+                return _refuse(request, retry_after(name, key, limit), message)
+        return get_response(request)
+
+    return middleware
+
+
+def _limits(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
+    """Yield the limits that count this request, as arguments of `allow`."""
+    address, per_minute = client_address(request), settings.REQUESTS_PER_MINUTE
+    if not per_minute or request.path in NOT_COUNTED:
+        return
+    if request.path.startswith(WORK):
+        yield "work", address, f"{per_minute * WORKERS_SHARE} per minute"
+    else:
+        yield ("api" if request.path.startswith(API) else "pages"), address, f"{per_minute} per minute"
+    if request.method == "POST" and request.path == reverse("admin:login"):
+        username = request.POST.get("username", "")[:MAX_USERNAME]
+        yield "logins", address, LOGINS_OF_ADDRESS
+        yield "login", f"{address} {username}", LOGINS
+
+
+def _refuse(request: HttpRequest, seconds: int, message: str) -> HttpResponse:
+    response = refusal(request, 429, "too-many", message, f"Try again in {seconds} seconds.")
+    response["Retry-After"] = str(seconds)
+    return response
+
+
+def limited_exports(get_response: GetResponse) -> GetResponse:
+    """Refuse an export while many are being written, so that readers of CSV leave threads to readers of pages."""
+    exports = Exports()
+
+    def middleware(request: HttpRequest) -> HttpResponse:
+        if request.GET.get("format") != "csv":
+            return get_response(request)
+        address = client_address(request)
+        if not exports.begin(address):
+            message = f"The site is writing {EXPORTS} tables, or {EXPORTS_OF_ADDRESS} of them for your address."
+            return _refuse(request, 5, message)
+        response = get_response(request)
+        if isinstance(response, StreamingHttpResponse):
+            response.streaming_content = ExportLines(iter(response), exports, address)
+        else:
+            exports.end(address)
+        return response
+
+    return middleware
+
+
+class Exports:
+    """The exports that this process is writing, counted by the address that they are for."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._running: Counter[str] = Counter()
+
+    def begin(self, address: str) -> bool:
+        """Count another export, unless there are as many as there may be."""
+        with self._lock:
+            if self._running.total() >= EXPORTS or self._running[address] >= EXPORTS_OF_ADDRESS:
+                return False
+            self._running[address] += 1
+            return True
+
+    def end(self, address: str) -> None:
+        with self._lock:
+            self._running[address] -= 1
+            self._running += Counter()  # forgets the addresses without exports
+
+
+class ExportLines:
+    """The lines of an export, which ends when the web server closes the response or forgets it, sent in full or not."""
+
+    def __init__(self, lines: Iterator[bytes], exports: Exports, address: str) -> None:
+        self._lines = lines
+        self.close = finalize(self, exports.end, address)
+
+    def __iter__(self) -> "ExportLines":
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._lines)
+
+
+# Rate limits: how often one name may do something within a period, counted for all web processes together.
+#
+# The counts lie in Redis, where one script checks and counts in a single step, so that requests at the same moment
+# cannot pass a limit together. While Redis does not answer, every process counts for itself.
+
+
+log = logging.getLogger(__name__)
+AnswerT = TypeVar("AnswerT")
+TIMEOUT = 0.5  # seconds that a request waits for Redis
+PAUSE = 10  # seconds without another attempt after Redis did not answer
+MAX_OWN_KEYS = 10_000  # names that a process counts on its own; beyond, it starts over, so that memory stays bounded
+_creation = threading.Lock()
+
+
+class Counters:
+    """The counts in Redis, and those of this process for the time in which Redis does not answer."""
+
+    def __init__(self, url: str) -> None:
+        pool = ConnectionPool.from_url(
+            url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT, retry=Retry(NoBackoff(), 0)
+        )
+        self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=pool))
+        self._own_storage = MemoryStorage()
+        self._own = MovingWindowRateLimiter(self._own_storage)
+        self._lock = threading.Lock()
+        self._retry_at = 0.0  # on the monotonic clock; 0 while Redis answers
+
+    def ask(self, question: Callable[[MovingWindowRateLimiter], AnswerT]) -> AnswerT:
+        """Ask the counts in Redis, or else those of this process."""
+        if self._may_ask_redis():
+            try:
+                answer = question(self._shared)
+            except RedisError as error:
+                log.warning("Rate limits hold for each process by itself, as Redis does not answer: %s", error)
+                self._retry_at = time.monotonic() + PAUSE
+            else:
+                self._retry_at = 0.0
+                return answer
+        with self._lock:
+            if len(self._own_storage.events) > MAX_OWN_KEYS:
+                self._own_storage.reset()
+            return question(self._own)
+
+    def _may_ask_redis(self) -> bool:
+        """Return whether to ask Redis; after a failure, one request in `PAUSE` seconds tries again."""
+        if not self._retry_at:
+            return True
+        with self._lock:
+            now = time.monotonic()
+            if now < self._retry_at:
+                return False
+            self._retry_at = now + PAUSE
+            return True
+
+
+@cache
+def _new_counters(url: str) -> Counters:
+    return Counters(url)
+
+
+def _counters(url: str) -> Counters:
+    """Return the counters of a server, the same for all threads, also if several ask for the first time."""
+    with _creation:
+        return _new_counters(url)
+
+
+@cache
+def _parsed(limit: str) -> RateLimitItem:
+    return parse(limit)
+
+
+def allow(name: str, key: str, limit: str) -> bool:
+    """Count one use and return True, unless the limit is reached; a refused use is not counted.
+
+    `name` says what is limited ("checks"), `key` who does it (an address), and `limit` how often, as in "30 per minute"
+    or "10 per 5 minutes".
+    """
+    return _counters(settings.REDIS_URL).ask(lambda counts: counts.hit(_parsed(limit), name, key))
+
+
+def retry_after(name: str, key: str, limit: str) -> int:
+    """Return the seconds until `allow` with the same arguments returns True again, at least 1."""
+    stats = _counters(settings.REDIS_URL).ask(lambda counts: counts.get_window_stats(_parsed(limit), name, key))
+    return max(1, ceil(stats.reset_time - time.time()))
+
+
+# The address of a client, by which requests and submissions are counted.
+
+
+UNKNOWN = "unknown"
+IPV6_NETWORK = 64  # bits; one customer has at least such a network, and so 2**64 addresses
+
+
+def client_address(request: HttpRequest) -> str:
+    """Return the address that the request came from; of an IPv6 address the network, such as "2001:db8:1:2::/64".
+
+    Behind a proxy, the web server must trust that proxy (docs/deployment.md), so that REMOTE_ADDR is the client's.
+    All whose address is not known, as with a web server that listens on a Unix socket, count as one client, so that
+    nobody is without limits.
+    """
+    text = str(request.META.get("REMOTE_ADDR", ""))
+    try:
+        address = ip_address(text.partition("%")[0])
+    except ValueError:
+        return UNKNOWN
+    if not isinstance(address, IPv6Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    host_bits = 128 - IPV6_NETWORK
+    return f"{IPv6Address(int(address) >> host_bits << host_bits)}/{IPV6_NETWORK}"

@@ -1,0 +1,35 @@
+"""Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
+
+from leaderboard.ui.charts.basics import Chart, Plot, Point
+from leaderboard.ui.charts.curves import SizedScore, lines, scaling_curve
+from leaderboard.ui.charts.dots import Dumbbell, beside, dots, dumbbells, favoured, forest, grouped, headed_dots
+from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
+from leaderboard.ui.charts.planes import boxes, calibration, changes, deviations, heatmap, histogram, square, violins
+
+__all__ = [
+    "Chart",
+    "Dumbbell",
+    "ModelDot",
+    "Plot",
+    "Point",
+    "SizedScore",
+    "Strip",
+    "beside",
+    "boxes",
+    "calibration",
+    "changes",
+    "deviations",
+    "dots",
+    "dumbbells",
+    "favoured",
+    "forest",
+    "grouped",
+    "headed_dots",
+    "heatmap",
+    "histogram",
+    "lines",
+    "scaling_curve",
+    "square",
+    "strips",
+    "violins",
+]

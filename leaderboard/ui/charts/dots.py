@@ -1,0 +1,338 @@
+"""Dots in rows: alone or in groups with intervals, dumbbells of two shares, profiles and strips of models."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from leaderboard.ui.charts.basics import (
+    ACCENT,
+    HEIGHT,
+    INK,
+    LINE,
+    MUTED,
+    ROW_HEIGHT,
+    SERIES_MARKERS,
+    SHARE_RANGE,
+    SYMBOLS,
+    Axis,
+    Plot,
+    Point,
+    Trace,
+    error_bars,
+    figure,
+    group_names,
+    intervals,
+    links,
+    marker_symbol,
+    new_trace,
+    row_axis,
+    share_axis,
+    with_chance_line,
+)
+
+# Dot plots: a dot with its interval for each label, alone, under headings or with several series side by side.
+
+
+def dots(
+    points: Sequence[Point],
+    chance: Mapping[str, float] | None = None,
+    title: str = "",
+    wordings: Mapping[str, tuple[float, float]] | None = None,
+) -> Plot:
+    """Plot shares in one row per label, with a small tick at the chance level of each label that has one.
+
+    `wordings`: by label, a second, thin interval from the worst wording to the best one.
+    """
+    traces = [_dot_trace(points)]
+    if wordings:
+        traces.insert(0, _thin_trace(wordings))
+    if ticks := [(chance[point.label], point.label) for point in points if chance and point.label in chance]:
+        traces.insert(0, _chance_trace(ticks))
+    labels = [point.label for point in points]
+    return figure(traces, 70 + ROW_HEIGHT * len(points), xaxis=share_axis(title), yaxis=row_axis(labels))
+
+
+def grouped(
+    series: Mapping[str, Sequence[Point]], chance: float | None = None, names: Mapping[str, str] | None = None
+) -> Plot:
+    """Plot shares upwards, with the series beside each other at each label and a legend where there are several.
+
+    `names` maps labels to shorter texts for the axis.
+    """
+    traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
+    labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
+    plot = figure(
+        traces,
+        HEIGHT,
+        xaxis={
+            **{"categoryorder": "array", "categoryarray": labels, "showgrid": False, "tickvals": labels},
+            "ticktext": [(names or {}).get(label, label) for label in labels],
+        },
+        yaxis={"range": SHARE_RANGE, "tickformat": ".1f"},
+        scattermode="group",
+        showlegend=len(traces) > 1,
+    )
+    return with_chance_line(plot, chance)
+
+
+def headed_dots(
+    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+) -> Plot:
+    """Plot shares in rows under headings, with one marker per group of points.
+
+    `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
+    `names` maps labels to shorter texts for the axis.
+    """
+    rows = [
+        row
+        for head, labels in labels_by_heading(heads).items()
+        for row in (*([f"<b>{head}</b>"] if head else []), *labels)
+    ]
+    groups = group_names(points)
+    traces = [
+        _group_trace([point for point in points if point.group == group], group, place)
+        for place, group in enumerate(groups)
+    ]
+    axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows, names)}
+    return figure(traces, 90 + 26 * len(rows), **axes, showlegend=len(groups) > 1)
+
+
+def forest(
+    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+) -> Plot:
+    """Plot paired differences under headings around a line at zero; points with a group have filled dots."""
+    plot = headed_dots(points, heads, title, names)
+    for trace, group in zip(plot.data, group_names(points), strict=True):
+        marker = {"symbol": "circle" if group else "circle-open", "color": ACCENT}
+        trace["marker"] |= marker
+        trace["hovertemplate"] = "%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>"
+    plot.update_layout(xaxis={"range": None, "tickformat": ".2f"}, showlegend=False)
+    plot.add_vline(x=0, line={"color": MUTED, "width": 1})
+    return plot
+
+
+def _dot_trace(points: Sequence[Point]) -> Trace:
+    return new_trace(
+        "scatter",
+        x=[point.value for point in points],
+        y=[point.label for point in points],
+        mode="markers",
+        marker={"size": 9, "color": ACCENT},
+        cliponaxis=False,
+        error_x={**error_bars(points), "thickness": 3},
+        name="score",
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
+    )
+
+
+def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> Trace:
+    """Return one thin line for each label; a missing value ends a line before the next one begins."""
+    return new_trace(
+        "scatter",
+        x=[value for low, high in ends.values() for value in (low, high, None)],
+        y=[label for label in ends for _ in range(3)],
+        mode="lines",
+        line={"width": 1, "color": ACCENT},
+        name="wordings",
+        hovertemplate="%{y}, worst and best wording: %{x:.3f}<extra></extra>",
+    )
+
+
+def _chance_trace(ticks: Sequence[tuple[float, str]]) -> Trace:
+    return new_trace(
+        "scatter",
+        x=[value for value, _ in ticks],
+        y=[label for _, label in ticks],
+        mode="markers",
+        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": MUTED}},
+        cliponaxis=False,
+        name="chance",
+        hovertemplate="chance: %{x:.3f}<extra></extra>",
+    )
+
+
+def _series_trace(name: str, points: Sequence[Point], place: int) -> Trace:
+    return new_trace(
+        "scatter",
+        x=[point.label for point in points],
+        y=[point.value for point in points],
+        mode="markers",
+        marker={"size": 9, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": INK if place % 3 == 2 else None},
+        cliponaxis=False,
+        error_y=error_bars(points),
+        offsetgroup=str(place),
+        name=name,
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{x}, " + name.replace("%", "") + ": <b>%{y:.3f}</b>%{hovertext}<extra></extra>",
+    )
+
+
+def _group_trace(points: Sequence[Point], group: str, place: int) -> Trace:
+    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+    marker = {"size": 9, "symbol": symbol, "color": colour}
+    return {**_dot_trace(points), "name": group or "score", "marker": marker}
+
+
+def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
+    """Return the labels of each heading, in their order."""
+    by_heading: dict[str, list[str]] = {}
+    for label, head in heads.items():
+        by_heading.setdefault(head, []).append(label)
+    return by_heading
+
+
+# Dumbbells: two shares of each row, joined by a line, so that the gap between them is what is seen.
+
+
+ROW = 26  # pixels
+MARGINS = 100  # of axis and legend, in pixels
+# A hollow marker stands for a published figure, whatever the series.
+DUMBBELL_SYMBOLS = ("circle", "diamond")
+
+
+class Dumbbell(NamedTuple):
+    """A row of the plot: a label, its two shares, and where a click on them leads."""
+
+    label: str
+    first: float
+    second: float
+    is_published: bool = False
+    href: str = ""
+
+
+def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> Plot:
+    """Plot the rows from top to bottom; `names` are what the legend calls the two sides."""
+    lines = new_trace(
+        "scatter",
+        x=[x for row in rows for x in (row.first, row.second, None)],
+        y=[y for row in rows for y in (row.label, row.label, None)],
+        mode="lines",
+        line={"color": MUTED, "width": 2},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+    sides = [_side(rows, place, name) for place, name in enumerate(names)]
+    axes = {"xaxis": share_axis(title), "yaxis": row_axis([row.label for row in rows])}
+    return figure([lines, *sides], MARGINS + ROW * len(rows), **axes, showlegend=True)
+
+
+def _side(rows: Sequence[Dumbbell], place: int, name: str) -> Trace:
+    _, colour = SERIES_MARKERS[place]
+    symbol = DUMBBELL_SYMBOLS[place]
+    return new_trace(
+        "scatter",
+        x=[(row.first, row.second)[place] for row in rows],
+        y=[row.label for row in rows],
+        customdata=[row.href for row in rows],
+        mode="markers",
+        marker={
+            "size": 10,
+            "symbol": [marker_symbol(symbol, hollow=row.is_published) for row in rows],
+            "color": colour,
+        },
+        cliponaxis=False,
+        name=name,
+        hovertemplate="%{y}, " + name.replace("%", "") + ": <b>%{x:.3f}</b><extra></extra>",
+    )
+
+
+# Several series in the same rows, one below the other, so that the interval of each can be read.
+
+
+# Pixels.
+HEADING, LEAST_ROW, SERIES, BETWEEN = 28, 34, 13, 14
+LEGEND_LINE, AXIS = 20, 70
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A heading or a row of the plot, with its centre and its lower end in pixels from the top."""
+
+    label: str
+    heading: bool
+    centre: float
+    end: float
+
+
+def beside(
+    points: Sequence[Point],
+    heads: Mapping[str, str],
+    title: str,
+    names: Mapping[str, str] | None = None,
+    published: Collection[str] | None = None,
+) -> Plot:
+    """Plot shares in rows under headings, the groups of points one below the other within each row.
+
+    `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
+    `names` maps labels to shorter texts for the axis. A row is as high as its groups need. `published`: the labels of
+    rows with hollow markers, where all others have filled ones; None where every group has a marker of its own.
+    """
+    groups = group_names(points)
+    lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
+    centres = {line.label: line.centre for line in lines if not line.heading}
+    traces = [
+        _trace([point for point in points if point.group == group], place, place - (len(groups) - 1) / 2, centres)
+        for place, group in enumerate(groups)
+    ]
+    if published is not None:
+        for trace in traces:
+            symbol = trace["marker"]["symbol"]
+            trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
+    height = lines[-1].end + AXIS + LEGEND_LINE * len(groups)
+    axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
+    plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)
+    for line in lines[:-1]:
+        if not line.heading:
+            plot.add_hline(line.end, line={"color": LINE, "width": 1}, layer="below")
+    return plot
+
+
+def favoured(points: Sequence[Point], uniform: float) -> Plot:
+    """Plot shares of options, one marker per group, around a line at the share that each has without a preference."""
+    plot = beside(points, {point.label: "" for point in points}, "probability")
+    most = max(point.value if point.high is None else point.high for point in points)
+    plot.update_layout(xaxis={"range": [-0.02 * most, 1.04 * most], "tickformat": ".2~f"})
+    plot.add_vline(x=uniform, line={"color": MUTED, "width": 1, "dash": "dot"})
+    return plot
+
+
+def _lines(heads: Mapping[str, str], row: int) -> Iterator[_Line]:
+    end = 0
+    for head, labels in labels_by_heading(heads).items():
+        if head:
+            yield _Line(f"<b>{head}</b>", True, end + HEADING / 2, end + HEADING)
+            end += HEADING
+        for label in labels:
+            yield _Line(label, False, end + row / 2, end + row)
+            end += row
+
+
+def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
+    return {
+        **{"range": [lines[-1].end, 0], "showgrid": False, "tickmode": "array", "tickfont": {"size": 12}},
+        **{"tickvals": [line.centre for line in lines], "ticklabelstandoff": 6},
+        "ticktext": [names.get(line.label, line.label) for line in lines],
+    }
+
+
+def _trace(points: Sequence[Point], place: int, offset: float, centres: Mapping[str, float]) -> Trace:
+    """Return the dots of one group; `offset` is its place from the middle of a row."""
+    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+    name = points[0].group
+    return new_trace(
+        "scatter",
+        x=[point.value for point in points],
+        y=[centres[point.label] + SERIES * offset for point in points],
+        text=[point.label for point in points],
+        mode="markers",
+        marker={"size": 9, "symbol": symbol, "color": colour},
+        cliponaxis=False,
+        error_x={**error_bars(points), "color": colour},
+        name=name,
+        customdata=links(points),
+        hovertext=intervals(points),
+        hovertemplate="%{text}, " + name.replace("%", "") + ": <b>%{x:.3f}</b>%{hovertext}<extra></extra>",
+    )

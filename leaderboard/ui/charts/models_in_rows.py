@@ -1,0 +1,184 @@
+"""A model's figure among those of others: profiles of one model, and strips with a dot for each model."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from leaderboard.ui.charts.basics import (
+    ACCENT,
+    DIGITS,
+    GROUND,
+    INK,
+    LINE,
+    MUTED,
+    ROW_HEIGHT,
+    Plot,
+    Point,
+    Trace,
+    error_bars,
+    figure,
+    intervals,
+    new_trace,
+    row_axis,
+    share_axis,
+)
+from leaderboard.ui.charts.dots import labels_by_heading
+
+# Profiles: a model's figure in each row, with the range of similar models, their median and chance behind it.
+
+
+ROW = 30  # pixels
+
+
+class Mark(NamedTuple):
+    """A row of a profile: the model's figure, and what it is compared with where that is known."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    measured: bool = True
+    href: str = ""
+    band: tuple[float, float] | None = None
+    median: float | None = None
+    chance: float | None = None
+
+
+def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> Plot:
+    """Plot one row per mark under headings; filled dots were measured here, hollow ones are published.
+
+    `heads` maps each label to its heading, in the order of the rows.
+    """
+    rows = [row for head, labels in labels_by_heading(heads).items() for row in (*_heading(head), *labels)]
+    traces = [
+        _bands([mark for mark in marks if mark.band]),
+        _ticks({mark.label: mark.chance for mark in marks if mark.chance is not None}, "chance", "line-ns", MUTED),
+        _ticks({mark.label: mark.median for mark in marks if mark.median is not None}, "median", "diamond", MUTED),
+        _dots([mark for mark in marks if mark.measured], "measured here", ACCENT),
+        _dots([mark for mark in marks if not mark.measured], "published", GROUND),
+    ]
+    axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
+    height = 76 + ROW * len(rows)
+    return figure([trace for trace in traces if trace["y"]], height, **axes, barmode="overlay", showlegend=True)
+
+
+def _heading(head: str) -> list[str]:
+    return [f"<b>{head}</b>"] if head else []
+
+
+def _bands(marks: Sequence[Mark]) -> Trace:
+    """Draw the ranges of models of similar size as grey bands."""
+    ranges = [mark.band for mark in marks if mark.band]
+    return new_trace(
+        "bar",
+        base=[low for low, _ in ranges],
+        x=[max(high - low, 0.002) for low, high in ranges],
+        y=[mark.label for mark in marks],
+        orientation="h",
+        width=0.5,
+        marker={"color": LINE, "line": {"width": 0}},
+        name="models of similar size",
+        customdata=[f"{low:.3f} to {high:.3f}" for low, high in ranges],
+        hovertemplate="models of similar size: %{customdata}<extra></extra>",
+    )
+
+
+def _ticks(values: Mapping[str, float], name: str, symbol: str, colour: str) -> Trace:
+    return new_trace(
+        "scatter",
+        x=list(values.values()),
+        y=list(values),
+        mode="markers",
+        marker={"symbol": symbol, "size": 12 if symbol == "line-ns" else 7, "color": colour}
+        | {"line": {"width": 1.5 if symbol == "line-ns" else 0, "color": colour}},
+        cliponaxis=False,
+        name=name,
+        hovertemplate=f"{name}: %{{x:.3f}}<extra></extra>",
+    )
+
+
+def _dots(marks: Sequence[Mark], name: str, fill: str) -> Trace:
+    points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
+    return new_trace(
+        "scatter",
+        x=[mark.value for mark in marks],
+        y=[mark.label for mark in marks],
+        mode="markers",
+        marker={"size": 10, "color": fill, "line": {"width": 2, "color": ACCENT}},
+        cliponaxis=False,
+        error_x=error_bars(points),
+        name=name,
+        customdata=[mark.href for mark in marks],
+        hovertext=intervals(points),
+        hovertemplate="%{y}: <b>%{x:.3f}</b>%{hovertext}, " + name + "<extra></extra>",
+    )
+
+
+# Strips: one row for each group of items, with one dot for each model.
+
+
+KINDS = ((False, "measured here", "circle"), (True, "published", "circle-open"))  # hollow or not, legend, symbol
+TICK = "line-ns"  # Plotly's name of a short upright line
+
+
+@dataclass(frozen=True)
+class ModelDot:
+    """The value of one model; `hollow` marks figures that were published and not measured here."""
+
+    name: str
+    value: float
+    hollow: bool = False
+    href: str = ""
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A row of a strip plot: the dots of all models, their median and, where there is one, the level of chance."""
+
+    label: str
+    dots: Sequence[ModelDot]
+    median: float
+    chance: float | None = None
+
+
+def strips(rows: Sequence[Strip], title: str) -> Plot:
+    """Plot shares in one row per label, the first row at the top."""
+    dots = [(row.label, dot) for row in rows for dot in row.dots]
+    kinds = [(name, symbol, [pair for pair in dots if pair[1].hollow == hollow]) for hollow, name, symbol in KINDS]
+    chances = [(row.chance, row.label) for row in rows if row.chance is not None]
+    traces = [
+        *([_level_trace("chance", MUTED, 11, chances)] if chances else []),
+        *(_dots_trace(name, symbol, of_kind) for name, symbol, of_kind in kinds if of_kind),
+        _level_trace("median", INK, 20, [(row.median, row.label) for row in rows]),
+    ]
+    axes = {"xaxis": share_axis(title), "yaxis": row_axis(row.label for row in rows)}
+    return figure(traces, 96 + ROW_HEIGHT * len(rows), **axes, showlegend=True)
+
+
+def _dots_trace(name: str, symbol: str, dots: Sequence[tuple[str, ModelDot]]) -> Trace:
+    return new_trace(
+        "scatter",
+        x=[round(dot.value, DIGITS) for _, dot in dots],
+        y=[label for label, _ in dots],
+        text=[dot.name for _, dot in dots],
+        mode="markers",
+        marker={"size": 8, "symbol": symbol, "color": ACCENT, "opacity": 0.75},
+        cliponaxis=False,
+        name=name,
+        customdata=[dot.href for _, dot in dots],
+        hovertemplate="%{text}, %{y}: <b>%{x:.3f}</b><extra></extra>",
+    )
+
+
+def _level_trace(name: str, colour: str, size: int, levels: Sequence[tuple[float, str]]) -> Trace:
+    """Return a short upright line at the level of each row."""
+    return new_trace(
+        "scatter",
+        x=[round(value, DIGITS) for value, _ in levels],
+        y=[label for _, label in levels],
+        mode="markers",
+        marker={"symbol": TICK, "size": size, "line": {"width": 1.5, "color": colour}},
+        cliponaxis=False,
+        name=name,
+        hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
+    )

@@ -1,0 +1,114 @@
+"""Tables as CSV (UTF-8, values in full, safe to open in a spreadsheet), and rows as JSON lines."""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.utils.text import slugify
+
+from leaderboard.ui.cells import Raw, written
+from leaderboard.ui.tables import Table, select
+
+ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
+CONTENT_TYPE = "text/csv; charset=utf-8"
+JSON_LINES = "application/jsonl; charset=utf-8"
+BYTE_ORDER_MARK = "\ufeff"
+LINES = 200  # that are sent at once; each by itself would take longer to send than to write
+LOOKED_AT = 50  # rows at the start whose scripts decide about the byte order mark
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
+
+
+class _Echo:
+    """A file that returns what is written to it, so that a CSV writer's lines can be streamed."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def safe(value: Raw) -> str | int | float:
+    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    plain = written(value)
+    return "" if plain is None else plain
+
+
+def has_other_script(text: str) -> bool:
+    """Return whether the text has letters of another script than the Latin one."""
+    return any(letter > LAST_LATIN and letter.isalpha() for letter in text)
+
+
+def csv_lines(
+    header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
+) -> Iterator[str]:
+    """Yield a CSV file, some lines at a time; it starts with a byte order mark if there is text in a non-Latin script.
+
+    Without the mark a spreadsheet garbles such text. The first rows decide whether it is needed, and those of `sample`
+    where later rows may have other scripts; the rest of the rows is read while the lines are sent.
+    """
+    writer = csv.writer(_Echo(), lineterminator="\n")
+    rows = iter(rows)
+    first = list(islice(rows, LOOKED_AT))
+    if any(has_other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
+        yield BYTE_ORDER_MARK
+    yield writer.writerow(header)
+    lines = (writer.writerow([safe(value) for value in row]) for row in chain(first, rows))
+    while text := "".join(islice(lines, LINES)):
+        yield text
+
+
+def csv_response(
+    header: Sequence[str], rows: Iterable[Sequence[Raw]], request: HttpRequest, sample: Iterable[Sequence[Raw]] = ()
+) -> StreamingHttpResponse:
+    """Stream the rows of a page as CSV; see `csv_lines` for `sample`."""
+    response = StreamingHttpResponse(csv_lines(header, rows, sample), content_type=CONTENT_TYPE)
+    return _as_download(response, request)
+
+
+def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
+    """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one."""
+    names, values = _exported(table, request.GET)
+    response = HttpResponse("".join(csv_lines(names, values)), content_type=CONTENT_TYPE)
+    return _as_download(response, request, table.name)
+
+
+def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
+    """Stream rows as the download `name`, one JSON object per line."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return StreamingHttpResponse(_json_lines(rows), content_type=JSON_LINES, headers=headers)
+
+
+def _json_lines(rows: Iterable[object]) -> Iterator[str]:
+    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    while text := "".join(islice(lines, LINES)):
+        yield text
+
+
+def wants_csv(request: HttpRequest) -> bool:
+    """Tell whether a request asks for a table as CSV."""
+    return request.GET.get("format") == "csv"
+
+
+def file_name(request: HttpRequest, table: str = "") -> str:
+    """Return a name that says what a download is: the page, then the table; without an ending."""
+    words = [slugify(part) for part in ["clozeboard", *request.path.split("/"), table]]
+    return "-".join(word for place, word in enumerate(words) if word and word not in words[:place])
+
+
+def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list[Raw]]]:
+    """Return the names of the columns of a table's CSV, and its rows."""
+    exported = table.export or table
+    rows = select(exported, query, all_pages=True)
+    exported.prepare(rows)
+    return [column.name for column in exported.columns], [
+        [cell.value for cell in cells] for cells in exported.cells(rows)
+    ]
+
+
+def _as_download(response: ResponseT, request: HttpRequest, table: str = "") -> ResponseT:
+    response["Content-Disposition"] = f'attachment; filename="{file_name(request, table)}.csv"'
+    return response

@@ -1,0 +1,165 @@
+"""Titles for the short names that scores are stored under; a name without a title here is made readable."""
+
+import re
+from collections.abc import Sequence
+
+from django.conf.locale import LANG_INFO
+
+from leaderboard.models import Run
+from probing.analysis.breakdowns import CROSSED
+from probing.formats.own_wordings import own_names
+
+DIMENSIONS = {
+    "overall": "Overall",
+    "template": "Wording",
+    "relation": "Relation",
+    "domain": "Domain",
+    "cardinality": "Cardinality",
+    "culture": "Culture",
+    "culture_pair": "Culture pair",
+    "language": "Language",
+    "relation_culture": "Relation and culture",
+    "culture_pair_culture": "Culture pair and culture",
+    "culture_pair_language": "Culture pair and language",
+    "culture_pair_language_culture": "Culture pair, language and culture",
+    "culture_pair_language_relation": "Culture pair, language and relation",
+    "culture_pair_language_relation_culture": "Culture pair, language, relation and culture",
+    "language_relation": "Language and relation",
+    "fact_type_major_leak": "Fact type, major and leak",
+    "fact_type": "Fact type",
+    "head": "Kind of place",
+    "major": "Major fact types",
+    "repeats": "Repeated words",
+    "repetition": "Repetition",
+    "truth": "Truth",
+}
+SETTINGS = {
+    "dtype": "Number format",
+    "pll": "PLL",
+    "start": "Start token",
+    "templates": "Wordings",
+}
+GROUPS = {
+    "single instance per answer": "each answer once",
+    "multiple instances per answer": "answers repeat",
+}
+# Wikidata properties of facts that ship with this project, beside those that can be curated.
+OTHER_PREDICATES = {"P131": "located in", "P279": "subclass of", "P361": "part of", "P2936": "language used"}
+# The cultures that ship with this project, as they are called within a sentence.
+CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
+METRICS = {
+    "accuracy_sem": "Spread over wordings",
+}
+# The headings of docs/methods.md that explain columns, by the columns' names; /methods/ has them as ids.
+ABOUT = {
+    "places": "what-does-a-rank-such-as-2-to-5-mean",
+    "tie_group": "ranks",
+    "value": "what-is-plus-minus",
+    "score": "what-is-plus-minus",
+    "provenance": "what-do-the-circles-mean",
+    "n": "why-can-a-number-of-items-be-a-fraction",
+    "sem": "spread-over-wordings",
+    "accuracy_sem": "spread-over-wordings",
+    "chance": "what-is-chance",
+    "accuracy": "accuracy",
+    "precision_at_5": "precision-at-5",
+    "mean_reciprocal_rank": "precision-at-5",
+    "ties": "ties",
+    "difference": "comparing-runs",
+    "p_holm": "comparing-runs",
+    "margin": "option-scores",
+    "flips": "template-sensitivity",
+    "confidence": "confidence",
+    "p_at_1": "culture-pairs",
+    "p_at_5": "culture-pairs",
+    "gap": "the-gap",
+    "specificity": "specificity",
+    "naturalness": "factors",
+    "relatedness": "factors",
+    "acc_at_10_either": "acc10",
+    "acc_at_10_fine": "acc10",
+    "superiority": "effect-sizes",
+    "cohens_d": "effect-sizes",
+    "discriminates": "p-values",
+    "in_top_1": "encoders",
+    "in_top_5": "encoders",
+    "in_top_10": "encoders",
+    "in_near_1": "generators",
+    "in_near_5": "generators",
+    "in_near_15": "generators",
+    "settings": "what-a-run-records",
+}
+
+
+def column_name(*words: str) -> str:
+    """Return the name of a CSV column: small letters, digits and hyphens, with an underscore for everything else."""
+    return re.sub(r"[^\w-]+", "_", "_".join(words)).strip("_").lower()
+
+
+def group_column(dimension: str, group: str) -> str:
+    """Return the name of a group's CSV column, such as `domain_arts`; a group of several tags is its own name."""
+    return column_name(group) if dimension in CROSSED else column_name(dimension, group)
+
+
+def dimension(name: str) -> str:
+    return DIMENSIONS.get(name, plain(name))
+
+
+def metric(name: str) -> str:
+    return METRICS.get(name, plain(name))
+
+
+def relation(name: str) -> str:
+    """Return a relation in words: the name of its Wikidata property, or its own with spaces for underscores."""
+    words = own_names().get(name) or OTHER_PREDICATES.get(name, "")
+    return sentence(words) or (plain(name) if "_" in name and name == name.lower() else name)
+
+
+def group(name: str) -> str:
+    """Return a group of items in words: a value of a tag, or a relation."""
+    return GROUPS.get(name) or relation(name)
+
+
+def culture(name: str) -> str:
+    """Return a culture as it is called within a sentence, behind a word such as "about"."""
+    return CULTURES.get(name, f"the culture {name}")
+
+
+def setting(name: str) -> str:
+    return SETTINGS.get(name, plain(name))
+
+
+def choice(value: str | bool) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else value
+
+
+def within(title: str) -> str:
+    """Return a metric's title as it is written within a sentence; names such as P@1 keep their capital."""
+    return title if title[1:2] == "@" else title[:1].lower() + title[1:]
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital at its start, everything else unchanged."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def language(code: str) -> str:
+    """Return a language's English name, or its code if Django does not know it."""
+    return str(LANG_INFO.get(code, {}).get("name", code))
+
+
+def counted(runs: Sequence[Run]) -> str:
+    """Return the number of models in words, and that of the runs if it is larger."""
+    number = len({run.model.hub_id for run in runs})
+    models = number_of(number, "model")
+    return models if number == len(runs) else f"{models} in {len(runs)} runs"
+
+
+def number_of(number: int, noun: str) -> str:
+    """Return a number with its noun, in the plural where there is not one of it."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def plain(name: str) -> str:
+    """Return a name with spaces for its underscores and with a capital."""
+    return name.replace("_", " ").capitalize()

@@ -1,0 +1,80 @@
+"""Sections, which are what a probe adds to a page, folds of several sections, and switches that readers turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from django.http import QueryDict
+
+from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.tables import Table
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page with a table, a chart, or both.
+
+    `name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown. The
+    table's CSV is at `?table=<its name>&format=csv`. `switched` tells that the section follows its probe's switches.
+    """
+
+    name: str
+    title: str
+    table: Table[Any] | None = None
+    chart: Chart | None = None
+    note: str = ""
+    switched: bool = False
+
+
+class Anchor(NamedTuple):
+    """An entry of a page's contents: the id of a heading and a short title of what stands below it."""
+
+    id: str
+    title: str
+
+
+def anchors(sections: Sequence[Section]) -> list[Anchor]:
+    """Return the entries of sections in a page's contents."""
+    return [Anchor(f"section-{part.name}", labels.sentence(part.title.removeprefix("By "))) for part in sections]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Sections behind a line that opens them.
+
+    `lead` says in one or two sentences what was measured, and stands beside the title while the fold is closed.
+    """
+
+    name: str
+    title: str
+    lead: str
+    sections: Sequence[Section] = ()
+
+    def is_open(self, query: QueryDict) -> bool:
+        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables."""
+        names = tuple(f"{section.table.name}-" for section in self.sections if section.table)
+        return self.name in query or any(key.startswith(names) for key in query if names)
+
+
+@dataclass(frozen=True)
+class Switch:
+    """A choice between everything and a part of it; `name=value` in the query string chooses the part."""
+
+    name: str
+    value: str
+    everything: str
+    less: str
+
+    def on(self, query: QueryDict) -> bool:
+        """Tell whether the query string chooses the part."""
+        return query.get(self.name) == self.value
+
+    def links(self, query: QueryDict) -> list[PageLink]:
+        """Return the links to both choices."""
+        on = self.on(query)
+        return [
+            PageLink(self.everything, link(query, **{self.name: None}), not on),
+            PageLink(self.less, link(query, **{self.name: self.value}), on),
+        ]

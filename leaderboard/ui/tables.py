@@ -1,0 +1,249 @@
+"""Tables: rows and columns that a page shows as HTML and hands out as CSV, and columns that several share."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.http import QueryDict
+
+from leaderboard.ui import labels
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.links import PageLink, link, page_links, page_number
+
+RowT = TypeVar("RowT")
+PAGE_SIZE = 50
+FITTING = 3  # columns that fit side by side on a narrow screen
+
+
+@dataclass(frozen=True)
+class Column(Generic[RowT]):
+    """A column of a table, named `name` in CSV and in the query string and `title` on the page.
+
+    `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` explains the heading in a
+    sentence, and `about` is the id of the heading on the page of methods that says more; without one, the column's
+    name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score" for figures. Only
+    CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it. Narrow screens show the
+    values of a `folded` column only to readers who ask for all values.
+    """
+
+    name: str
+    title: str
+    cell: Callable[[RowT], Cell]
+    help: str = ""
+    key: Callable[[RowT], Any] | None = None
+    align: str = ""
+    shown: bool = True
+    about: str = ""
+    folded: bool = False
+    worth: Callable[[Sequence[RowT]], bool] = lambda rows: True
+
+    @property
+    def paragraph(self) -> str:
+        """The id of the heading on the page of methods that explains the column, empty where none does."""
+        return self.about or labels.ABOUT.get(self.name, "")
+
+    @property
+    def is_head(self) -> bool:
+        """Tell whether the column names the rows."""
+        return "head" in self.align.split()
+
+    def order(self, row: RowT) -> Any:
+        """Return the value by which the row is sorted, None if it is missing."""
+        return self.key(row) if self.key else self.cell(row).value
+
+
+@dataclass(frozen=True)
+class Table(Generic[RowT]):
+    """A table whose `rows` come in their default order.
+
+    `name` prefixes the table's parameters in the query string, unless it is the `main` table of its page. `band`
+    names the group that a row belongs to: the rows of a band stand together, and sorting keeps the order of the bands.
+    `heading` is the text above the rows that share it, empty where they need none; these stand together as well.
+    The band `pinned` is on every page. `order` names the column by which the rows come sorted, as in the query string,
+    so that its heading shows the direction. Narrow screens show each row as a card unless `cards` is off or the table
+    has few columns. CSV gets `export` instead, where a row of the page stands for several. `prepare` reads what
+    only the cells of some rows need, for all of these rows at once.
+    """
+
+    name: str
+    caption: str
+    columns: Sequence[Column[RowT]]
+    rows: Sequence[RowT]
+    main: bool = False
+    band: Callable[[RowT], str] = lambda row: ""
+    heading: Callable[[RowT], str] = lambda row: ""
+    pinned: str | None = None
+    empty: str = "There is nothing here yet."
+    page_size: int | None = None
+    cards: bool = True
+    order: str = ""
+    sortable: bool = True
+    export: "Table[Any] | None" = None
+    prepare: Callable[[Sequence[RowT]], object] = lambda rows: None
+
+    def parameter(self, word: str) -> str:
+        """Return the query string's name of this table's `sort` or `page`."""
+        return word if self.main else f"{self.name}-{word}"
+
+    def ordered(self, query: QueryDict) -> list[RowT]:
+        """Return all rows, sorted within their bands as the query string asks, rows without a value last."""
+        column, descending = self._column(query.get(self.parameter("sort"), ""))
+        if column is None:
+            return list(self.rows)
+        if not column.key:  # the cells of all rows are compared
+            self.prepare(self.rows)
+        bands = groupby(self.rows, lambda row: (self.heading(row), self.band(row)))
+        return [row for _, rows in bands for row in _missing_last(rows, column.order, descending)]
+
+    def sorting(self, query: QueryDict) -> tuple[Column[RowT] | None, bool]:
+        """Return the column that the rows are sorted by, if any, and whether they are in descending order."""
+        column, descending = self._column(query.get(self.parameter("sort"), ""))
+        return (column, descending) if column else self._column(self.order)
+
+    def _column(self, sort: str) -> tuple[Column[RowT] | None, bool]:
+        columns = [column for column in self.columns if self.sortable and column.name == sort.removeprefix("-")]
+        return (columns[0] if columns else None, sort.startswith("-"))
+
+    def cells(self, rows: Sequence[RowT]) -> Iterator[list[Cell]]:
+        """Yield the cells of each row in all columns, including those that only CSV has."""
+        for row in rows:
+            yield [column.cell(row) for column in self.columns]
+
+    def is_pinned(self, row: RowT) -> bool:
+        return self.pinned is not None and self.band(row) == self.pinned
+
+
+def _missing_last(rows: Iterable[RowT], order: Callable[[RowT], Any], descending: bool) -> list[RowT]:
+    """Sort the rows; those without a value come last in either direction."""
+    keyed = [(order(row), row) for row in rows]
+    present = sorted((pair for pair in keyed if pair[0] is not None), key=itemgetter(0), reverse=descending)
+    return [row for _, row in present] + [row for key, row in keyed if key is None]
+
+
+class Header(NamedTuple):
+    """The heading of a column; its link sorts by the column, or the other way round if the table is sorted by it."""
+
+    column: Column[Any]
+    href: str
+    direction: str
+
+
+class TableLine(NamedTuple):
+    """A row as a page shows it: the heading that begins with it, its band, and the cell of each column of pages."""
+
+    heading: str
+    band: str
+    cells: list[tuple[Column[Any], Cell]]
+
+
+@dataclass(frozen=True)
+class TableView:
+    """One page of a table with the links that change the view.
+
+    `head` is the column that names the rows. Narrow screens show a card for each row if `cards` is set. `total` is the
+    number of rows on all pages. `empty` tells that the table has no rows but pinned ones. `csv` is the address
+    of the table as CSV.
+    """
+
+    table: Table[Any]
+    head: Column[Any]
+    cards: bool
+    headers: list[Header]
+    lines: list[TableLine]
+    total: int
+    empty: bool
+    csv: str
+    pages: list[PageLink] = field(default_factory=list)
+
+    @property
+    def is_folded(self) -> bool:
+        """Tell whether narrow screens fold some of the columns."""
+        return self.cards and any(head.column.folded for head in self.headers)
+
+
+def view(table: Table[Any], query: QueryDict) -> TableView:
+    """Return the page of the table that the query string asks for."""
+    return views([table], query)[table.name]
+
+
+def views(tables: Sequence[Table[Any]], query: QueryDict) -> dict[str, TableView]:
+    """Return the pages of several tables by name; what their cells need is read at once for tables of one `prepare`."""
+    pages = [(table, select(table, query, all_pages=False)) for table in tables]
+    by_function: dict[Callable[[Sequence[Any]], object], list[Any]] = {}
+    for table, rows in pages:
+        by_function.setdefault(table.prepare, []).extend(rows)
+    for prepare, prepared in by_function.items():
+        prepare(prepared)
+    return {table.name: _view(table, rows, query) for table, rows in pages}
+
+
+def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict) -> TableView:
+    columns = _filled(table, rows)
+    name = {"table": None if table.main else table.name, table.parameter("page"): None}
+    return TableView(
+        table,
+        head=next((column for column, _ in columns if column.is_head), columns[0][0]),
+        cards=table.cards and (len(columns) > FITTING or any(column.folded for column, _ in columns)),
+        headers=[_header(table, query, column) for column, _ in columns],
+        lines=list(_lines(table, rows, columns)),
+        total=len(table.rows),
+        empty=all(table.is_pinned(row) for row in table.rows),
+        csv=link(query, format="csv", **name),
+        pages=_page_links(table, query),
+    )
+
+
+def _filled(table: Table[Any], rows: Sequence[Any]) -> list[tuple[Column[Any], list[Cell]]]:
+    """Return the columns that a page has, with their cells: not those that are empty in all its rows."""
+    columns = [
+        (column, [column.cell(row) for row in rows]) for column in table.columns if column.shown and column.worth(rows)
+    ]
+    return [(column, cells) for column, cells in columns if any(not cell.is_empty for cell in cells)] or columns
+
+
+def _lines(
+    table: Table[Any], rows: Sequence[Any], columns: Sequence[tuple[Column[Any], Sequence[Cell]]]
+) -> Iterator[TableLine]:
+    """Yield the lines of the rows; the first row under a heading comes with it."""
+    above = ""
+    for place, row in enumerate(rows):
+        heading = table.heading(row)
+        yield TableLine(
+            heading if heading != above else "", table.band(row), [(column, cells[place]) for column, cells in columns]
+        )
+        above = heading
+
+
+def select(table: Table[Any], query: QueryDict, all_pages: bool) -> list[Any]:
+    """Return the rows in order, pinned rows first: one page of them, or all if `all_pages` and no page is asked for."""
+    rows = table.ordered(query)
+    page = query.get(table.parameter("page"), "")
+    if not table.page_size or (all_pages and not page):
+        return rows
+    pinned = [row for row in rows if table.is_pinned(row)]
+    others = [row for row in rows if not table.is_pinned(row)]
+    start = (page_number(page, len(others), table.page_size) - 1) * table.page_size
+    return [*pinned, *others[start : start + table.page_size]]
+
+
+def _header(table: Table[Any], query: QueryDict, column: Column[Any]) -> Header:
+    """Make a heading whose link first sorts numbers from the highest, words from A to Z."""
+    if not table.sortable:
+        return Header(column, "", "")
+    sorted_by, descending = table.sorting(query)
+    if column is not sorted_by:
+        direction, prefix = "", "-" if {"number", "score"} & set(column.align.split()) else ""
+    else:
+        direction, prefix = ("descending", "") if descending else ("ascending", "-")
+    href = link(query, **{table.parameter("sort"): prefix + column.name, table.parameter("page"): None})
+    return Header(column, href, direction)
+
+
+def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:
+    """Return the page links of a table; its pinned rows do not count."""
+    if not table.page_size:
+        return []
+    rows = sum(not table.is_pinned(row) for row in table.rows)
+    return page_links(query, table.parameter("page"), rows, table.page_size)

@@ -1,0 +1,73 @@
+"""Cloze rows as tidy scores (methods 5.5): in-top-k and in-near-k, macro-averaged over fact types."""
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import CHANCE, MAJORITY, blank_baselines, tidy
+from probing.analysis.breakdowns import CELL, CROSSED, OVERALL, members, with_crossed
+from probing.analysis.intervals import cluster_interval, mean_of_shares
+from probing.errors import BadInput
+
+KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
+BOUNDS = ["low", "high", "cluster_low", "cluster_high"]
+MAJOR = 20  # sentences that make a fact type a major one
+
+
+def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k: int = 5) -> pd.DataFrame:
+    """Return `accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
+
+    Beside them stand two baselines, `chance` and `majority_answer`, which have no interval.
+    `tokens`: the number of tokens that a generator wrote, which is the largest k of in-near-k. Sentences that could
+    not be put to the model are not counted, except to tell whether a fact type is a major one.
+    """
+    rows = rows.assign(major=majors(rows)) if "fact_type" in dimensions else rows
+    scored = rows[rows["correct"].notna()]
+    if scored.empty:
+        raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
+    all_dimensions = [OVERALL, *(["major"] if "major" in rows else []), *dimensions, "relation"]
+    if set(CROSSED[CELL]) <= set(rows):
+        scored = with_crossed(scored, [CELL])
+        all_dimensions.append(CELL)
+    values = pd.concat([metrics(scored, tokens), blank_baselines(scored, k)], axis=1)
+    scores = pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
+    scores.loc[scores["metric"].isin((CHANCE, MAJORITY)), BOUNDS] = np.nan
+    return scores
+
+
+def metrics(rows: pd.DataFrame, tokens: int) -> pd.DataFrame:
+    """Return one column for each metric: 1 in the rows for which it holds, else 0."""
+    method = rows["method"].iloc[0]
+    rank = rows["rank"].astype("Int64")
+    columns = {"accuracy": rows["correct"]}
+    columns |= {f"in_{method}_{k}": (rank <= k).fillna(False) for k in KS[method] if method == "top" or k <= tokens}
+    if method == "top":
+        columns["not_one_token"] = ~rows["one_token"].astype(bool)
+    return pd.DataFrame(columns).astype(float)
+
+
+def majors(rows: pd.DataFrame) -> pd.Series:
+    """Return "major" for each row whose fact type has enough sentences, else "minor"."""
+    sentences = rows.groupby("relation")["index"].transform("nunique")
+    return pd.Series(np.where(sentences >= MAJOR, "major", "minor"), rows.index)
+
+
+def macro(rows: pd.DataFrame, values: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Return the macro-average over relations of each metric's share of items, for each group of a dimension."""
+    table = members(rows, dimension)
+    weights = table["weight"].to_numpy()
+    weighted = values.iloc[table["row"]].mul(weights, axis=0).assign(weight=weights)
+    keys = [table["group"].to_numpy(), rows["relation"].to_numpy()[table["row"]]]
+    sums = weighted.groupby(keys, sort=False).sum()
+    scores = [
+        (str(metric), dimension, str(group), *mean_share(part[metric] / part["weight"], part["weight"]))
+        for group, part in sums.groupby(level=0, sort=False)
+        for metric in values
+    ]
+    return tidy(scores)
+
+
+def mean_share(shares: pd.Series, n: pd.Series) -> tuple[float, float, float, float, float, float]:
+    """Return value, n, low, high and the clustered low and high of the plain mean of relations' shares."""
+    values, numbers = shares.to_numpy(dtype=float), n.to_numpy(dtype=float)
+    clustered = cluster_interval(values, np.ones(len(values)), float(numbers.sum()))
+    return float(values.mean()), round(float(numbers.sum()), 9), *mean_of_shares(values, numbers), *clustered

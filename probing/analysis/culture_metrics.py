@@ -1,0 +1,276 @@
+"""How well each culture is known (methods 4): ranks, gaps, origins of wrong predictions, and entropy of answers."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import erfc, log2, sqrt
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion, tidy
+from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, group_means, with_crossed
+from probing.analysis.intervals import clustered_means, independent_items, newcombe, wilson
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput
+from probing.formats.dlama import WEST, common_name, natural
+
+# Ranked rows as tidy scores: how well each culture is known, the gap between two, where wrong predictions come from.
+#
+# See methods 4.4 and 4.5. A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet);
+# its interval is Newcombe's for two independent proportions, its p-value that of the two-sided z-test with pooled
+# variance.
+
+
+WITH_GAP = ("culture_pair", "culture_pair_language", "culture_pair_language_relation")
+WITH_ORIGIN = (OVERALL, CULTURE, "culture_pair_culture", "culture_pair_language_culture")
+# Where a wrong prediction is a valid object: only in the item's own culture, only in the other, in both, in neither.
+ORIGINS = ("wrong_own_culture", "wrong_other_culture", "wrong_both_cultures", "wrong_no_culture")
+# Each metric with the column that tells which rows are right.
+RANKING_METRICS = {"p_at_1": "correct", "p_at_1_statement": "correct_statement"}
+ANSWERING_METRICS = {
+    "accuracy_substring": "correct",
+    "accuracy_substring_normalised": "correct_normalised",
+    "accuracy_exact": "correct_exact",
+}
+
+
+def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
+    """Return P@1, P@5, mean reciprocal rank and chance in all groups; gaps and origins where there are two cultures."""
+    tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _rank_scores(rows, dimension)]
+    if has_cultures(rows):
+        rows = with_crossed(rows, BY_CULTURE)
+        tables += _by_culture(rows, RANKING_METRICS)
+        tables += [table for dimension in WITH_ORIGIN for table in _origins(rows, dimension)]
+    elif "language" in rows:
+        rows = with_crossed(rows, BY_LANGUAGE)
+        tables += [table for name in BY_LANGUAGE for table in _right_shares(rows, RANKING_METRICS, name)]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
+    """Return the shares of right responses by three rules in all groups; gaps are those of the first rule."""
+    tables = [
+        table
+        for dimension in (OVERALL, "relation", *dimensions)
+        for table in _right_shares(rows, ANSWERING_METRICS, dimension)
+    ]
+    if has_cultures(rows):
+        tables += _by_culture(with_crossed(rows, BY_CULTURE), ANSWERING_METRICS)
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def has_cultures(rows: pd.DataFrame) -> bool:
+    return {"culture_pair", "language", CULTURE} <= set(rows.columns)
+
+
+def _by_culture(rows: pd.DataFrame, metrics: Mapping[str, str]) -> list[pd.DataFrame]:
+    shares = [table for dimension in BY_CULTURE for table in _right_shares(rows, metrics, dimension)]
+    return [*shares, *(gaps(rows, dimension) for dimension in WITH_GAP)]
+
+
+def _right_shares(rows: pd.DataFrame, metrics: Mapping[str, str], dimension: str) -> list[pd.DataFrame]:
+    """Return the share of right items for each metric whose column the rows have."""
+    stored = {metric: column for metric, column in metrics.items() if column in rows}
+    return [proportion(rows, metric, rows[column], dimension) for metric, column in stored.items()]
+
+
+def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
+    """Return P@1 and chance, and where every rank is known also P@5 and the mean reciprocal rank.
+
+    With `decide` the ranks of wrongly answered items are unknown.
+    """
+    tables = [*_right_shares(rows, RANKING_METRICS, dimension), chance(rows, dimension)]
+    if not rows["rank"].isna().any():
+        ranks = rows["rank"].astype(int)
+        tables += [proportion(rows, "p_at_5", ranks <= 5, dimension), _mean_reciprocal_rank(rows, 1 / ranks, dimension)]
+    return tables
+
+
+def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """Return the mean reciprocal rank; its interval is Wilson's for as many items as have a share of the same error."""
+    table = clustered_means(rows, values, dimension)
+    squares = group_means(rows, values**2, dimension)["value"]
+    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["n"] - 1).clip(lower=1))
+    bounds = [
+        wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
+        for value, error, n in zip(table["value"], errors, table["n"], strict=True)
+    ]
+    low, high = zip(*bounds, strict=True)
+    scores = table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)
+    return scores.reindex(columns=SCORE_COLUMNS)
+
+
+def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Return `culture_gap` and `culture_gap_p` of each group with two cultures; `n` counts the items of both."""
+    scores: list[ScoreRow] = []
+    columns = ["relation", "index", "correct", CULTURE, dimension]
+    for group, part in rows[columns].groupby(dimension, sort=False):
+        sides = group_means(part, part["correct"], CULTURE).set_index("group")
+        if len(sides) == 2:
+            first, second = sorted(sides.index, key=west_last)
+            scores += _gap(dimension, str(group), sides.loc[first], sides.loc[second])
+    return tidy(scores)
+
+
+def west_last(culture: str) -> tuple[bool, str]:
+    """Return a sort key that puts the West behind the other culture of a pair, and else goes by the alphabet."""
+    return culture == WEST, culture
+
+
+def _gap(dimension: str, group: str, first: pd.Series, second: pd.Series) -> list[ScoreRow]:
+    sides = first["value"], first["n"], second["value"], second["n"]
+    n = first["n"] + second["n"]
+    low, high = newcombe(*sides)
+    return [
+        ("culture_gap", dimension, group, first["value"] - second["value"], n, low, high),
+        ("culture_gap_p", dimension, group, z_test(*sides), n, np.nan, np.nan),
+    ]
+
+
+def z_test(first: float, n_first: float, second: float, n_second: float) -> float:
+    """Return the two-sided p-value for the difference of two independent proportions."""
+    pooled = (first * n_first + second * n_second) / (n_first + n_second)
+    error = sqrt(pooled * (1 - pooled) * (1 / n_first + 1 / n_second))
+    return erfc(abs(first - second) / error / sqrt(2)) if error else 1.0
+
+
+def _origins(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
+    """Return for wrong predictions the shares of `ORIGINS`; `n` counts the wrong items."""
+    columns = rows.columns.intersection(["relation", "index", CULTURE, "prediction_cultures", dimension])
+    wrong = rows.loc[~rows["correct"].astype(bool), columns]
+    if wrong.empty:
+        return []
+
+    def cultures() -> Iterator[tuple[str, set[str]]]:
+        """Yield the culture of each item with those of its prediction."""
+        return zip(wrong[CULTURE], map(set, wrong["prediction_cultures"]), strict=True)
+
+    own = pd.Series([culture in predicted for culture, predicted in cultures()], wrong.index)
+    other = pd.Series([bool(predicted - {culture}) for culture, predicted in cultures()], wrong.index)
+    holds = (own & ~other, other & ~own, own & other, ~own & ~other)
+    return [proportion(wrong, metric, values, dimension) for metric, values in zip(ORIGINS, holds, strict=True)]
+
+
+def common_predictions(rows: pd.DataFrame, most: int = 3) -> pd.DataFrame:
+    """Return the `most` common right and wrong predictions of each relation and culture, in each pair and language.
+
+    `share` is of all predictions of that relation and culture (the paper's Table 3); predictions that are equally
+    common are in order of label. `prediction_cultures`: those in which the predicted candidate is a valid object.
+    """
+    keys = ["culture_pair", "language", "relation", CULTURE]
+    same = rows.groupby([*keys, "correct", "prediction_label"], sort=True)["prediction_cultures"]
+    counts = same.agg(items="size", prediction_cultures="first").reset_index()
+    counts["share"] = counts["items"] / counts.groupby(keys)["items"].transform("sum")
+    ordered = counts.sort_values("items", ascending=False, kind="stable")
+    kept = ordered.groupby([*keys, "correct"], sort=False).head(most)
+    return kept.sort_values([*keys, "correct"], ascending=[True] * 4 + [False], kind="stable").reset_index(drop=True)
+
+
+# Entropy of right answers (methods 4.4): the more often the same object is right, the easier it is to guess.
+
+
+ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
+
+
+def entropy(objects: Sequence[Collection[str]]) -> float:
+    """Return the entropy in bits of the items' objects; `objects` has the ids of each item's valid objects.
+
+    Each item is reduced to the one of its objects that is most frequent over all items, or to the first id of several.
+    """
+    frequency = Counter(object_id for ids in objects for object_id in ids)
+    kept = Counter(min(ids, key=lambda object_id: (-frequency[object_id], natural(object_id))) for ids in objects)
+    shares = [count / len(objects) for count in kept.values()]
+    return sum(-share * log2(share) for share in shares)
+
+
+def entropies(benchmark: Benchmark) -> pd.DataFrame:
+    """Return one row for each relation and culture: the number of items and the entropy of their objects in bits."""
+    rows = [row for relation in benchmark.relations for row in _of_relation(relation)]
+    return pd.DataFrame(rows, columns=ENTROPY_COLUMNS)
+
+
+def totals(by_relation: pd.DataFrame) -> pd.DataFrame:
+    """Return the sums of items and the plain means of entropies over the relations of each pair and culture."""
+    keys = ["culture_pair", "language", "objects", "culture"]
+    columns = {"items": ("items", "sum"), "entropy": ("entropy", "mean")}
+    table = by_relation.groupby(keys, sort=False, as_index=False).agg(**columns)
+    return table.assign(relation=ALL)[ENTROPY_COLUMNS]
+
+
+def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:
+    by_culture: dict[str, list[list[str]]] = {}
+    for item in relation.items:
+        culture = str(relation.tags_of(item).get("culture", ""))
+        by_culture.setdefault(culture, []).append([relation.answer_ids[answer] for answer in item.answers])
+    tags = [str(relation.tags.get(name, "")) for name in ENTROPY_COLUMNS[:3]]
+    for culture, objects in by_culture.items():
+        yield (*tags, relation.label, culture, len(objects), entropy(objects))
+
+
+# Which answers a model gives, by the language of the prompts (DLAMA, section 3, Figure 1).
+#
+# Answers are the same in all languages if they have the same id, and also if the user merges them, as *Muslim* and
+# *Islam*. Beside the share of an answer stands how often it is right: a model that always gives a common right answer
+# looks as if it knew the facts.
+
+
+COLUMNS = ["relation", "language", "answer", "predictions", "share", "right_share"]
+NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
+
+
+@dataclass(frozen=True)
+class AnswerNames:
+    """Names of answers: the user's common name, else the label of their id, else their own label."""
+
+    merged: Mapping[str, str]
+    by_id: Mapping[str, str]
+
+    def name(self, relation: Relation, item: Item, option: int) -> str:
+        label = relation.options_of(item)[option]
+        id = relation.answer_ids[option] if relation.answer_ids and not item.options else ""
+        common = self.by_id.get(id, label)
+        return common_name(self.merged, id, label, common) or common
+
+
+def answer_names(benchmark: Benchmark, merged: Mapping[str, str]) -> AnswerNames:
+    """Return the names of a benchmark's answers; labels of ids are English if there are English ones."""
+    by_id: dict[str, str] = {}
+    for relation in sorted(benchmark.relations, key=lambda relation: relation.tags.get("language") != NAMING_LANGUAGE):
+        for id, label in zip(relation.answer_ids, relation.answer_space, strict=False):
+            by_id.setdefault(id, label)
+    return AnswerNames(merged, by_id)
+
+
+def prediction_shares(rows: pd.DataFrame, benchmark: Benchmark, merged: Mapping[str, str]) -> pd.DataFrame:
+    """Return the share of each answer among the predictions of a relation and language, most common first.
+
+    `right_share`: the same of the right answers; several right answers of an item share its weight equally. Raises
+    `BadInput` if the rows hold no predictions of options.
+    """
+    if not pd.api.types.is_integer_dtype(rows.get("prediction", pd.Series(dtype=object))):
+        raise BadInput("This result has no predicted options.", "Give one of multiple choice or ranking.")
+    predicted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    right: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for key, prediction, answers in _named_rows(rows, benchmark, answer_names(benchmark, merged)):
+        predicted[key][prediction] += 1
+        for answer in answers:
+            right[key][answer] += 1 / len(answers)
+    table = [
+        (*key, answer, counts[answer], counts[answer] / counts.total(), right[key].get(answer, 0.0) / counts.total())
+        for key, counts in sorted(predicted.items(), key=lambda entry: (natural(entry[0][0]), entry[0][1]))
+        for answer in sorted(counts.keys() | right[key].keys(), key=lambda name: (-counts[name], name))
+    ]
+    return pd.DataFrame(table, columns=COLUMNS)
+
+
+def _named_rows(
+    rows: pd.DataFrame, benchmark: Benchmark, names: AnswerNames
+) -> Iterator[tuple[tuple[str, str], str, Collection[str]]]:
+    """Yield for each row its relation and language, the name of its prediction, and those of its right answers."""
+    items = benchmark.items_by_key()
+    for label, index, prediction in zip(rows["relation"], rows["index"], rows["prediction"], strict=True):
+        relation, item = items[label, index]
+        language = str(relation.tags.get("language", ""))
+        answers = {names.name(relation, item, answer) for answer in item.answers}
+        yield (label, language), names.name(relation, item, prediction), answers

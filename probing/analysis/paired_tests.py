@@ -1,0 +1,271 @@
+"""Results compared on the items that they share: paired differences with intervals and tests."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.special import bdtr
+
+from probing.analysis.breakdowns import OVERALL, members
+from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
+from probing.benchmark import ROW_KEY
+from probing.errors import BadInput
+
+# The bounds of the two shares' own intervals.
+SIDE_BOUNDS = ["first_low", "first_high", "second_low", "second_high"]
+DIFFERENCE_COLUMNS = [
+    *("result", "dimension", "group", "n", "first", "second", "difference", "low", "high"),
+    *("gained", "lost", "p", "p_holm"),
+    *SIDE_BOUNDS,
+]
+# The names of compared results, in their order; as many can be compared at once.
+RESULT_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
+# The rows of each result, by the result's name.
+ResultRows = Mapping[str, pd.DataFrame]
+
+
+class Correctness(NamedTuple):
+    """The way in which a probe counts right answers.
+
+    `column`: the column of the rows that is true, false or, where a row does not count, missing. `macro`: whether the
+    probe's figures are macro-averages over relations, and not means over items.
+    """
+
+    column: str = "correct"
+    macro: bool = False
+
+
+CORRECT = Correctness()
+NO_CORRECTNESS = Correctness("")
+
+
+def common_rows(results: ResultRows, column: str = "correct") -> dict[str, pd.DataFrame]:
+    """Return, for each result, the rows that count in all results, in the order of the first one."""
+    if any(column not in rows for rows in results.values()):
+        raise BadInput(
+            "These results have no right answers to compare.", "Compare their scores: python -m probing show."
+        )
+    return shared_rows({name: rows.dropna(subset=[column]).astype({column: bool}) for name, rows in results.items()})
+
+
+def shared_rows(results: ResultRows) -> dict[str, pd.DataFrame]:
+    """Return, for each result, the rows that all results have, in the order of the first one."""
+    keys = _shared_keys(results)
+    return {name: keys.merge(rows, on=ROW_KEY) for name, rows in results.items()}
+
+
+def _shared_keys(results: ResultRows) -> pd.DataFrame:
+    """Return the keys of the rows that all results have; raise `BadInput` if there are none."""
+    keys, *others = (rows[ROW_KEY] for rows in results.values())
+    for other in others:
+        keys = keys.merge(other, on=ROW_KEY)
+    if keys.empty:
+        raise BadInput(
+            "The results have no item in common.",
+            "Compare results on the same relations; those of specificity must share answers that are single tokens.",
+        )
+    return keys
+
+
+def shared_in_words(results: ResultRows) -> str:
+    """Say how many rows are compared where not all results have the same ones, or return an empty text."""
+    sizes = [len(rows) for rows in results.values()]
+    shared = len(_shared_keys(results))
+    if set(sizes) == {shared}:
+        return ""
+    numbers = " and ".join(f"{size:,}" for size in sizes)
+    return f"Results of {numbers} rows are compared on the {shared:,} that all of them have."
+
+
+def compare(
+    results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT, seed: int = 0
+) -> pd.DataFrame:
+    """Compare each further result with the first on their common rows, overall and in each group.
+
+    `first`, `second`: the share that is right in the first and in the further result. `low`, `high`: the 95 %
+    percentile interval of their difference from a bootstrap over items (within relations, if these weigh equally); if
+    the difference is the same for all items, Tango's (1998) interval for pairs that all agree. `gained`, `lost`: items
+    on which the further result is better or worse. `p`: exact McNemar test on them (with several templates the sign
+    test on items' means), but for a macro-average over relations a test that swaps the two results on items at random.
+    `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`: Wilson's interval of
+    each share; a macro-average over several relations has none.
+    """
+    shared = common_rows(results, correctness.column)
+    first, *others = shared
+    right = shared[first].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
+    generators = {name: np.random.default_rng(seed) for name in others}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in others}
+    for dimension in [OVERALL, "relation", *dimensions]:
+        is_share = not correctness.macro or dimension == "relation"
+        for group, table in members(right, dimension).groupby("group", sort=False):
+            items = _group_items(right, table, list(shared))
+            for name in others:
+                pair = items[["weight", first, name]].set_axis(["weight", "first", "second"], axis=1)
+                figures = _paired(pair, correctness.macro, generators[name])
+                bounds = _side_bounds(figures) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
+                rows[name].append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
+    return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
+
+
+def overall_difference(
+    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT, seed: int = 0
+) -> dict[str, float]:
+    """Return the overall figures of two results on their common rows, and their difference with its paired interval.
+
+    `first`, `second`: rows with the columns of `ROW_KEY` and that of `correctness`. The figures are those of the
+    overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on.
+    """
+    shared = common_rows({"first": first, "second": second}, correctness.column)
+    right = shared["first"].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
+    items = _group_items(right, members(right, OVERALL), list(shared))
+    return _paired(items, correctness.macro, np.random.default_rng(seed))
+
+
+def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
+    """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
+    corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
+    return corrected[DIFFERENCE_COLUMNS]
+
+
+def holm(p: pd.Series) -> pd.Series:
+    """Correct p-values for their number (Holm 1979).
+
+    The smallest is multiplied by n, the next by n - 1 and so on; corrected values never decrease in that order.
+    """
+    ascending = p.sort_values()
+    corrected = (ascending * np.arange(len(p), 0, -1)).cummax().clip(upper=1)
+    return corrected.reindex(p.index)
+
+
+def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
+    """Return a group's items, each the weighted sum over its templates.
+
+    Columns: `weight`, and whether each result of these names is right; indexed by relation and item.
+    """
+    rows = right.iloc[table["row"]].reset_index(drop=True)
+    weight = table["weight"].reset_index(drop=True)
+    weighted = rows[names].mul(weight, axis=0).assign(weight=weight)
+    return weighted.groupby([rows["relation"], rows["index"]], sort=False).sum()
+
+
+def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
+    """Return one group's figures: means over its items, or the plain means of its relations' means."""
+    strata = items.groupby(items.index.get_level_values("relation") if macro else np.zeros(len(items)), sort=False)
+    sums, change = strata.sum(), items["second"] - items["first"]
+    first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
+    gained, lost = int((change > 1e-9).sum()), int((change < -1e-9).sum())
+    parts = [(change.iloc[part], items["weight"].iloc[part]) for part in strata.indices.values()]
+    low, high = percentile_interval(np.mean([_resampled_means(*part, generator) for part in parts], axis=0))
+    if high - low < 1e-9:
+        low, high = _without_spread(float(second - first), np.array([len(part) for part, _ in parts], float))
+    shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
+    return {
+        "n": round(float(items["weight"].sum()), 9),
+        "first": float(first),
+        "second": float(second),
+        "difference": float(second - first),
+        "low": low,
+        "high": high,
+        "gained": gained,
+        "lost": lost,
+        "p": _swap_test(shares, generator) if macro and len(parts) > 1 else _mcnemar_test(gained, lost),
+    }
+
+
+def _side_bounds(figures: Mapping[str, float]) -> dict[str, float]:
+    bounds = [bound for side in ("first", "second") for bound in wilson(figures[side], figures["n"])]
+    return dict(zip(SIDE_BOUNDS, bounds, strict=True))
+
+
+def _mcnemar_test(gained: int, lost: int) -> float:
+    """Return how often so few of one kind, or fewer, or as few of the other arise if both have the same chance."""
+    return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
+
+
+def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return the mean changes of resampled items, shape (resamples,).
+
+    Equal items are drawn together as counts, so that the cost does not grow with their number.
+    """
+    kinds, counts = np.unique(np.round([change, weight], 9), axis=1, return_counts=True)
+    resampled = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
+    means: NDArray[np.float64] = resampled @ kinds[0] / (resampled @ kinds[1])
+    return means
+
+
+def _without_spread(difference: float, numbers: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
+
+    A bootstrap would give it no width, although the difference may be another one for items that were not asked.
+    """
+    half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
+    return max(-1.0, difference - half), min(1.0, difference + half)
+
+
+def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:
+    """Return how often a sum of changes as large as this arises if the sign of each change is drawn at random."""
+    sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
+    gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
+    sums = (2 * gained - counts) @ sizes
+    return float((1 + (np.abs(sums) >= abs(changes.sum()) - 1e-9).sum()) / (1 + RESAMPLES))
+
+
+# What differs between two tables of tidy scores of the same rows: new metrics and groups, and changed values.
+
+
+SCORE_KEY = ["metric", "dimension", "group"]
+NAMED = 5  # groups that a sentence names
+SLACK = 1e-9  # differences up to this size are rounding
+
+
+def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
+    """Return a sentence for each kind of difference; none where the tables hold the same scores in any order."""
+    both = before.merge(after, how="outer", on=SCORE_KEY, suffixes=("_before", ""), indicator="side")
+    added, removed = (both[both["side"] == side] for side in ("right_only", "left_only"))
+    return [
+        *_named("New metrics", added, set(before["metric"])),
+        *_groups("New groups", added, before),
+        *_named("Metrics that are gone", removed, set(after["metric"])),
+        *_groups("Groups that are gone", removed, after),
+        *_changed(both[both["side"] == "both"], [name for name in after.columns if name not in SCORE_KEY]),
+    ]
+
+
+def _named(title: str, scores: pd.DataFrame, named_before: set[str]) -> list[str]:
+    metrics = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in named_before]
+    return [f"{title}: {', '.join(metrics)}."] if metrics else []
+
+
+def _groups(title: str, scores: pd.DataFrame, others: pd.DataFrame) -> list[str]:
+    """Return a sentence for each dimension that has groups which are not in the other table."""
+    other_groups = set(zip(others["dimension"], others["group"], strict=True))
+    sentences = []
+    for dimension, part in scores.groupby("dimension", sort=False):
+        groups = [group for group in dict.fromkeys(part["group"]) if (dimension, group) not in other_groups]
+        if groups:
+            sentences.append(f"{title} of {dimension}: {_enumerated(groups)}.")
+    return sentences
+
+
+def _enumerated(names: Iterable[str]) -> str:
+    names = list(names)
+    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
+    return ", ".join([*names[:NAMED], *more])
+
+
+def _changed(both: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+    """Return a sentence on the scores that differ in any number, with the largest change of a value."""
+    differs = pd.Series(False, index=both.index)
+    for name in columns:
+        former, present = (both[column].astype(float) for column in (f"{name}_before", name))
+        differs |= (former.isna() != present.isna()) | ((present - former).abs() > SLACK)
+    if not differs.any():
+        return []
+    change = (both["value"].astype(float) - both["value_before"].astype(float)).abs().fillna(0)
+    largest = both.iloc[int(change.to_numpy().argmax())]
+    place = f"{largest['metric']}, {largest['dimension']} {largest['group']}"
+    values = f"{largest['value_before']:.4f} before, {largest['value']:.4f} now"
+    example = f"; the largest change of a value is in {place}: {values}" if change.max() > SLACK else ""
+    return [f"Changed: {differs.sum():,} of {len(both):,} scores{example}."]

@@ -1,0 +1,154 @@
+"""Specificity of stored rows (methods 2.2, 2.3) as tidy scores, also on the pairs that several models share."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import SCORE_COLUMNS, ClusteredRow, ScoreRow, tidy
+from probing.analysis.breakdowns import ALL, OVERALL
+from probing.analysis.intervals import cluster_interval, mean_of_shares, wilson
+from probing.analysis.paired_tests import ResultRows, common_rows
+from probing.errors import BadInput
+
+# Specificity of stored rows (methods 2.2, 2.3) as tidy scores: shares of pairs by relation, and their macro-average.
+#
+# A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except
+# for `specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
+# counted. The interval of a relation is Wilson's; that of the macro-average is that of a plain mean of shares, and its
+# clustered interval covers other relations like these.
+
+
+NO_PREFERENCE = 0.5  # the share that guessing gets
+RARER = "rarer_answer"
+
+
+def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return every metric by relation and overall, where `overall` is the macro-average over relations."""
+    scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows["relation"])]
+    return tidy([*scores, *_chance_scores(rows)])
+
+
+def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Yield each metric with its hits: true, false or, where the pair does not count, missing, for each row."""
+    single = rows["specific"].notna()
+    yield from factor_hits(rows)
+    fine, coarse = (rows[f"{answer}_rank"].between(1, 10) for answer in ("fine", "coarse"))
+    yield "acc_at_10_either", (fine | coarse).astype("boolean").where(single)
+    yield "acc_at_10_fine", fine.astype("boolean").where(single)
+    yield "specificity_all_pairs", rows["correct"].astype("boolean")
+    if rows["fine_clause_score"].notna().any():
+        yield "specificity_whole_clause", _fine_is_greater(rows, "clause_score")
+
+
+def factor_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
+    """Yield specificity and the two factors that it is set beside, each with its hits."""
+    yield "specificity", rows["specific"]
+    yield "naturalness", _fine_is_greater(rows, "natural_log_prob")
+    yield "relatedness", _fine_is_greater(rows, "cosine").where(rows["specific"].notna())
+
+
+def _fine_is_greater(rows: pd.DataFrame, value: str) -> pd.Series:
+    """Tell whether the fine answer's value is strictly greater; missing where one of the two values is."""
+    fine, coarse = rows[f"fine_{value}"], rows[f"coarse_{value}"]
+    return (fine > coarse).astype("boolean").where(fine.notna() & coarse.notna())
+
+
+def share_scores(metric: str, hits: pd.Series, relation: pd.Series) -> Iterator[ScoreRow | ClusteredRow]:
+    """Yield one score for each relation, then their macro-average, unknown if a relation has no pair that counts."""
+    table = hits.astype("Float64").groupby(relation, sort=False).agg(["mean", "count"])
+    values, counts = table["mean"].to_numpy(float, na_value=np.nan), table["count"].to_numpy(float)
+    for group, value, n in zip(table.index, values, counts, strict=True):
+        bounds = wilson(value, n) if n else (np.nan, np.nan)
+        yield metric, "relation", str(group), value, n, *bounds
+    total = float(counts.sum())
+    clustered = cluster_interval(values, np.ones(len(values)), total)
+    yield metric, OVERALL, ALL, float(values.mean()), total, *mean_of_shares(values, counts), *clustered
+
+
+def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.DataFrame:
+    """Return how often the finer answer is the strictly rarer one (S-TEST's baseline Freq), over all pairs.
+
+    `counts`: how often each answer occurs in a corpus.
+    """
+    fine, coarse = (rows[f"{answer}_label"].map(counts) for answer in ("answer", "coarse"))
+    return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows["relation"]))
+
+
+def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the score of a model without a preference, which is one half in every group."""
+    counts = rows.groupby("relation", sort=False)["specific"].count()
+    for group, n in counts.items():
+        yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan
+    yield "chance", OVERALL, ALL, NO_PREFERENCE, float(counts.sum()), np.nan, np.nan
+
+
+# Several specificity results side by side (methods 2.2), only on pairs whose answers are single tokens of every model.
+#
+# The first result, for instance the one with vanilla prompting, is what the others are compared with.
+
+
+# Each word with the text of a model's own token for it: to an uncased model "Lyon" is "lyon".
+TokenTexts = Mapping[str, str]
+
+
+def common_pairs(results: ResultRows, words: Collection[str]) -> dict[str, pd.DataFrame]:
+    """Return the rows of each result about pairs that count in all of them and have both answers in `words`."""
+    shared = common_rows(results, "specific")
+    kept = {name: rows[_both_in(rows, words)].reset_index(drop=True) for name, rows in shared.items()}
+    if not len(next(iter(kept.values()))):
+        raise BadInput("No pair counts in all results.", "Compare models that share words, on the same relations.")
+    return kept
+
+
+def _both_in(rows: pd.DataFrame, words: Collection[str]) -> pd.Series:
+    return rows["answer_label"].isin(words) & rows["coarse_label"].isin(words)
+
+
+def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -> pd.DataFrame:
+    """Return specificity, naturalness and relatedness of each result on the common pairs, and Acc@10.
+
+    Acc@10 is how often answers are among the ten best of the words that all models have.
+    `token_texts`: the words of each result's model. A pair of which fewer than ten words are stored, none of them an
+    answer, does not count for Acc@10.
+    """
+    tables = [
+        tidy(share_scores(metric, hits, rows["relation"])).assign(result=name)
+        for name, rows in results.items()
+        for metric, hits in _hits(rows, token_texts[name])
+    ]
+    return pd.concat(tables, ignore_index=True)[["result", *SCORE_COLUMNS]]
+
+
+def _hits(rows: pd.DataFrame, token_texts: TokenTexts) -> Iterator[tuple[str, pd.Series]]:
+    yield from factor_hits(rows)
+    fine = _among_ten(rows, rows["answer_label"], token_texts)
+    yield "acc_at_10_either", fine | _among_ten(rows, rows["coarse_label"], token_texts)
+    yield "acc_at_10_fine", fine
+
+
+def _among_ten(rows: pd.DataFrame, answers: pd.Series, token_texts: TokenTexts) -> pd.Series:
+    """Tell whether the answer is one of the ten best words; missing where too few words are stored to know."""
+    tokens = frozenset(token_texts.values())
+
+    def is_among_ten(best: Sequence[str], answer: str) -> bool | None:
+        ten = [token for token in dict.fromkeys(best) if token in tokens][:10]
+        return True if token_texts[answer] in ten else False if len(ten) == 10 else None
+
+    return pd.Series(list(map(is_among_ten, rows["best"], answers)), index=rows.index, dtype="boolean")
+
+
+def correlation(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the Pearson correlation of each two results over the relations' specificity (methods 2.3).
+
+    `scores`: a table of `unified_scores`.
+    """
+    by_relation = scores[(scores["metric"] == "specificity") & (scores["dimension"] == "relation")]
+    wide = by_relation.pivot(index="group", columns="result", values="value")
+    return wide[list(dict.fromkeys(scores["result"]))].corr()
+
+
+def mean_correlation(matrix: pd.DataFrame) -> float:
+    """Return the mean correlation over all pairs of results."""
+    above = np.triu_indices(len(matrix), 1)
+    return float(matrix.to_numpy()[above].mean())

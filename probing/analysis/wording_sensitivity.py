@@ -1,0 +1,188 @@
+"""Template sensitivity: how much the outcome of an item depends on its wording."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from probing.analysis.accuracy import SCORE_COLUMNS, proportion
+from probing.analysis.breakdowns import ALL, OVERALL, count_items, members
+from probing.analysis.option_scores import by_space, space_dimension, space_names
+
+RANGE, FLIPS = "template_range", "template_flips"
+LOWEST, HIGHEST = "template_lowest", "template_highest"
+COMPONENTS = ("relation", "item", "template", "item_template")
+VARIANCE_SHARES = {name: f"variance_share_{name}" for name in COMPONENTS}
+TEMPLATE_METRICS = (RANGE, LOWEST, HIGHEST, FLIPS, *VARIANCE_SHARES.values())
+WORDING_COLUMNS = ["relation", "template", "accuracy", "items"]
+EVEN = 1e-9  # sums of weights that differ by less are equal
+# The columns of rows that `wordings` reads; rows of cultures also need those that name their answer space.
+OUTCOME_COLUMNS = ("relation", "template", "index", "prediction", "correct")
+
+
+def template_scores(rows: pd.DataFrame, dimensions: Iterable[str] = ()) -> pd.DataFrame:
+    """Return tidy scores of rows with several templates; none if every item was asked with one template only.
+
+    `template_range`: accuracy of the best template minus that of the worst, overall (if all items were asked with each
+    of them) and in each relation. `template_lowest`, `template_highest`: accuracy of the worst and of the best template
+    overall, in each relation, and in each group of the dimensions. `template_flips`: the share of items that got
+    different predictions, with Wilson's interval. `variance_share_*`: the shares of the components of variance,
+    overall.
+    """
+    is_repeated = rows.groupby(["relation", "index"])["template"].transform("size") > 1
+    repeated_rows = rows.loc[is_repeated, list(OUTCOME_COLUMNS)]
+    if repeated_rows.empty:
+        return pd.DataFrame(columns=SCORE_COLUMNS)
+    dimension = space_dimension(rows.columns)
+    repeated_rows = repeated_rows.assign(**{dimension: space_names(rows)})
+    tables = [
+        _ranges(rows, dimension),
+        *(_ends(rows, name) for name in dict.fromkeys((OVERALL, "relation", *dimensions))),
+        *(proportion(repeated_rows, FLIPS, _flips(repeated_rows), name) for name in (OVERALL, dimension)),
+        _variance_shares(rows),
+    ]
+    return pd.concat([table for table in tables if len(table)], ignore_index=True)
+
+
+def by_wording(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the accuracy of each relation with each of its templates: columns `WORDING_COLUMNS`, in stored order."""
+    groups = rows.groupby([space_names(rows).rename("relation"), "template"], sort=False)["correct"]
+    return groups.agg(accuracy="mean", items="size").reset_index()[WORDING_COLUMNS]
+
+
+def wordings(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return each relation with several templates, the one whose templates differ most first.
+
+    Columns: `relation`, `items`, the accuracy with each template under the template's number, `range` and `flips`.
+    """
+    table = by_wording(rows)
+    wide = table.pivot(index="relation", columns="template", values="accuracy")
+    wide.columns = wide.columns.map(str)
+    wide = wide[wide.notna().sum(axis=1) > 1]
+    flips = _flips(rows).groupby(space_names(rows)).mean()
+    items = table.groupby("relation")["items"].max()
+    sensitivity = wide.assign(range=wide.max(axis=1) - wide.min(axis=1), flips=flips)
+    sensitivity.insert(0, "items", items)
+    return sensitivity.sort_values("range", ascending=False, kind="stable").reset_index()
+
+
+def variance_components(rows: pd.DataFrame) -> dict[str, float]:
+    """Return the variance of each of `COMPONENTS`, which may come out negative where it is close to zero.
+
+    The component of relations is left out where there is one relation only. Nothing is returned where no relation has
+    several items and several templates.
+    """
+    tables = list(_crossed_outcomes(rows))
+    if not tables:
+        return {}
+    squares = [_squares(outcomes) for outcomes in tables]
+    n, k = (np.array(sizes, dtype=float) for sizes in zip(*(table.shape for table in tables), strict=True))
+    if not ((n > 1) & (k > 1)).any():
+        return {}
+    residual = sum(part.residual for part in squares) / ((n - 1) * (k - 1)).sum()
+    item = (sum(part.item for part in squares) - (n - 1).sum() * residual) / (k * (n - 1)).sum()
+    template = (sum(part.template for part in squares) - (k - 1).sum() * residual) / (n * (k - 1)).sum()
+    within = {"item": float(item), "template": float(template), "item_template": float(residual)}
+    if len(tables) == 1:
+        return within
+    errors = item / n + template / k + residual / (n * k)
+    means = np.array([outcomes.mean() for outcomes in tables])
+    return {"relation": _between(means, n * k, errors), **within}
+
+
+def variance_shares(components: Mapping[str, float]) -> dict[str, float]:
+    """Return the components as shares of their sum, negative ones as 0; nothing where no outcome varies."""
+    positive = {name: max(value, 0.0) for name, value in components.items()}
+    total = sum(positive.values())
+    return {name: value / total for name, value in positive.items()} if total else {}
+
+
+class _Squares(NamedTuple):
+    """Sums of squares within one relation."""
+
+    item: float
+    template: float
+    residual: float
+
+
+def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
+    """Yield the outcomes of each relation, shape (items, templates), if each item was asked with each template."""
+    for _, part in by_space(rows):
+        outcomes = part.pivot(index="index", columns="template", values="correct").to_numpy(dtype=float)
+        if not np.isnan(outcomes).any():
+            yield outcomes
+
+
+def _squares(outcomes: NDArray[np.float64]) -> _Squares:
+    n, k = outcomes.shape
+    mean, items, templates = outcomes.mean(), outcomes.mean(axis=1), outcomes.mean(axis=0)
+    residuals = outcomes - items[:, None] - templates[None, :] + mean
+    return _Squares(k * ((items - mean) ** 2).sum(), n * ((templates - mean) ** 2).sum(), (residuals**2).sum())
+
+
+def _between(means: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
+    """Return the variance of relations, given their means, numbers of rows, and the error variance of each mean."""
+    squares = weights @ (means - weights @ means / weights.sum()) ** 2
+    coefficients = weights * (1 - weights / weights.sum())
+    return float((squares - coefficients @ errors) / coefficients.sum())
+
+
+def _flips(rows: pd.DataFrame) -> pd.Series:
+    """Tell for each row whether its item got different predictions with different templates."""
+    return rows.groupby(["relation", "index"])["prediction"].transform("nunique") > 1
+
+
+def _ranges(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    table = by_wording(rows)
+    by_relation = table.groupby("relation")
+    several = by_relation["template"].transform("size") > 1
+    even = by_relation["items"].transform("nunique") == 1  # an item may be too long for the model with one template
+    relations = table[several & even].groupby("relation", sort=False)
+    ranges = pd.DataFrame(
+        {"value": relations["accuracy"].max() - relations["accuracy"].min(), "n": relations["items"].max()}
+    )
+    scores = ranges.rename_axis("group").reset_index().assign(metric=RANGE, dimension=dimension)
+    return pd.concat([_overall_range(rows), scores]).reindex(columns=SCORE_COLUMNS)
+
+
+def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the range of the templates' accuracies, or nothing unless every item was asked with each of them."""
+    accuracies = rows.groupby("template")["correct"].mean()
+    items = count_items(rows)
+    if len(rows) < items * len(accuracies):
+        return pd.DataFrame(columns=SCORE_COLUMNS)
+    value = accuracies.max() - accuracies.min()
+    return pd.DataFrame([{"metric": RANGE, "dimension": OVERALL, "group": ALL, "value": value, "n": float(items)}])
+
+
+def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
+    """Return the lowest and the highest accuracy that a template has in each group.
+
+    Groups with a single template, or with an item that was not asked with each of them, have none.
+    """
+    table = members(rows, dimension)
+    table["template"] = rows["template"].to_numpy()[table["row"]]
+    table["part"] = table["weight"] * rows["correct"].to_numpy(dtype=float)[table["row"]]
+    sums = table.groupby(["group", "template"], sort=False)[["part", "weight"]].sum()
+    sums["share"] = sums["part"] / sums["weight"]
+    groups = sums.groupby(level="group", sort=False)
+    alike = (groups["weight"].max() - groups["weight"].min() < EVEN) & (groups.size() > 1)
+    n = groups["weight"].sum().round(9)
+    scores = [
+        {"metric": metric, "dimension": dimension, "group": str(group), "value": share, "n": n.at[group]}
+        for metric, shares in ((LOWEST, groups["share"].min()), (HIGHEST, groups["share"].max()))
+        for group, share in shares[alike].items()
+    ]
+    return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)
+
+
+def _variance_shares(rows: pd.DataFrame) -> pd.DataFrame:
+    shares = variance_shares(variance_components(rows))
+    items = float(count_items(rows))
+    scores = [
+        {"metric": VARIANCE_SHARES[name], "dimension": OVERALL, "group": ALL, "value": share, "n": items}
+        for name, share in shares.items()
+    ]
+    return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)

@@ -1,0 +1,259 @@
+"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`, `sample`."""
+
+import argparse
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from probing.analysis.breakdowns import ALL
+from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of, overlap
+from probing.baselines import baseline_scores, pair_answers, rarer_scores
+from probing.benchmark import Benchmark
+from probing.catalog import benchmarks_folder, download, how_checked, open_benchmark
+from probing.command_line.program import print_by_dimension, print_lines, print_table, program
+from probing.curation.command import add_endpoint_options, open_endpoint
+from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
+from probing.errors import BadInput
+from probing.files.folders import new_file
+from probing.formats.graph_sample import SENTENCES
+from probing.formats.lama import holds_triples, read_triples
+from probing.formats.reading import text_lines
+from probing.graph_sampling import sample_graph, sampling_names
+from probing.known_benchmarks import CATALOG
+from probing.options import IN_WORDS, Option
+from probing.plan import plan
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from probing.sentences.sentence_files import corpus_counts, listed_counts
+
+# The command `list`: benchmarks with their relations, and probes with their options.
+
+
+def add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "benchmark", nargs="?", metavar="SLUG_OR_FOLDER", help="list the relations of this benchmark instead"
+    )
+    parser.set_defaults(command=list_names)
+
+
+def list_names(arguments: argparse.Namespace) -> None:
+    """Print what can be named on the command line: benchmarks and probes, or the relations of a benchmark."""
+    if arguments.benchmark:
+        _print_relations(open_benchmark(arguments.benchmark))
+        return
+    benchmarks = [f"{slug}: {entry.title}, probe {entry.probe}{_origin(slug)}" for slug, entry in CATALOG.items()]
+    print_lines("Benchmarks (--benchmark; a folder of your own may be given as well)", benchmarks)
+    for name, probe in PROBES.items():
+        options = declared_options(probe).values()
+        lines = [f"  {option.name}={option_default(option)}  {option_meaning(option)}" for option in options]
+        print_lines(f"Probe {name} (--probe {name})", lines or ["  no options (--set)"])
+    print(f"\nRelations of a benchmark: {program()} list starter")
+
+
+def _print_relations(benchmark: Benchmark) -> None:
+    items = f"{benchmark.size:,} items in {len(benchmark.relations):,} relations"
+    print(f"{benchmark.title or benchmark.slug} {benchmark.version}, probe {benchmark.probe}: {items}")
+    for relation in benchmark.relations:
+        name = f" ({relation.name})" if relation.name else ""
+        print_lines(
+            f"{relation.id}{name}: {len(relation.items):,} items, {len(relation.answer_space):,} options",
+            [f"  {number}  {template}" for number, template in enumerate(relation.templates)],
+        )
+    print_lines("Notes", benchmark.notes)
+
+
+def _origin(slug: str) -> str:
+    entry = CATALOG[slug]
+    return f" (first: {program()} download {slug})" if entry.downloads else ""
+
+
+def option_default(option: Option) -> str:
+    if option.many:
+        return ",".join(map(str, option.default))
+    return str(option.default).lower() if option.value_type is bool else str(option.default)
+
+
+def option_meaning(option: Option) -> str:
+    """Return what the option does and which values it takes."""
+    values = ", ".join(map(str, option.choices)) if option.choices and option.value_type is not bool else ""
+    kind = values or IN_WORDS[option.value_type]
+    return f"{option.help} [{kind}]".strip()
+
+
+# The command `download`: fetch a benchmark from its official source.
+
+
+def add_download(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("slug", metavar="SLUG", help="name of a benchmark in the catalog")
+    add(
+        "--templates",
+        type=Path,
+        metavar="DIR",
+        help="folder with <language>/templates.jsonl, such as mLAMA's, for a benchmark whose source has none (dlama)",
+    )
+    parser.set_defaults(command=download_benchmark)
+
+
+def download_benchmark(arguments: argparse.Namespace) -> None:
+    target = benchmarks_folder() / arguments.slug
+    benchmark = download(arguments.slug, target, arguments.templates)
+    print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
+    for sentence in (how_checked(arguments.slug, target), *benchmark.notes):
+        print(sentence)
+
+
+# The command `baselines`: what is reached on a benchmark without a model.
+
+
+def add_baselines(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
+    add("--probe", default="", help="how models would be asked; default: the benchmark's usual probe")
+    words = parser.add_mutually_exclusive_group()
+    corpus = "specificity: also choose the answer that is rarer in this text file, which may be gzipped"
+    words.add_argument("--corpus", default="", metavar="FILE", help=corpus)
+    listed = "the same by a list of words, each with its count behind a tab, comma or space"
+    words.add_argument("--frequencies", default="", metavar="FILE", help=listed)
+    add("--ignore-case", action="store_true", help="count words whatever their case")
+    add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file as well")
+    parser.set_defaults(command=print_baselines)
+
+
+def print_baselines(arguments: argparse.Namespace) -> None:
+    benchmark = open_benchmark(arguments.benchmark)
+    planned = plan(benchmark, {"probe": arguments.probe or benchmark.probe})
+    scores = baseline_scores(planned)
+    remarks: list[str] = []
+    if counts := _counts(arguments, benchmark):
+        scores = pd.concat([scores, rarer_scores(planned, counts)], ignore_index=True)
+        absent = sum(count == 0 for count in counts.values())
+        remarks.append(f"{absent:,} of {len(counts):,} answers do not occur; a pair with equal counts is not specific.")
+    if scores.empty:
+        raise BadInput(f"{benchmark.slug} has no baselines.", "Its answers cannot be guessed without a model.")
+    print_by_dimension(scores[["metric", "dimension", "group", "value", "n"]])
+    print_lines("Word frequencies", remarks)
+    if arguments.csv:
+        with new_file(arguments.csv) as temporary:
+            scores.to_csv(temporary, index=False)
+
+
+def _counts(arguments: argparse.Namespace, benchmark: Benchmark) -> Mapping[str, float]:
+    """Return the frequency of each answer by the file that the user names, if any."""
+    if arguments.corpus:
+        return corpus_counts(arguments.corpus, pair_answers(benchmark), arguments.ignore_case)
+    if arguments.frequencies:
+        return listed_counts(arguments.frequencies, pair_answers(benchmark), arguments.ignore_case)
+    return {}
+
+
+# The command `diversity`: facts of a data set by culture, and those that another data set has as well.
+
+
+def add_diversity(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    data = "a benchmark, or a folder of lists of triples (P17.jsonl with sub_uri and obj_uri), as T-REx"
+    add("benchmark", metavar="BENCHMARK", help=data)
+    add("--with", dest="other", metavar="OTHER", help=f"count the facts that this has as well: {data}")
+    add("--culture", default="west", metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
+    add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")
+    add("--wikidata", action="store_true", help="ask Wikidata which subjects and objects belong to the culture")
+    add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file as well")
+    add_endpoint_options(parser)
+    parser.set_defaults(command=print_diversity)
+
+
+def print_diversity(arguments: argparse.Namespace) -> None:
+    facts = read_facts(arguments.benchmark)
+    places = None if all(fact.cultures for fact in facts) else _places(arguments, facts)
+    if arguments.other:
+        others = read_facts(arguments.other)
+        _refuse_other_predicates(facts, others, arguments.other)
+        table = overlap(facts, others, places)
+    else:
+        table = diversity(facts, places)
+    print_table(table)
+    print()
+    for sentence in in_words(table, arguments.other):
+        print(sentence)
+    if arguments.csv:
+        with new_file(arguments.csv) as temporary:
+            table.to_csv(temporary, index=False)
+
+
+def read_facts(name: str) -> list[Fact]:
+    """Read the facts of a benchmark, or the triples of a folder of lists, where each triple is a fact."""
+    if Path(name).is_dir() and holds_triples(Path(name)):
+        return list(dict.fromkeys(Fact(*triple) for triple in read_triples(Path(name))))
+    return facts_of(open_benchmark(name))
+
+
+def in_words(table: pd.DataFrame, other: str | None) -> list[str]:
+    """Return a sentence on each group of all facts."""
+    return [
+        f"{row.group}: {row.share:.1%} of the facts ({row.facts:,})"
+        + (f", of which {other} has {row.shared_share:.1%} ({row.shared:,})." if other else ".")
+        for row in table[table["relation"] == ALL].itertuples()
+    ]
+
+
+def _refuse_other_predicates(facts: Collection[Fact], others: Collection[Fact], name: str) -> None:
+    if {fact.relation for fact in facts}.isdisjoint(fact.relation for fact in others):
+        raise BadInput(f"{name} has none of these predicates.", "Compare data sets with predicates such as P36.")
+
+
+def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> Places:
+    """Return which of the facts' subjects and objects belong to the culture, from the user's table or from Wikidata."""
+    culture = read_culture(arguments.culture)
+    if arguments.countries:
+        return _from_table(culture, arguments.countries)
+    if not arguments.wikidata:
+        raise BadInput(
+            f"{arguments.benchmark} does not name the culture of every fact.",
+            "Give --wikidata, which asks Wikidata, or --countries FILE, which states the countries of ids.",
+        )
+    ids = {id for fact in facts for id in (fact.subject, *fact.objects) if re.fullmatch(r"Q[1-9]\d*", id)}
+    if not ids:
+        raise BadInput(f"{arguments.benchmark} has no ids of Wikidata.", "Give --countries FILE.")
+    with open_endpoint(arguments) as endpoint:
+        return Places(culture.name, members(endpoint, culture, ids), ids)
+
+
+def _from_table(culture: Culture, file: Path) -> Places:
+    own = set(country_ids(culture))
+    countries = read_countries(file)
+    return Places(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())
+
+
+# The command `sample`: draw true and false statements from a knowledge graph.
+
+
+def add_sample(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("graph", metavar="GRAPH", type=Path, help="the folder of a knowledge graph")
+    add_sampling_options(parser)
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
+    parser.set_defaults(command=sample)
+
+
+def add_sampling_options(parser: argparse._ActionsContainer) -> None:
+    """Add the options that choose how statements are drawn and put into words."""
+    add = parser.add_argument
+    add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
+    add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
+    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
+    add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
+    add("--seed", type=int, metavar="N", help="seed of the draws")
+    phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
+    add("--phrasings", type=Path, metavar="FILE", help=phrasings)
+    add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")
+
+
+SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
+
+
+def sample(arguments: argparse.Namespace) -> None:
+    chosen = {name: getattr(arguments, name) for name in SAMPLING_OPTIONS}
+    folder = sample_graph(arguments.graph, arguments.out, **chosen)
+    print(f"{len(text_lines(folder / SENTENCES)):,} sentences are in {folder}.")

@@ -1,0 +1,155 @@
+"""The commands that speak to a site: `push` and `work`; and `lm-eval`, which starts lm-evaluation-harness."""
+
+import argparse
+import os
+import signal
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from probing.errors import BadInput, Incomplete
+from probing.extras import extra_package
+from probing.files.gguf_cache import cache_folder
+from probing.remote.client import Site
+from probing.remote.connection import TOKEN_VARIABLE, SiteRefused, environment_token
+from probing.remote.results import ResultSite, result_folders
+from probing.remote.worker import Plan, RemoteWorker
+
+# The command `push`: send results that were measured elsewhere to a site.
+
+
+def add_push(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("folder", metavar="DIR", type=Path, help="the folder of a result, or of a sweep with several")
+    add("--site", required=True, metavar="URL", help="address of the site, such as https://site.example")
+    add_token(parser)
+    add("--model", default="", metavar="ORG/NAME", help="the model's id at the hub, where the result names a folder")
+    add("--revision", default="", metavar="NAME", help="the model's revision; default: the one that the result names")
+    add("--source", default="", metavar="TEXT", help="who has measured it; default: the name of the token")
+    parser.set_defaults(command=push)
+
+
+def push(arguments: argparse.Namespace) -> None:
+    """Push each result; those that the site refuses are named at the end, when the others are there."""
+    folders = result_folders(arguments.folder)
+    if arguments.revision and len(folders) > 1:
+        raise BadInput("Several results cannot be of one revision.", "Leave out --revision, or push them one by one.")
+    site, refusals = ResultSite(arguments.site, token_of(arguments)), []
+    for folder in folders:
+        try:
+            pushed = site.push(folder, model=arguments.model, revision=arguments.revision, source=arguments.source)
+        except SiteRefused as error:
+            refusals.append(f"{folder} ({error})")
+            continue
+        state = pushed.state if pushed.is_new else f"{pushed.state}, was there already"
+        print(f"{folder}: {pushed.address} ({state})")
+    if refusals:
+        message = f"{len(refusals)} of {len(folders)} results are not taken: {'; '.join(refusals)}"
+        raise Incomplete(message, "The same command sends them again.")
+
+
+# The command `work`: measure models for a site, from anywhere, with a token of that site.
+
+
+def add_work(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("site", metavar="SITE", help="address of the site, such as https://site.example")
+    add_token(parser)
+    add("--lanes", default="default", metavar="A,B", help="take runs of these queues; default: default")
+    add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
+    add("--memory-gb", type=_positive, metavar="N", help="memory that a model may take; default: nine tenths of all")
+    add("--once", action="store_true", help="end when nothing is left to do")
+    add("--max-runs", type=_count, metavar="N", help="end after work on N runs")
+    add("--idle-exit", type=_positive, metavar="SECONDS", help="end after this many seconds without work")
+    add("--cache", type=Path, metavar="DIR", help="folder of models and benchmarks; default: ~/.cache/clozeboard")
+    parser.set_defaults(command=work)
+
+
+def work(arguments: argparse.Namespace) -> None:
+    """Work until there is a reason to end; SIGTERM and Ctrl-C give the part back at once."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    site = Site(arguments.site, token_of(arguments))
+    worker = RemoteWorker(site, plan_of(arguments), say=_say)
+    _say(f"Connecting to {site.address}. If it does not answer, this ends after about two minutes.")
+    try:
+        worker.work()
+    except KeyboardInterrupt:
+        _say("Stopped. A part that was not finished is given back.")
+
+
+def plan_of(arguments: argparse.Namespace) -> Plan:
+    if "," in arguments.device:
+        raise BadInput(f"A worker measures on one device, not on {arguments.device:.80}.", "Start a worker for each.")
+    cache = arguments.cache or cache_folder()
+    return Plan(
+        cache=cache.expanduser().resolve(),
+        lanes=tuple(lane.strip() for lane in arguments.lanes.split(",") if lane.strip()),
+        device=arguments.device,
+        memory=int((arguments.memory_gb or 0) * 1e9),
+        once=arguments.once,
+        max_runs=arguments.max_runs,
+        idle_exit=arguments.idle_exit,
+        hub=os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingface.co",
+        hub_token=os.environ.get("HF_TOKEN", ""),
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
+# The arguments that name a token of a site, which several commands share.
+
+
+def add_token(parser: argparse.ArgumentParser) -> None:
+    help_text = f"token of the site; better in the variable {TOKEN_VARIABLE}: all users see the command line"
+    parser.add_argument("--token", help=help_text)
+    parser.add_argument("--token-file", type=Path, metavar="FILE", help="a file that holds the token")
+
+
+def token_of(arguments: argparse.Namespace) -> str:
+    """Return the token from the command line, a file, or the environment."""
+    if arguments.token:
+        return str(arguments.token)
+    if arguments.token_file:
+        try:
+            return str(arguments.token_file.read_text(encoding="utf-8").strip())
+        except (OSError, ValueError) as error:
+            raise BadInput(f"{arguments.token_file} cannot be read as a token.", "Check the path.") from error
+    return environment_token()
+
+
+# The command `lm-eval`: run lm-evaluation-harness with the model `clozeboard`.
+
+
+BACKEND, HARNESS = "probing.harness.backend", "lm_eval.__main__"
+# A character that no argument begins with: all arguments are the harness's, also those that begin with a dash.
+NO_PREFIX = "\0"
+
+
+def add_lm_eval(parser: argparse.ArgumentParser) -> None:
+    parser.prefix_chars = NO_PREFIX
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...", help="all that the program lm-eval takes")
+    parser.set_defaults(command=lm_eval)
+
+
+def lm_eval(arguments: argparse.Namespace) -> None:
+    """Register the model, which version 0.4.13 of the harness cannot find by itself, and start the harness."""
+    extra_package("lm_eval", "harness", "The command lm-eval")
+    import_module(BACKEND)
+    sys.argv = ["lm-eval", *arguments.arguments]
+    import_module(HARNESS).cli_evaluate()

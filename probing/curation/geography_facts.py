@@ -1,0 +1,314 @@
+"""Geography facts (methods 5.1): the best-known places of each kind, and a report on their sentences."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple, Protocol
+
+from probing.curation.facts import ENGLISH, NOT_AN_ITEM, TripleCounts, label_of, write_json, write_lines, write_manifest
+from probing.curation.plan_options import option
+from probing.curation.wikidata import (
+    EXAMPLE_ITEM,
+    Endpoint,
+    Labels,
+    Query,
+    chunks,
+    current_value,
+    is_a_kind_of,
+    item_number,
+    sitelinks,
+)
+from probing.errors import BadInput
+from probing.files.folders import new_folder
+from probing.formats.geography import FILES
+from probing.statements.fact_types import FACT_TYPES, FactType
+from probing.statements.geography_sentences import VERBS, Sentence, sentences, words
+from probing.template import ANSWER_SLOT, upper_first
+
+# Geography facts (methods 5.1): the best-known places of each kind with the current values of a property.
+#
+# Writes `triples.jsonl`, from which the reader of the format makes sentences, and a report on those sentences.
+
+
+REPORT = "report.json"
+UNUSABLE_SUBJECT = "the subject has no usable English label"
+UNUSABLE_OBJECT = "the object has no usable English label"
+DUPLICATE_PLACE = "a better known subject has the same name"
+DUPLICATE_OBJECT = "another object has the same name"
+
+
+class PlaceKind(NamedTuple):
+    """A class of places; if it is large, only places with enough sitelinks are sorted."""
+
+    item: str
+    least_sitelinks: int = 1
+
+
+PLACE_KINDS = {
+    "sea": PlaceKind("Q165"),
+    "mountain range": PlaceKind("Q46831", 5),
+    "forest": PlaceKind("Q4421"),
+    "river": PlaceKind("Q4022", 25),
+    "desert": PlaceKind("Q8514"),
+    "waterfall": PlaceKind("Q34038"),
+    "canyon": PlaceKind("Q150784"),
+    "natural reserve": PlaceKind("Q179049", 2),
+    "continent": PlaceKind("Q5107"),
+    "country": PlaceKind("Q6256", 50),
+    "city": PlaceKind("Q515", 100),
+    "air base": PlaceKind("Q695850"),
+    "naval base": PlaceKind("Q1324633"),
+    "dam": PlaceKind("Q12323", 3),
+    "power station": PlaceKind("Q159719", 3),
+    "mine": PlaceKind("Q820477"),
+    "amusement park": PlaceKind("Q194195"),
+    "stadium": PlaceKind("Q483110", 10),
+}
+
+
+@dataclass(frozen=True)
+class GeographyPlan:
+    """Settings for the curation of geography facts. The paper takes the first 100 to 200 places of a kind."""
+
+    fact_types: tuple[str, ...] = field(
+        default=tuple(FACT_TYPES),
+        metadata=option(f"types of facts; default: all {len(FACT_TYPES)}", flag="--fact-type", metavar="NAME"),
+    )
+    top: int = field(default=200, metadata=option("the number of best-known places of each kind"))
+
+    def __post_init__(self) -> None:
+        if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
+            raise BadInput(f"No fact type {', '.join(unknown)}.", f"Choose from: {', '.join(FACT_TYPES)}.")
+        object.__setattr__(self, "fact_types", tuple(dict.fromkeys(self.fact_types)))
+        if not 1 <= self.top <= 5000:
+            raise BadInput(f"top cannot be {self.top}.", "Give 1 to 5000.")
+
+    @property
+    def chosen(self) -> list[FactType]:
+        return [fact_type for key, fact_type in FACT_TYPES.items() if key in self.fact_types]
+
+
+@dataclass(frozen=True)
+class PlaceTriple:
+    """A place and its objects as (id, name), the best-known object first."""
+
+    fact_type: FactType
+    subject: tuple[str, str]
+    objects: tuple[tuple[str, str], ...]
+
+    def sentences(self) -> Iterator[Sentence]:
+        return sentences(self.fact_type, self.subject[1], tuple(name for _, name in self.objects))
+
+    def line(self) -> dict[str, Any]:
+        return {
+            "fact_type": self.fact_type.key,
+            "property": self.fact_type.property,
+            "subject": self.subject[1],
+            "objects": [name for _, name in self.objects],
+            "subject_id": self.subject[0],
+            "object_ids": [id for id, _ in self.objects],
+        }
+
+
+class SentenceJudge(Protocol):
+    """A model that gives the probability that a sentence is acceptable; `about` names the model."""
+
+    @property
+    def about(self) -> str: ...
+
+    def acceptability(self, sentences: Sequence[str]) -> Iterable[float]: ...
+
+
+def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path, judge: SentenceJudge | None = None) -> None:
+    """Write the benchmark into a new folder, which appears only when it is complete.
+
+    With a judge, the report tells how acceptable the sentences are.
+    """
+    with new_folder(folder) as new:
+        triples: list[PlaceTriple] = []
+        counts_by_fact_type = {}
+        places = {kind: _places(endpoint, kind, plan.top) for kind in _kinds(plan)}
+        for fact_type in plan.chosen:
+            triple_counts = TripleCounts()
+            typed_triples = list(_place_triples(endpoint, fact_type, places[fact_type.kind], triple_counts))
+            triples += typed_triples
+            counts_by_fact_type[fact_type.key] = triple_counts.to_json() | {
+                "places": len(places[fact_type.kind]),
+                "subjects": len(typed_triples),
+            }
+        if not triples:
+            raise BadInput(f"{endpoint.url} has no such places.", "Check --endpoint and the fact types.")
+        write_lines(new / FILES[0], [triple.line() for triple in triples])
+        worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
+        write_json(new / REPORT, report(worded, judge))
+        write_manifest(new, "geography", endpoint, asdict(plan), counts_by_fact_type)
+
+
+def queries(plan: GeographyPlan) -> Iterator[Query]:
+    """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
+    yield from (places_query(kind, plan.top) for kind in _kinds(plan))
+    properties = dict.fromkeys(fact_type.property for fact_type in plan.chosen)
+    yield from (values_query(property, (EXAMPLE_ITEM,)) for property in properties)
+
+
+def places_query(kind: str, top: int) -> Query:
+    place_kind = PLACE_KINDS[kind]
+    return Query(
+        f"The {top} best known places of the kind {kind}",
+        ("subject", "subject_sitelinks"),
+        (is_a_kind_of("subject", place_kind.item, kind),),
+        least=place_kind.least_sitelinks,
+        order="DESC(?subject_sitelinks) ?subject",
+        limit=top,
+    )
+
+
+def values_query(property: str, subjects: tuple[str, ...]) -> Query:
+    return Query(
+        f"What {property} says of these places now",
+        ("subject", "object", "object_sitelinks"),
+        (current_value("subject", property, "object"), f"OPTIONAL {{ {sitelinks('object')} }}"),
+        subjects,
+    )
+
+
+def _kinds(plan: GeographyPlan) -> list[str]:
+    """Return the kinds of places of the chosen fact types, each once."""
+    return list(dict.fromkeys(fact_type.kind for fact_type in plan.chosen))
+
+
+def _places(endpoint: Endpoint, kind: str, top: int) -> list[str]:
+    """Return the places of a kind, the best known first."""
+    return [row["subject"] for row in endpoint.rows(places_query(kind, top))]
+
+
+def _place_triples(
+    endpoint: Endpoint, fact_type: FactType, places: Sequence[str], triple_counts: TripleCounts
+) -> Iterator[PlaceTriple]:
+    """Yield the triples whose names can stand in a sentence, and count all."""
+    objects_by_place = _objects(endpoint, fact_type.property, places, triple_counts)
+    all_objects = (object for objects in objects_by_place.values() for object in objects)
+    labels = endpoint.labels([*objects_by_place, *all_objects], [ENGLISH])
+    names: set[str] = set()
+    for place in places:
+        if not (objects := objects_by_place.get(place)):
+            continue
+        name = _usable_name(labels, place)
+        if not name or name in names:
+            triple_counts.drop(DUPLICATE_PLACE if name else UNUSABLE_SUBJECT, len(objects))
+            continue
+        if named_objects := _named_objects(labels, objects, triple_counts):
+            names.add(name)
+            triple_counts.kept += len(named_objects)
+            yield PlaceTriple(fact_type, (place, name), tuple(named_objects))
+
+
+def _objects(
+    endpoint: Endpoint, property: str, places: Sequence[str], triple_counts: TripleCounts
+) -> dict[str, list[str]]:
+    """Return place -> the items that are its current values, the best known first."""
+    rows = endpoint.all_rows([values_query(property, chunk) for chunk in chunks(places)])
+    triple_counts.found += len({(row["subject"], row["object"]) for row in rows})
+    links_by_place: dict[str, dict[str, int]] = defaultdict(dict)
+    for row in rows:
+        if row["object"].startswith("Q"):
+            links_by_place[row["subject"]][row["object"]] = int(row.get("object_sitelinks", 0))
+    triple_counts.drop(NOT_AN_ITEM, triple_counts.found - sum(map(len, links_by_place.values())))
+    return {place: _best_known_first(links) for place, links in links_by_place.items()}
+
+
+def _best_known_first(links: Mapping[str, int]) -> list[str]:
+    return sorted(links, key=lambda item: (-links[item], item_number(item)))
+
+
+def _named_objects(labels: Labels, items: Sequence[str], triple_counts: TripleCounts) -> list[tuple[str, str]]:
+    """Return (id, name) of the items whose names can stand in a sentence, each name once."""
+    ids_by_name: dict[str, str] = {}
+    for item in items:
+        name = _usable_name(labels, item)
+        if name and name not in ids_by_name:
+            ids_by_name[name] = item
+        else:
+            triple_counts.drop(DUPLICATE_OBJECT if name else UNUSABLE_OBJECT)
+    return [(id, name) for name, id in ids_by_name.items()]
+
+
+def _usable_name(labels: Labels, item: str) -> str:
+    """Return the item's label if it can stand in a sentence, else an empty text."""
+    name = label_of(labels, item)
+    return name if any(map(str.isalnum, name)) and ANSWER_SLOT not in name else ""
+
+
+# Report on the quality of sentences about geography (methods 5.4): counts, and the sentences a person should read.
+#
+# The flags are this project's own; as in the paper, a model may judge how acceptable a sentence with its answer is.
+
+
+DECIMALS = 4  # of probabilities and shares
+# The key of the fact type, and one of its sentences.
+Worded = tuple[str, Sentence]
+
+
+def report(worded: Sequence[Worded], judge: SentenceJudge | None = None) -> dict[str, Any]:
+    """Return counts by fact type and the flagged sentences; with a judge also the acceptability of each sentence."""
+    probabilities = _probabilities(worded, judge) if judge else {}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    flagged: dict[str, list[dict[str, str]]] = defaultdict(list)
+    for key, sentence in worded:
+        counts[key]["sentences"] += 1
+        for flag in _flags(sentence, probabilities.get(sentence.id, 1.0)):
+            counts[key][flag] += 1
+            flagged[flag].append({"id": sentence.id, "text": sentence.text, "answer": sentence.answer})
+    content: dict[str, Any] = {"counts": counts, "flagged": flagged}
+    if judge:
+        shares = _shares(worded, probabilities)
+        content["acceptability"] = {"judge": judge.about, "acceptable": shares, "sentences": probabilities}
+    return content
+
+
+def _probabilities(worded: Sequence[Worded], judge: SentenceJudge) -> dict[str, float]:
+    """Return the id of each sentence -> the probability that the sentence with its answer is acceptable."""
+    texts = [upper_first(sentence.text.replace(ANSWER_SLOT, sentence.answer)) for _, sentence in worded]
+    probabilities = judge.acceptability(texts)
+    return {
+        sentence.id: round(probability, DECIMALS)
+        for (_, sentence), probability in zip(worded, probabilities, strict=True)
+    }
+
+
+def _shares(worded: Iterable[Worded], probabilities: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return fact type -> share of acceptable sentences, among all of them and by template."""
+    verdicts: dict[str, dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for key, sentence in worded:
+        for group in ("all", sentence.template):
+            verdicts[key][group].append(_is_acceptable(probabilities[sentence.id]))
+    return {
+        key: {group: round(fmean(group_verdicts), DECIMALS) for group, group_verdicts in groups.items()}
+        for key, groups in verdicts.items()
+    }
+
+
+def _is_acceptable(probability: float) -> bool:
+    return probability >= 0.5
+
+
+def _flags(sentence: Sentence, probability: float) -> Iterator[str]:
+    if sentence.leaky:
+        yield "leaky"
+    if sentence.repeated:
+        yield "repeats_a_word"
+    if sentence.long:
+        yield "long"
+    if _is_number_in_doubt(sentence):
+        yield "number_in_doubt"
+    if not _is_acceptable(probability):
+        yield "unacceptable"
+
+
+def _is_number_in_doubt(sentence: Sentence) -> bool:
+    """Return whether a name that looks like a plural stands before a verb in the singular."""
+    last_word = (words(sentence.subject) or [""])[-1]
+    looks_plural = last_word.endswith("s") and not last_word.endswith(("ss", "us", "is"))
+    return looks_plural and any(f"{sentence.subject} {verb} " in sentence.text for verb in VERBS)

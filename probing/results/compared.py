@@ -1,0 +1,147 @@
+"""Results that are compared item by item, and what differs between their records."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from probing.analysis.paired_tests import SIDE_BOUNDS, shared_in_words
+from probing.analysis.power import sentence, smallest_difference
+from probing.errors import BadInput
+from probing.probes import probe_named
+from probing.settings import Settings
+
+# Results that are compared item by item, as a data frame that notebooks show with what was compared.
+
+
+class Comparison(pd.DataFrame):
+    """Paired differences: one row for each further result and group, with the columns that docs/methods.md explains.
+
+    `runs`: the name of each run, such as "first: gpt2 (multiple_choice)". `remarks`: in what the runs differ, and which
+    difference the items can tell apart. Tables that are made from this one are plain data frames.
+    """
+
+    _metadata = ["runs", "remarks"]  # pandas' name for attributes that are no columns
+    runs: list[str]
+    remarks: list[str]
+
+    @classmethod
+    def of(cls, rows: Mapping[str, pd.DataFrame], records: Mapping[str, Mapping[str, Any]]) -> "Comparison":
+        """Compare further results with the first one; `rows` and `records` are by the same names."""
+        (first, record), *others = records.items()
+        probe = probe_named(record["probe"])
+        table = cls(probe.compare(rows))
+        table.runs = [f"{name}: {_run_name(record)}" for name, record in records.items()]
+        table.remarks = [_difference(first, record, name, other) for name, other in others]
+        table.remarks += filter(None, [shared_in_words(rows)])
+        if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
+            table.remarks.append(sentence(smallest))
+        return table
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        heading = "".join(f"<p><strong>{escape(run)}</strong></p>" for run in self.runs)
+        remarks = "".join(f"<p>{escape(remark)}</p>" for remark in self.remarks)
+        table = self.drop(columns=[name for name in SIDE_BOUNDS if name in self])
+        shown = table.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0, max_rows=60)
+        return f"<div>{heading}{shown}{remarks}</div>"
+
+
+def refuse_other_benchmarks(records: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raise `BadInput` unless all results are on one version of a benchmark; `records`: by what to call a result."""
+    benchmarks = {name: record["benchmark"] for name, record in records.items()}
+    first_name, first = next(iter(benchmarks.items()))
+    for name, other in benchmarks.items():
+        if other.get("digest") != first.get("digest"):
+            raise BadInput(
+                f"The results differ in their benchmark: {_version(first)} in {first_name}, "
+                f"{_version(other)} in {name}.",
+                "Compare results on the same version of a benchmark.",
+            )
+
+
+def _version(benchmark: Mapping[str, str]) -> str:
+    return f"{benchmark.get('slug')} {benchmark.get('version')}"
+
+
+def _run_name(record: Mapping[str, Any]) -> str:
+    """Return the model, and how it was asked."""
+    options = [f"{name}={value}" for name, value in record["settings"]["options"].items()]
+    return f"{record['model']['id']} ({', '.join([record['probe'], *options])})"
+
+
+def _difference(first: str, record: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
+    words = "; ".join(map(str, differences(record, other))) or "nothing that is recorded"
+    return f"What differs between the {first} and the {name} run: {words}."
+
+
+# What differs between two runs, by their records: model, benchmark, settings and software.
+
+
+Record = Mapping[str, Any]
+# Where a record has only some of these, only they are compared.
+MODEL, BENCHMARK, SETTINGS, SOFTWARE = "model", "benchmark", "settings", "packages"
+ASPECTS = (MODEL, BENCHMARK, SETTINGS, SOFTWARE)
+
+
+class Difference(NamedTuple):
+    """A fact that two records state differently; a record that does not state it has an empty value."""
+
+    name: str
+    first: Any
+    second: Any
+
+    def __str__(self) -> str:
+        return f"{self.name.replace('_', ' ')}: {_in_words(self.first)} and {_in_words(self.second)}"
+
+
+def differences(first: Record, second: Record, aspects: Iterable[str] = ASPECTS) -> list[Difference]:
+    """Return what differs in those of the aspects that both records have, in their order."""
+    shared = [aspect for aspect in aspects if aspect in first and aspect in second]
+    pairs = [(_FACTS[aspect](first), _FACTS[aspect](second)) for aspect in shared]
+    return [
+        Difference(name, ours.get(name), theirs.get(name))
+        for ours, theirs in pairs
+        for name in {**ours, **theirs}
+        if ours.get(name) != theirs.get(name)
+    ]
+
+
+def _model(record: Record) -> dict[str, Any]:
+    card = record["model"]
+    files = json.dumps(card.get("files", {}), sort_keys=True)
+    return {
+        "model": card.get("id"),
+        "commit": card.get("commit"),
+        "SHA-256 of weights and tokenizer": hashlib.sha256(files.encode()).hexdigest()[:12]
+        if card.get("files")
+        else "",
+    }
+
+
+def _benchmark(record: Record) -> dict[str, Any]:
+    benchmark = record["benchmark"]
+    return {"benchmark": benchmark.get("slug"), "version of the benchmark": benchmark.get("version")}
+
+
+def _settings(record: Record) -> dict[str, Any]:
+    """Return all settings, with the default of those that the record of an older version lacks."""
+    values = Settings.from_json(record["settings"]).to_json()
+    options = values.pop("options")
+    return {**values, **options}
+
+
+def _software(record: Record) -> dict[str, Any]:
+    return {**record["packages"], "device": record.get("device")}
+
+
+_FACTS = {MODEL: _model, BENCHMARK: _benchmark, SETTINGS: _settings, SOFTWARE: _software}
+
+
+def _in_words(value: Any) -> str:
+    if value in (None, "", ()):
+        return "not set"
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)

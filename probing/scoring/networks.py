@@ -1,0 +1,323 @@
+"""Loading of a model's network and tokenizer: the config is compared with the files, adapters are merged."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import psutil
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForMaskedLM,
+    AutoModelForSeq2SeqLM,
+    AutoTokenizer,
+    PreTrainedModel,
+    PreTrainedTokenizerBase,
+)
+from transformers.utils import logging
+
+from probing.errors import BadConfig, BadInput, BadWeights, BrokenTokenizer, NoFastTokenizer, TooLarge, UnsupportedModel
+from probing.extras import extra_package
+from probing.files.adapters import MERGE, Adapter, split_adapter
+from probing.files.description import weights_of
+from probing.files.gguf_cache import GgufCache
+from probing.files.weights import KEY
+from probing.kinds import Kind
+from probing.scoring.loading_options import LOADING_ERRORS, CheckedSource, LoadingOptions, first_line
+from probing.scoring.quantised import (
+    loading_options,
+    plain_config,
+    refuse_bad_layers,
+    refuse_bad_statistics,
+    stated_quantisation,
+    without_packed,
+)
+from probing.scoring.spans import span_encoder
+
+# Loading of a model's network, after a comparison of its config with its files of weights.
+
+
+# The class of transformers that loads a network of each kind.
+AUTO_CLASSES: Mapping[Kind, Any] = {
+    "causal": AutoModelForCausalLM,
+    "masked": AutoModelForMaskedLM,
+    "encoder-decoder": AutoModelForSeq2SeqLM,
+}
+LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
+
+
+def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> PreTrainedModel:
+    """Load the network, after building it without memory to see whether all of its weights are there."""
+    auto = AUTO_CLASSES[source.kind]
+    arguments = source.arguments(folder) | {"dtype": options.dtype, "output_loading_info": True}
+    if options.attention:
+        arguments["attn_implementation"] = options.attention
+    _refuse_quantising(source, options)
+    quantised = loading_options(source.quantisation, options.quantised, folder, options.device, options.dtype)
+    try:
+        with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
+            if source.description:
+                arguments["use_safetensors"] = True
+                _compare_with_files(source, folder, arguments)
+            placement = options.placement(source.parameters)
+            network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
+    except LOADING_ERRORS as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise TooLarge(
+                "The model does not fit on the device.", "Use a larger device or --dtype bfloat16."
+            ) from error
+        reason = first_line(error).replace(str(folder), str(source.files.folder))
+        raise BadConfig(f"The model in {source.where} cannot be loaded: {reason}", source.remedy) from error
+    _refuse_missing(source.where, info["missing_keys"])
+    refuse_bad_layers(source.where, network)
+    loaded: PreTrainedModel = network
+    return loaded
+
+
+def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
+    """Raise `BadInput` where weights are to be quantised that are quantised already."""
+    if options.quantised and (source.quantisation or source.files.gguf):
+        raise BadInput(
+            f"The weights in {source.where} are quantised already, or a GGUF file, which is computed as it is.",
+            "Leave out quantization.",
+        )
+
+
+def _compare_with_files(source: CheckedSource, folder: Path, arguments: Mapping[str, Any]) -> None:
+    """Build the network of the config without memory, and compare it with the files of weights."""
+    assert source.description is not None and source.listing is not None, "a GGUF file is not compared"
+    plain = {}
+    if source.quantisation:
+        files = weights_of(source.listing)
+        refuse_bad_statistics(source.where, folder, files, source.description.tensors)
+        plain = {"config": plain_config(folder)}
+    auto = AUTO_CLASSES[source.kind]
+    network, info = _quietly(auto, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
+    _compare(source.where, network, without_packed(info) if source.quantisation else info)
+
+
+def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+    """Return the network and what the loader says about it, without its long report of weights that do not fit.
+
+    Nothing is initialized: some networks compute masks in ordinary memory for that, of any size that the config names.
+    """
+    verbosity, initialize = logging.get_verbosity(), PreTrainedModel.initialize_weights
+    logging.set_verbosity_error()
+    PreTrainedModel.initialize_weights = lambda network: None
+    try:
+        network, info = auto.from_pretrained(**options)
+    finally:
+        logging.set_verbosity(verbosity)
+        PreTrainedModel.initialize_weights = initialize
+    return network, info
+
+
+def _compare(where: str, network: PreTrainedModel, info: dict[str, Any]) -> None:
+    """Raise `BadConfig` or `BadWeights` if the files of weights are not those of the network that the config builds.
+
+    `network`: on the meta device, where it takes no memory. Its buffers are computed and not stored, so their size is
+    limited here.
+    """
+    if info["mismatched_keys"]:
+        name, stored, built = sorted(info["mismatched_keys"])[0]
+        raise BadConfig(
+            f"The config in {where} describes another model than the weights: "
+            f"{name} is {_shape(built)} by the config, but {_shape(stored)} in the file.",
+            "Use the config that the model was saved with.",
+        )
+    _refuse_missing(where, info["missing_keys"])
+    buffers = sum(buffer.numel() * buffer.itemsize for buffer in network.buffers())
+    if buffers > LARGEST_BUFFERS:
+        raise BadConfig(
+            f"The config in {where} asks for {buffers / 1e9:,.1f} GB beside the weights, for positions and masks.",
+            "Use the config that the model was saved with.",
+        )
+
+
+def _refuse_missing(where: str, names: Collection[str]) -> None:
+    """Raise `BadWeights` if weights are missing, which transformers fills with random numbers."""
+    if names:
+        raise BadWeights(
+            f"The model in {where} lacks {min(names)} and {len(names) - 1} more of its weights.",
+            "Use the checkpoint that was saved with its language modelling head.",
+        )
+
+
+def _shape(sizes: Iterable[int]) -> str:
+    return " x ".join(map(str, sizes))
+
+
+# Loading of a model's config and tokenizer; what a model of its kind cannot be scored with is refused.
+
+
+def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
+    """Load the tokenizer alone, and return it with the kind of its model."""
+    source = CheckedSource.of(split_adapter(model)[0], commit)
+    with source.folder() as folder:
+        return checked_tokenizer(source, folder), source.kind
+
+
+def checked_tokenizer(source: CheckedSource, folder: Path) -> Any:
+    """Load the tokenizer in a folder, after its config, without which the loader would blame the tokenizer."""
+    _refuse_config(source, folder)
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(**source.arguments(folder))
+    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
+        raise
+    except BaseException as error:  # the tokenizers library raises nothing more specific, and panics of Rust
+        reason = first_line(error).replace(str(folder), str(source.files.folder))
+        raise BrokenTokenizer(f"The tokenizer in {source.where} cannot be loaded: {reason}", source.remedy) from error
+    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {source.where}", source.remedy)
+    return tokenizer
+
+
+def _refuse_config(source: CheckedSource, folder: Path) -> None:
+    """Raise `BadConfig` if transformers cannot read the config; the loaders would blame the tokenizer."""
+    if source.files.gguf:
+        return
+    try:
+        AutoConfig.from_pretrained(**source.arguments(folder))
+    except LOADING_ERRORS as error:
+        reason = " ".join(str(error).split()).replace(str(folder), str(source.files.folder))[:300].rstrip(". ")
+        raise BadConfig(f"The config in {source.where} cannot be read: {reason}.", source.remedy) from error
+
+
+def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, remedy: str) -> None:
+    """Raise if a model of this kind cannot be scored with the tokenizer; `what` is the subject of the error message."""
+    if not tokenizer.is_fast:
+        raise NoFastTokenizer(f"{what} is not a fast one.", remedy)
+    if kind == "encoder-decoder":
+        span_encoder(tokenizer)  # raises if it has no blanks
+    if kind == "masked" and tokenizer.mask_token is None:
+        raise UnsupportedModel(
+            f"{what} has no mask token, so nothing can be hidden.",
+            "Save the model with the tokenizer that it was trained with.",
+        )
+
+
+# LoRA adapters merged into the weights of a network, by peft if it is installed.
+
+
+def require_peft() -> Any:
+    """Return the library peft; raise `MissingPackage` if it is not installed."""
+    return extra_package("peft", "peft", "Merging an adapter")
+
+
+def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
+    """Return the network with the adapter merged into its weights, in the network's own number format.
+
+    Beside quantised weights the adapter's layers stay, as the sum would have to be rounded to their few bits again.
+
+    Raises `BadConfig` if the adapter was made for another network.
+    """
+    peft = require_peft()
+    try:
+        wrapped = peft.get_peft_model(network, peft.LoraConfig(**adapter.config))
+        outcome = peft.set_peft_model_state_dict(wrapped, load_file(adapter.weights))
+    except (ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
+        if isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise _unfit(adapter, " ".join(str(error).split())[:200]) from error
+    unused = [*outcome.unexpected_keys, *(name for name in outcome.missing_keys if "lora_" in name)]
+    if unused:
+        raise _unfit(adapter, f"{min(unused)[:100]} fits nothing")
+    return wrapped.get_base_model() if stated_quantisation(network) else wrapped.merge_and_unload()
+
+
+def _unfit(adapter: Adapter, reason: str) -> BadConfig:
+    return BadConfig(f"The adapter {adapter.name} was made for another model: {reason.rstrip('.')}.", MERGE)
+
+
+# Keeping the network and the tokenizer of a GGUF file in Hugging Face format, if they are the same afterwards.
+
+
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+# Of the memory that is free, the share that a second copy of the weights may take.
+MEMORY_SHARE = 0.5
+
+
+class Differs(OSError):
+    """What was written is not read again as what it was."""
+
+
+def keep_network(key: str, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, auto: Any) -> None:
+    """Keep a network and its tokenizer in the user's cache, where that is possible and changes nothing.
+
+    They are read again before they are kept: every weight and everything that turns texts into tokens must be the same.
+    `auto`: the class of transformers that loads the network.
+    """
+    size = network.get_memory_footprint()
+    if size > MEMORY_SHARE * psutil.virtual_memory().available:
+        return
+
+    def write(folder: Path) -> None:
+        try:
+            tokenizer.save_pretrained(folder)
+            _write_network(folder, network)
+            _refuse_other_tokenizer(folder, tokenizer)
+            _refuse_other_network(folder, network, auto)
+        except (SafetensorError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
+            raise Differs(str(error)) from error
+
+    GgufCache.of_user().keep(key, size, write)
+
+
+def _write_network(folder: Path, network: PreTrainedModel) -> None:
+    """Write the config without its mention of GGUF, and each weight once, as `save_pretrained` refuses to do both."""
+    config = {name: value for name, value in network.config.to_diff_dict().items() if name != KEY}
+    (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
+    network.generation_config.save_pretrained(folder)
+    tied = getattr(network, "all_tied_weights_keys", {})
+    weights = {name: weight.cpu().contiguous() for name, weight in network.state_dict().items() if name not in tied}
+    save_file(weights, folder / WEIGHTS, metadata={"format": "pt"})
+
+
+def _refuse_other_network(folder: Path, network: PreTrainedModel, auto: Any) -> None:
+    """Raise `Differs` unless the folder holds the same network: the same config, and the same values of all weights."""
+    again, info = auto.from_pretrained(
+        folder, local_files_only=True, use_safetensors=True, dtype=network.dtype, output_loading_info=True
+    )
+    weights = again.state_dict()
+    same = (
+        type(again) is type(network)
+        and _facts(again) == _facts(network)
+        and again.generation_config.to_dict() == network.generation_config.to_dict()
+        and not any(info[fault] for fault in ("missing_keys", "unexpected_keys", "mismatched_keys"))
+        and weights.keys() == network.state_dict().keys()
+        and all(_equal(weight, weights[name]) for name, weight in network.state_dict().items())
+    )
+    if not same:
+        raise Differs("the network")
+
+
+def _facts(network: PreTrainedModel) -> dict[str, Any]:
+    """Return a network's config without its mention of GGUF and the folder that it was read from."""
+    return {name: value for name, value in network.config.to_dict().items() if name not in (KEY, "_name_or_path")}
+
+
+def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
+    return one.dtype == other.dtype and torch.equal(one.cpu(), other.cpu())
+
+
+def _refuse_other_tokenizer(folder: Path, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise `Differs` unless the folder holds the same tokenizer, with the same special tokens and chat template."""
+    again = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
+    same = (
+        type(again) is type(tokenizer)
+        and again.backend_tokenizer.to_str() == tokenizer.backend_tokenizer.to_str()
+        and again.special_tokens_map == tokenizer.special_tokens_map
+        and again.all_special_ids == tokenizer.all_special_ids
+        and again.chat_template == tokenizer.chat_template
+        and again.model_max_length == tokenizer.model_max_length
+        and (again.padding_side, again.truncation_side) == (tokenizer.padding_side, tokenizer.truncation_side)
+        and again.model_input_names == tokenizer.model_input_names
+    )
+    if not same:
+        raise Differs("the tokenizer")

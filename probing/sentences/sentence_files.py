@@ -1,0 +1,208 @@
+"""Files of sentences: reading a user's own, word counts of a corpus, and writing long tables piece by piece."""
+
+import gzip
+import re
+import sys
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from itertools import chain, repeat
+from pathlib import Path
+from typing import IO, cast
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from probing.errors import BadInput
+from probing.files.folders import alone, new_file, refuse_occupied
+
+# Reading of a user's own sentences, one in each line of a file, without holding the file in memory.
+
+
+STANDARD_INPUT = "-"
+LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_sentences(place: str) -> Iterator[str]:
+    """Return the lines of a text file in UTF-8, which may be gzipped, or of the standard input (`-`).
+
+    Line number k of the file is sentence k - 1; spaces around it are removed. Raises `BadInput` at once where there is
+    no such file or nothing but empty lines at its beginning, and for a later fault when its line is read.
+    """
+    lines = _lines(place)
+    for empty, line in enumerate(lines):
+        if line:
+            return chain(repeat("", empty), [line], lines)
+    raise BadInput(f"{_name(place)} has no sentences.", "Write one per line.")
+
+
+def _lines(place: str) -> Iterator[str]:
+    """Yield the lines of the file without the spaces around them."""
+    name = _name(place)
+    try:
+        with _opened(place) as file:
+            number = 0
+            while line := file.readline(LONGEST_LINE + 1):
+                number += 1
+                yield _text(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, f"{name}, line {number}")
+    except FileNotFoundError as error:
+        raise BadInput(f"{name} does not exist.", "Name a text file with one sentence per line.") from error
+    except IsADirectoryError as error:
+        raise BadInput(f"{name} is a folder.", "Name a text file with one sentence per line.") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise BadInput(f"{name} is not a whole gzip file ({error}).", "Copy it again.") from error
+    except OSError as error:
+        raise BadInput(f"{name} cannot be read ({error.strerror}).", "Make it readable.") from error
+
+
+def _opened(place: str) -> AbstractContextManager[IO[bytes]]:
+    """Open the file; the standard input is left open afterwards."""
+    if place == STANDARD_INPUT:
+        return nullcontext(sys.stdin.buffer)
+    return cast(IO[bytes], gzip.open(place)) if place.endswith(".gz") else Path(place).open("rb")
+
+
+def _text(line: bytes, where: str) -> str:
+    if len(line) > LONGEST_LINE:
+        raise BadInput(f"{where}: longer than {LONGEST_LINE:,} bytes.", "Write one sentence per line.")
+    if b"\0" in line:
+        raise BadInput(f"{where}: not a text, but binary data.", "Name a text file with one sentence per line.")
+    try:
+        return line.decode().strip()
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{where}: not UTF-8.", "Save the file as UTF-8.") from error
+
+
+def _name(place: str) -> str:
+    return "The standard input" if place == STANDARD_INPUT else place
+
+
+# How often words occur: in a corpus of plain text, which is read line by line, or by a list of frequencies.
+
+
+WORD = re.compile(r"\w+")
+LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
+
+
+def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
+    """Return how often each name occurs in a text file, as whole words; names of several words count where all follow.
+
+    The file may be gzipped, and is read once. Marks between words do not matter.
+    """
+    spelled = {name: tuple(_spelled(word, ignore_case) for word in WORD.findall(name)) for name in names}
+    single = {words[0] for words in spelled.values() if len(words) == 1}
+    several = {words for words in spelled.values() if len(words) > 1}
+    counts: Counter[str] = Counter()
+    sequences: Counter[tuple[str, ...]] = Counter()
+    lengths = sorted(set(map(len, several)))
+    for line in read_sentences(place):
+        text = WORD.findall(_spelled(line, ignore_case))
+        counts.update(filter(single.__contains__, text))
+        for length in lengths:
+            sequences.update(
+                filter(several.__contains__, zip(*(text[start:] for start in range(length)), strict=False))
+            )
+    totals = {name: counts[words[0]] if len(words) == 1 else sequences[words] for name, words in spelled.items()}
+    return _refuse_none({name: float(count) for name, count in totals.items()}, place)
+
+
+def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
+    """Return each name's count in a list with a word and, behind a tab, comma or space, its count in each line.
+
+    A first line without a number is taken for the head. A name that is not in the list occurs 0 times; words that are
+    listed more than once are added up.
+    """
+    spelled = {name: _spelled(name, ignore_case) for name in names}
+    keys = set(spelled.values())
+    counts: dict[str, float] = defaultdict(float)
+    for number, line in enumerate(read_sentences(place), 1):
+        word, *rest = LAST_SEPARATOR.split(line, maxsplit=1)
+        count = _number(rest[0]) if rest else None
+        if count is None and line and number > 1:
+            raise BadInput(
+                f"{place}, line {number}: {line!r:.80} is not a word and its count.", "Write them such as Paris 1234."
+            )
+        key = _spelled(word.strip('"'), ignore_case)
+        if count is not None and key in keys:
+            counts[key] += count
+    return _refuse_none({name: counts.get(key, 0.0) for name, key in spelled.items()}, place)
+
+
+def _spelled(text: str, ignore_case: bool) -> str:
+    return text.casefold() if ignore_case else text
+
+
+def _number(text: str) -> float | None:
+    """Return the number that a text states, None if it states none or one below 0."""
+    try:
+        number = float(text.strip('"'))
+    except ValueError:
+        return None
+    return number if 0 <= number < float("inf") else None
+
+
+def _refuse_none(counts: Mapping[str, float], place: str) -> dict[str, float]:
+    """Return the counts unless all are 0, which no text about these names would give."""
+    if not any(counts.values()):
+        raise BadInput(
+            f"{place} has none of the answers.", "Ignore case, or choose a text in the benchmark's language."
+        )
+    return dict(counts)
+
+
+# Writing of a long table piece by piece, as CSV, Parquet or JSON lines.
+
+
+def write_csv(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
+    """Write the tables as one CSV in UTF-8, with the names of the columns in its first line."""
+    for number, table in enumerate(tables):
+        file.write(table.to_csv(index=False, header=number == 0).encode())
+        file.flush()
+
+
+def write_json_lines(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
+    """Write each row of the tables as a JSON object in a line of its own."""
+    for table in tables:
+        file.write(table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15).encode())
+
+
+def write_parquet(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
+    """Write the tables as one Parquet file, with a row group for each."""
+    writer: pq.ParquetWriter | None = None
+    for table in tables:
+        rows = pa.Table.from_pandas(table, preserve_index=False)
+        writer = writer or pq.ParquetWriter(file, rows.schema)
+        writer.write_table(rows)
+    if writer:
+        writer.close()
+
+
+WRITERS: dict[str, Callable[[Iterable[pd.DataFrame], IO[bytes]], None]] = {
+    ".csv": write_csv,
+    ".jsonl": write_json_lines,
+    ".parquet": write_parquet,
+}
+
+
+def refuse_bad_target(target: Path | None) -> None:
+    """Raise `BadInput` where the file is there already, or its ending names none of the formats."""
+    if target is None:
+        return
+    if target.suffix not in WRITERS:
+        raise BadInput(f"{target} has no known ending.", f"Choose from: {', '.join(WRITERS)}.")
+    refuse_occupied(target)
+
+
+def write_tables(tables: Iterable[pd.DataFrame], target: Path | None) -> None:
+    """Write the tables to a new file, in the format that its ending names, or as CSV to the standard output.
+
+    The file is whole or absent.
+    """
+    if target is None:
+        write_csv(tables, sys.stdout.buffer)
+        return
+    with alone(target), new_file(target) as path, path.open("wb") as file:
+        WRITERS[target.suffix](tables, file)

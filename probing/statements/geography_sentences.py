@@ -1,0 +1,213 @@
+"""The sentence generator of geography (methods 5): from a subject and its objects to masked sentences."""
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from probing.statements.fact_types import FactType
+from probing.template import ANSWER_SLOT, upper_first
+
+# The sentence generator: from a subject and its objects to masked sentences with their answers (methods 5).
+#
+# It is deterministic: a sentence depends on its fact alone, and its id on the sentence and its answer.
+
+
+# Sentences of more words are marked as long.
+LONG = 20
+SINGLE_OBJECT = "single"  # the number of the template for one object
+
+
+# Putting names into templates: without repeated words, with agreeing verbs, and with one word left blank.
+
+
+# For each word of a template the endings of names behind which it is left out (methods 5.3; the paper's Table 5).
+MUTED_WORDS = {
+    "river": ("river",),
+    "dam": ("dam", "station", "plant", "barrage", "reservoir"),
+    "mountain range": ("mountains", "ghats", "range", "ranges", "highlands", "hills", "escarpment"),
+    "forest": (
+        *("forest", "forests", "park", "forest complex", "plateau", "woodlands", "woodland", "wilderness"),
+        "recreation area",
+    ),
+    "desert": ("desert", "dunes", "sand sea", "scablands", "scabland"),
+    "waterfall": ("falls", "fall", "waterfall", "waterfalls"),
+    "canyon": ("valley", "canyon", "gorge", "valleys", "canyons", "gorges", "dells", "ravine", "ravines"),
+    "amusement park": ("park", "resort", "resorts"),
+    "stadium": ("stadium", "arena", "ground", "sports complex", "convention center"),
+    "mine": ("mine", "mines", "quarry"),
+}
+# First words of names that say little: the word after them is masked (methods 5, "our choice").
+GENERIC = {"mount", "mont", "monte", "lake", "gulf", "sea", "bay", "cape", "port", "saint", "san", "santa", "the"}
+# Words that name the kind of a place; beside the blank they do not give the answer away.
+KIND_WORDS = (
+    GENERIC
+    | {word for suffixes in MUTED_WORDS.values() for suffix in suffixes for word in suffix.split()}
+    | {"of", "and", "ocean", "strait", "channel"}
+)
+# Function words, which may occur twice in a sentence.
+FUNCTION_WORDS = {
+    *("the", "of", "and", "a", "an", "in", "on", "by", "is", "as", "its", "it"),
+    *("de", "la", "le", "les", "du", "el", "al", "do", "da"),
+}
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A masked sentence: `text` has [Y] in place of `answer`, a word of `name`; `template` is its number or "single".
+
+    `names`: all names in the sentence, the subject's first.
+    `leaky`: the rest of the sentence gives the answer away. `repeated`: a word of the template also stands in a name.
+    `long`: more than 20 words. All three are flags; nothing is left out for them (methods 5.4).
+    """
+
+    id: str
+    text: str
+    answer: str
+    name: str
+    subject: str
+    template: str
+    leaky: bool
+    repeated: bool
+    long: bool
+    names: tuple[str, ...]
+
+    @property
+    def blank_last(self) -> bool:
+        """Tell whether the blank ends the sentence, so that generative models can continue the text before it."""
+        return self.text.endswith(f"{ANSWER_SLOT}.")
+
+
+def sentences(fact_type: FactType, subject: str, objects: tuple[str, ...]) -> Iterator[Sentence]:
+    """Yield every distinct sentence about one subject."""
+    ids = set()
+    for number, template in enumerate(fact_type.templates):
+        for sentence in _realisations(fact_type, str(number), template, subject, objects):
+            if sentence.id not in ids:
+                ids.add(sentence.id)
+                yield sentence
+
+
+def _realisations(
+    fact_type: FactType, number: str, template: str, subject: str, objects: tuple[str, ...]
+) -> Iterator[Sentence]:
+    """Yield the sentences of a template: with each of the first two objects masked, or one for each single object.
+
+    Sentences in which the subject is masked follow where the fact type has them.
+    """
+    if "{O2}" not in template:
+        yield from _with_each_object(fact_type, number, template, subject, objects)
+    elif len(objects) > 1:
+        names = {"S": subject, "O1": objects[0], "O2": objects[1]}
+        yield from (_masked_sentence(fact_type, number, template, names, slot) for slot in ("O1", "O2"))
+    elif fact_type.single:
+        yield from _with_each_object(fact_type, SINGLE_OBJECT, fact_type.single, subject, objects)
+
+
+def _with_each_object(
+    fact_type: FactType, number: str, template: str, subject: str, objects: tuple[str, ...]
+) -> Iterator[Sentence]:
+    for name in objects:
+        names = {"S": subject, "O": name}
+        for slot in ("O", "S") if fact_type.masks_subject else ("O",):
+            yield _masked_sentence(fact_type, number, template, names, slot)
+
+
+def _masked_sentence(
+    fact_type: FactType, number: str, template: str, names: Mapping[str, str], masked: str
+) -> Sentence:
+    """Return the template with all names filled in, and one word of the name in the slot `masked` left blank."""
+    template = agreeing(muted(template, names), names["S"])
+    before, answer, after = split(names[masked])
+    texts = {**names, masked: before + ANSWER_SLOT + after}
+    text = upper_first(SLOT.sub(lambda slot: texts[slot[1]], template))
+    return Sentence(
+        id=_sentence_id(fact_type.key, text, answer),
+        text=text,
+        answer=answer,
+        name=names[masked],
+        subject=names["S"],
+        template=number,
+        leaky=_leaky(text, answer, before + after),
+        repeated=_repeated(template, names),
+        long=len(words(text)) > LONG,
+        names=tuple(names.values()),
+    )
+
+
+def _sentence_id(key: str, text: str, answer: str) -> str:
+    digest = hashlib.sha256(f"{text} {answer}".encode()).hexdigest()
+    return f"{key}-{digest[:10]}"
+
+
+def _leaky(text: str, answer: str, beside: str) -> bool:
+    """Return whether the answer occurs elsewhere, or a word of its name beside the blank gives it away."""
+    visible = words(text.replace(ANSWER_SLOT, " "))
+    return answer.casefold() in visible or bool(set(words(beside)) - KIND_WORDS)
+
+
+def _repeated(template: str, names: Mapping[str, str]) -> bool:
+    """Return whether a word of the template, other than a function word, also occurs in a name."""
+    own = set(words(SLOT.sub(" ", template))) - FUNCTION_WORDS
+    return any(own & set(words(name)) for name in names.values())
+
+
+# Last words of names that need a plural verb; falls do not ("The Rhine Falls is located", the paper's Table 6).
+PLURAL = {
+    *("mountains", "ghats", "ranges", "highlands", "hills", "forests", "woodlands", "dunes", "scablands", "valleys"),
+    *("canyons", "gorges", "dells", "ravines", "resorts", "mines", "sanctuaries", "reserves", "parks", "gardens"),
+    *("islands", "wetlands", "plains", "caves", "waterfalls"),
+}
+VERBS = {
+    "is": "are",
+    "has": "have",
+    "flows": "flow",
+    "passes": "pass",
+    "runs": "run",
+    "serves": "serve",
+    "operates": "operate",
+    "supplies": "supply",
+    "bounds": "bound",
+}
+SLOT = re.compile(r"\{(\w+)\}")
+
+
+def words(text: str) -> list[str]:
+    """Return the words in lower case, without punctuation."""
+    return re.findall(r"\w+", text.casefold())
+
+
+def muted(template: str, names: Mapping[str, str]) -> str:
+    """Return the template without the words that its names already end in (methods 5.3); `names` are by slot."""
+    for slot, name in names.items():
+        for word, suffixes in MUTED_WORDS.items():
+            if _ends_in(name, suffixes):
+                template = re.sub(rf"(\{{{slot}\}}) {word}s?\b", r"\1", template)
+    return template
+
+
+def _ends_in(name: str, suffixes: tuple[str, ...]) -> bool:
+    return re.search(rf"\b(?:{'|'.join(suffixes)})$", name, re.IGNORECASE) is not None
+
+
+def agreeing(template: str, subject: str) -> str:
+    """Return the template with the verb after "The {S}" in the number of the subject (methods 5.4)."""
+    one, many = "|".join(VERBS), "|".join(VERBS.values())
+    if words(subject)[-1:] and words(subject)[-1] in PLURAL:
+        return re.sub(rf"(?<=^The \{{S\}} )(?:{one})\b", lambda match: VERBS[match[0]], template)
+    singular = {plural: verb for verb, plural in VERBS.items()}
+    return re.sub(rf"(?<=^The \{{S\}} )(?:{many})\b", lambda match: singular[match[0]], template)
+
+
+def split(name: str) -> tuple[str, str, str]:
+    """Split a name into the text before its masked word, that word, and the text after it (methods 5.2).
+
+    The masked word is the one after "of", else the first; if that is generic and another follows, it is the next one.
+    """
+    matches = list(re.finditer(r"[^\s,]+", name))
+    inner = [number for number, word in enumerate(matches[1:-1], 1) if word[0] == "of"]
+    place = inner[0] + 1 if inner else 0
+    if matches[place][0].casefold() in GENERIC and place + 1 < len(matches):
+        place += 1
+    word = matches[place]
+    return name[: word.start()], word[0], name[word.end() :]

@@ -1,0 +1,166 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from leaderboard.figures import benchmarks
+from leaderboard.models import Benchmark
+from probing.errors import BadBenchmark, BadInput
+from probing.formats import FORMATS
+from probing.formats.lama import with_upper_case
+from probing.known_benchmarks import EMBEDDED
+from tests.conftest import BearFolder
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+
+
+def test_it_copies_the_files_of_every_version(bear_folder: BearFolder, data: Path) -> None:
+    first, new = benchmarks.install("bear", bear_folder.write(), "small", "Small")
+    bear_folder.lines["P36"].pop()
+    second, also_new = benchmarks.install("bear", bear_folder.write(), "small", "Small")
+    assert (new, also_new) == (True, True)
+    assert benchmarks.current("small") == second
+    assert list(Benchmark.objects.filter(current=True)) == [second]
+    assert [benchmarks.read(version).size for version in (first, second)] == [6, 5]
+    assert (data / first.path / "P36.jsonl").exists()
+
+
+def test_the_same_files_again_change_nothing(bear_folder: BearFolder) -> None:
+    first, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    assert benchmarks.install("bear", bear_folder.path, "small") == (first, False)
+
+
+def test_an_older_version_can_become_current_again(bear_folder: BearFolder) -> None:
+    first, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    line = bear_folder.lines["P36"].pop()
+    benchmarks.install("bear", bear_folder.write(), "small")
+    bear_folder.lines["P36"].append(line)
+    again, new = benchmarks.install("bear", bear_folder.write(), "small")
+    assert (again, new, again.current) == (first, True, True)
+
+
+def test_a_known_benchmark_has_the_facts_of_the_catalog(bear_folder: BearFolder) -> None:
+    benchmark, _ = benchmarks.install("bear", bear_folder.write(), "bear")
+    assert (benchmark.title, benchmark.settings_with({}).templates) == ("BEAR", (0, 1, 2))
+    assert "wiland2024bear" in benchmark.citation
+
+
+def test_a_benchmark_with_no_blank_at_the_end_of_a_sentence_is_imported(tmp_path: Path) -> None:
+    triple = '{"fact_type": "country_continent", "subject": "Kenya", "objects": ["Africa"]}\n'
+    (tmp_path / "triples.jsonl").write_text(triple)
+    benchmark, new = benchmarks.install("geography", tmp_path, "continents")
+    assert (new, benchmark.items) == (True, 1)
+
+
+def test_a_spoilt_folder_is_refused_and_leaves_no_trace(bear_folder: BearFolder, data: Path) -> None:
+    bear_folder.write()
+    (bear_folder.path / "P30.jsonl").write_text("{\n")
+    with pytest.raises(BadBenchmark, match=r"P30\.jsonl"):
+        benchmarks.install("bear", bear_folder.path, "small")
+    assert not Benchmark.objects.exists()
+    assert not (data / "benchmarks").exists()
+
+
+def test_an_unknown_format_is_refused(bear_folder: BearFolder) -> None:
+    with pytest.raises(BadInput, match="no format 'xml'"):
+        benchmarks.install("xml", bear_folder.write())
+
+
+def test_files_that_were_changed_afterwards_are_noticed(small: Benchmark, data: Path) -> None:
+    (data / small.path / "P36.jsonl").unlink()
+    metadata = data / small.path / "metadata_relations.json"
+    metadata.write_text(metadata.read_text().replace("governs", "rules"))
+    with pytest.raises(BadInput):
+        benchmarks.read(small)
+
+
+def test_a_benchmark_without_files_takes_no_runs(small: Benchmark) -> None:
+    Benchmark.objects.update(path="")
+    with pytest.raises(BadInput, match="no benchmark 'small'"):
+        benchmarks.current("small")
+
+
+def test_files_with_other_content_than_when_they_were_imported_are_refused(small: Benchmark, data: Path) -> None:
+    (data / small.path / "P36.jsonl").write_text((data / small.path / "P36.jsonl").read_text().replace("Oslo", "Rome"))
+    benchmarks._read_files.cache_clear()
+    with pytest.raises(BadInput, match=r"The files of small in small@\w+ were changed\. Import the benchmark again"):
+        benchmarks.read(small)
+
+
+def test_an_imported_folder_is_asked_all_templates_unless_its_plan_says_otherwise(bear_folder: BearFolder) -> None:
+    without, _ = benchmarks.install("bear", bear_folder.write(), "without")
+    bear_folder.plan = {"title": "Planned", "settings": {"templates": [0, 2], "pll": "original"}}
+    planned, _ = benchmarks.install("bear", bear_folder.write(), "planned")
+    assert (without.title, without.settings_with({}).templates) == ("without", (0, 1, 2))
+    assert (planned.title, planned.settings_with({}).templates, planned.settings_with({}).pll) == (
+        "Planned",
+        (0, 2),
+        "original",
+    )
+    assert planned.digest == without.digest, "the plan is no content"
+
+
+def test_relations_with_different_numbers_of_templates_are_asked_all_of_theirs(bear_folder: BearFolder) -> None:
+    bear_folder.metadata["P36"]["templates"].pop()
+    benchmark, _ = benchmarks.install("bear", bear_folder.write(), "uneven")
+    assert benchmark.settings_with({}).templates == ()
+    assert benchmarks.templates_to_choose(benchmark) == range(2)
+
+
+def test_a_title_that_the_caller_gives_comes_before_that_of_the_plan(bear_folder: BearFolder) -> None:
+    bear_folder.plan = {"title": "Planned"}
+    assert benchmarks.install("bear", bear_folder.write(), "small", "Given")[0].title == "Given"
+
+
+def test_a_fault_in_the_plan_leaves_no_trace(bear_folder: BearFolder, data: Path) -> None:
+    bear_folder.plan = {"settings": {"pll": "best"}}
+    with pytest.raises(BadBenchmark, match=r"clozeboard\.json: 'settings\.pll'"):
+        benchmarks.install("bear", bear_folder.write(), "small")
+    assert not Benchmark.objects.exists()
+    assert not (data / "benchmarks").exists()
+
+
+@pytest.mark.parametrize("plan", [None, {"settings": {"templates": [1], "reduction": "mean"}}])
+def test_a_version_keeps_the_settings_of_its_first_import(bear_folder: BearFolder, plan: dict | None) -> None:
+    first, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    Benchmark.objects.filter(pk=first.pk).update(settings={})  # as versions before plans were stored: template 0 only
+    bear_folder.plan = plan
+    same, new = benchmarks.install("bear", bear_folder.write(), "small")
+    assert (same.settings, new) == ({}, False)
+    line = bear_folder.lines["P36"].pop()
+    second, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    bear_folder.lines["P36"].append(line)
+    again, new = benchmarks.install("bear", bear_folder.write(), "small")
+    assert (again.pk, again.settings, new) == (first.pk, {}, True), "runs of that version were made with these"
+    assert again.settings_with({}).templates == (0,)
+    assert second.settings_with({}).templates == ((1,) if plan else (0, 1, 2)), "a new version has a plan of its own"
+
+
+def test_a_version_that_only_published_figures_have_named_gets_its_plan(bear_folder: BearFolder) -> None:
+    version = benchmarks.install("bear", bear_folder.write(), "other")[0].version
+    Benchmark.objects.create(slug="small", version=version, title="Small", probe="multiple_choice", path="")
+    benchmark, _ = benchmarks.install("bear", bear_folder.path, "small")
+    assert benchmark.settings_with({}).templates == (0, 1, 2)
+
+
+def test_templates_of_a_benchmark_whose_files_are_gone_cannot_be_chosen(small: Benchmark, data: Path) -> None:
+    assert benchmarks.templates_to_choose(small) == range(3)
+    (data / small.path / "metadata_relations.json").unlink()
+    benchmarks._read_files.cache_clear()
+    assert benchmarks.templates_to_choose(small) == range(0)
+
+
+def test_runs_from_before_prompts_were_verbatim_keep_a_version_of_their_own() -> None:
+    pairs = EMBEDDED / "pairs"
+    old = with_upper_case(FORMATS["stest"](pairs))
+    identity = {"version": old.version, "digest": old.digest, "path": f"benchmarks/pairs@{old.version}"}
+    earlier = make.benchmark("pairs", format="stest", probe="specificity", **identity)
+    shutil.copytree(pairs, benchmarks.folder_of(earlier))
+    assert {relation.verbatim for relation in benchmarks.read(earlier).relations} == {False}
+    now, is_new = benchmarks.install("stest", pairs, "pairs")
+    assert is_new
+    assert now.version != earlier.version
+    assert benchmarks.current("pairs") == now
+    assert {relation.verbatim for relation in benchmarks.read(now).relations} == {True}
+    assert {relation.verbatim for relation in benchmarks.read(earlier).relations} == {False}

@@ -1,0 +1,87 @@
+"""Highlights: found when a result is stored, and computed from the rows of results that were stored before."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import pytest
+from django.test import Client
+
+from leaderboard.figures import artefacts, highlights, item_rows
+from leaderboard.figures.highlights import MOST_FLIPS, Highlights, highlights_of
+from leaderboard.models import Run
+from probing.results.result import Result
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+
+pytestmark = pytest.mark.django_db
+
+
+def stored_again(run: Run, rows: pd.DataFrame) -> Run:
+    """Store these rows as the run's result, as a worker does that finishes it."""
+    folder = artefacts.store_result(run, Result(rows, make.tidy_scores(run), {}))
+    Run.objects.filter(pk=run.pk).update(artefact=folder)
+    return Run.objects.get(pk=run.pk)
+
+
+def every_row(run: Run) -> pd.DataFrame:
+    with item_rows.opened(run) as file:
+        return pd.read_parquet(file)
+
+
+def test_a_new_result_has_the_highlights_that_are_computed_for_an_old_one(site: Site) -> None:
+    old = highlights.highlights(site.first)
+    run = stored_again(site.first, every_row(site.first))
+    assert artefacts.storage().exists(f"{run.artefact}/{highlights.FILE}")
+    assert old.flips and old.sure and old.lucky and old.wordings
+    assert Highlights.parse(highlights.highlights(run).to_json()) == Highlights.parse(old.to_json())
+
+
+def test_the_page_of_a_run_reads_its_highlights_and_no_rows_for_them(
+    site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = stored_again(site.first, every_row(site.first))
+
+    frame = item_rows.frame
+
+    def frame_of_relation(of: Run, columns: Sequence[str], relation: str = "") -> pd.DataFrame:
+        assert relation, "all rows were read"
+        return frame(of, columns, relation)
+
+    monkeypatch.setattr(item_rows, "frame", frame_of_relation)
+    html = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "Right, but only just" in html
+    assert "Answers that change with the wording" in html
+    assert "Accuracy by relation and wording" in html
+
+
+def test_another_result_has_highlights_of_its_own(site: Site) -> None:
+    rows = every_row(site.first)
+    run = stored_again(site.first, rows.assign(correct=False))
+    assert highlights.highlights(run).lucky == []
+    run = stored_again(run, rows.assign(prediction=0))
+    assert highlights.highlights(run).flips == []
+
+
+def test_rows_without_margins_or_predictions_have_no_highlights() -> None:
+    assert highlights_of(pd.DataFrame({"relation": ["P30"], "index": [0]}), set()) == Highlights()
+
+
+def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
+    items = MOST_FLIPS + 1
+    rows = pd.DataFrame(
+        {
+            "relation": "P30",
+            "template": [number % 2 for number in range(2 * items)],
+            "index": [number // 2 for number in range(2 * items)],
+            "subject": "Nile",
+            "answer_label": "Africa",
+            "prediction_label": [("Africa", None)[number % 2] for number in range(2 * items)],
+            "prediction": [number % 2 for number in range(2 * items)],
+            "correct": pd.array([None, *(number % 2 == 0 for number in range(1, 2 * items))], dtype="boolean"),
+            "margin": 0.5,
+        }
+    )
+    restored = Highlights.parse(highlights_of(rows, set()).to_json())
+    assert restored.flips is not None and restored.lucky is not None
+    assert len(restored.flips) == MOST_FLIPS
+    assert [row["index"] for row in restored.lucky] == [1, 2, 3, 4, 5]

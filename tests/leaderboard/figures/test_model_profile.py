@@ -1,0 +1,51 @@
+"""A model's figures beside those of models of similar size."""
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.figures.profiles import levels, medians, profile
+from leaderboard.figures.scores import overall_scores
+from tests.leaderboard import factories as make
+
+SAME_SETTINGS = "5" * 64  # a digest
+
+
+def test_a_training_stands_beside_a_model_with_its_last_step(db: None) -> None:
+    tiny = make.benchmark()
+    own = make.finished(tiny, 0.5, make.model("org/own", parameters=100))
+    for step, value in ((20, 0.7), (10, 0.3)):  # the earlier step was measured last
+        trained = make.model("org/trained", step=step, parameters=100)
+        make.finished(tiny, value, trained, settings_digest=SAME_SETTINGS)
+    (row,) = profile("org/own", [own], 100)
+    assert [figure.value for figure in row.similar] == [0.7]
+
+
+def plans(captured: CaptureQueriesContext) -> list[str]:
+    """Return for each query how SQLite finds its rows."""
+    with connection.cursor() as cursor:
+        return [str(cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}").fetchall()) for query in captured]
+
+
+def test_medians_are_those_of_measured_runs_in_the_groups_that_are_named(db: None) -> None:
+    tiny = make.benchmark()
+    runs = [make.finished(tiny, value, make.model(f"org/{value}")) for value in (0.2, 0.4, 0.9)]
+    for run, value in zip(runs, (0.1, 0.3, 0.8), strict=True):
+        make.score(run, value, "domain", "Sport")
+    make.published(tiny, 0.99)
+    figures = levels({tiny.pk: tiny}).figures[tiny.pk]
+    assert medians(figures, "accuracy", "domain", ["Arts"]) == {"Arts": 0.4}
+    assert medians(figures, "accuracy", "domain", ["Arts", "Sport"]) == {"Arts": 0.4, "Sport": 0.3}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="Only SQLite describes its plan in these words.")
+def test_scores_are_looked_up_run_by_run(db: None) -> None:
+    """To read the scores of all runs and choose among them takes ten times as long with a thousand models."""
+    tiny = make.benchmark()
+    runs = [make.finished(tiny, 0.5, make.model(f"org/{number}")) for number in range(3)]
+    figures = levels({tiny.pk: tiny}).figures[tiny.pk]
+    with CaptureQueriesContext(connection) as captured:
+        assert len(overall_scores(runs, lambda benchmark: benchmark.main_metric)) == len(runs)
+        assert medians(figures, "accuracy", "domain", ["Arts"])
+    assert len(captured) == 2
+    assert all("metric=? AND run_id=?" in plan for plan in plans(captured))

@@ -1,0 +1,148 @@
+"""The figures of the overview: which run's figure a model has, in which metric, and about which items."""
+
+from weakref import ref
+
+import pytest
+
+from leaderboard.figures.overview import Measure, ModelKey, Overview, groups, overview, versions, with_open_runs
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.models import Benchmark, Model, Run
+from tests.leaderboard import factories as make
+
+METRICS = ("accuracy", "other_metric")
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def shown(*benchmarks: Benchmark) -> Overview:
+    return overview([Measure("Tiny", "Facts", benchmarks, METRICS, OVERALL_SLICE)])
+
+
+def published(on: Benchmark, value: float, hub_id: str, parameters: int | None = None) -> Run:
+    of = make.model(hub_id, source=Model.Source.PUBLISHED, parameters=parameters, kind="")
+    return make.finished(on, value, of, provenance=Run.Provenance.PUBLISHED)
+
+
+def test_a_benchmark_comes_with_the_version_of_its_published_figures(tiny: Benchmark) -> None:
+    make.benchmark(version="v0", current=False)
+    elsewhere = make.benchmark(version="published", current=False)
+    alone = make.benchmark("alone", version="published")
+    assert versions() == {"tiny": [tiny, elsewhere], "alone": [alone]}
+
+
+def test_facts_about_the_model_come_from_what_was_measured(tiny: Benchmark) -> None:
+    published(tiny, 0.9, "org/a", parameters=7)
+    measured = make.finished(make.benchmark("other"), 0.4, make.model("org/a", parameters=8, kind="masked"))
+    other = Measure("Other", "Facts", [measured.benchmark], METRICS, OVERALL_SLICE)
+    (row,) = overview([Measure("Tiny", "Facts", [tiny], METRICS, OVERALL_SLICE), other]).rows
+    assert (row.kind, row.parameters, row.coverage, row.measured) == ("masked", 8, 2, 1)
+
+
+def test_a_third_party_comes_before_a_paper_and_after_a_measurement(tiny: Benchmark) -> None:
+    for value, provenance in ((0.1, "published"), (0.2, "third-party")):
+        make.finished(tiny, value, make.model("org/a"), provenance=provenance)
+    assert shown(tiny).rows[0].figures["tiny"].value == 0.2
+    make.finished(tiny, 0.3, make.model("org/a"))
+    published(tiny, 0.4, "org/a")
+    assert shown(tiny).rows[0].figures["tiny"].value == 0.3
+
+
+def test_the_first_metric_that_a_model_has_is_the_column(tiny: Benchmark) -> None:
+    run = make.run(make.model(), tiny, Run.State.FINISHED)
+    make.score(run, 0.7, metric="other_metric")
+    assert [(column.metric, column.chance) for column in shown(tiny).columns] == [("other_metric", None)]
+    make.baseline(tiny, 0.1)
+    make.finished(tiny, 0.5)
+    assert [(column.metric, column.chance) for column in shown(tiny).columns] == [("accuracy", 0.1)]
+    assert shown(tiny).rows[0].coverage == 1, "the figure in the other metric is not shown"
+
+
+def test_a_model_that_waits_has_a_row_before_any_figure(tiny: Benchmark) -> None:
+    make.running(make.model("org/waiting", parameters=7), tiny)
+    (row,) = shown(tiny).rows
+    assert (row.hub_id, row.parameters, row.coverage, row.published_apart) == ("org/waiting", 7, 0, set())
+    (column,) = shown(tiny).columns
+    assert not column.figures
+
+
+def test_a_benchmark_without_models_has_no_column(tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    make.finished(tiny, None)
+    assert shown(tiny) == Overview([], [], None)
+
+
+def test_a_published_guess_is_the_chance_where_none_was_computed(tiny: Benchmark) -> None:
+    of = make.model("published/random-baseline")
+    make.finished(tiny, 0.05, of, provenance=Run.Provenance.BASELINE)
+    make.finished(tiny, 0.95, make.model("published/human"), provenance=Run.Provenance.BASELINE)
+    published(tiny, 0.5, "org/a")
+    assert shown(tiny).columns[0].chance == 0.05
+    assert shown(tiny).columns[0].human.value == 0.95
+    make.baseline(tiny, 0.1)
+    assert shown(tiny).columns[0].chance == 0.1
+
+
+def test_a_figure_about_other_items_gives_way_to_one_about_these(tiny: Benchmark) -> None:
+    elsewhere = make.benchmark(version="published", current=False)
+    published(elsewhere, 0.9, "org/a")
+    (column,) = shown(tiny, elsewhere).columns
+    assert not column.is_about_other_items(column.figures[ModelKey("org/a")])
+    published(tiny, 0.3, "org/a")
+    published(elsewhere, 0.8, "org/b")
+    (column,) = shown(tiny, elsewhere).columns
+    assert column.figures[ModelKey("org/a")].value == 0.3
+    assert column.is_about_other_items(column.figures[ModelKey("org/b")])
+
+
+def test_the_number_format_that_the_site_chose_is_usual(tiny: Benchmark) -> None:
+    large = make.model("org/a", parameters=10**11, stored_dtype="bfloat16")
+    make.finished(tiny, 0.5, large, settings={"probe": "multiple_choice", "dtype": "bfloat16"})
+    small = make.model("org/b", parameters=10**7, stored_dtype="bfloat16")
+    make.finished(tiny, 0.5, small, settings={"probe": "multiple_choice", "dtype": "bfloat16"})
+    assert [row.hub_id for row in shown(tiny).rows] == ["org/a"]
+
+
+def test_it_was_updated_when_the_last_measurement_finished(tiny: Benchmark) -> None:
+    run = make.finished(tiny)
+    assert shown(tiny).updated == run.finished
+
+
+def test_groups_come_with_those_of_the_most_runs_first(tiny: Benchmark) -> None:
+    for names in (("b", "a"), ("a",), ("c", "a", "b")):
+        run = make.run(make.model(), tiny, Run.State.FINISHED)
+        for name in names:
+            make.score(run, 0.5, "domain", name)
+    assert groups("domain", ["accuracy"]) == ["a", "b", "c"]
+    part = Measure("Tiny", "Facts", [tiny], METRICS, Slice("domain", "c"))
+    assert len(overview([part]).rows) == 1
+
+
+def test_open_runs_are_added_to_the_rows_of_a_page(tiny: Benchmark) -> None:
+    make.finished(make.benchmark("other"), 0.5, make.model("org/a"))
+    going = make.running(make.model("org/a"), tiny, done=25)
+    rows = overview([Measure("Other", "Facts", versions()["other"], METRICS, OVERALL_SLICE)]).rows
+    (row,) = with_open_runs(rows)
+    assert row.open_runs == {"tiny": (going.pk, "scoring", 25)}
+
+
+def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> None:
+    published(tiny, 0.9, "org/a")
+    file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
+    make.finished(tiny, 0.4, make.model("org/a", **file))
+    make.running(make.model("org/a", **file), make.benchmark("other"), done=25)
+    rows = with_open_runs(shown(tiny).rows)
+    shown_rows = [(row.key, row.figures["tiny"].value, len(row.open_runs)) for row in rows]
+    assert shown_rows == [(("org/a", "Q4_1, 4 bits, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]
+
+
+def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -> None:
+    tiny = make.benchmark()
+    make.finished(tiny)
+    before = ref(shown(tiny))
+    assert before() is shown(tiny), "it is kept"
+    make.finished(tiny)
+    assert len(shown(tiny).rows) == 2
+    assert before() is None

@@ -1,0 +1,239 @@
+"""Progress of runs, and the queue: order, positions, expected times."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from leaderboard.figures import progress
+from leaderboard.figures.progress import Progress, QueuedRun
+from leaderboard.figures.queued_runs import PLAIN_SPEED
+from leaderboard.models import Benchmark, Run, RunPart
+from tests.leaderboard import factories as make
+
+
+def seconds(number: float) -> timedelta:
+    return timedelta(seconds=number)
+
+
+def about(number: float, share: float = 0.05) -> Any:
+    """So many seconds, or nearly so many."""
+    return pytest.approx(seconds(number), abs=seconds(share * number))
+
+
+def finished(benchmark: Benchmark, work: float, lane: str = "default") -> Run:
+    """A run of ten minutes that did so much work."""
+    run = make.finished(benchmark, lane=lane)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=600, work=work, done=True)
+    return run
+
+
+def waiting(benchmark: Benchmark, work: float = 60, **fields: object) -> Run:
+    run = make.run(make.model(), benchmark, **{"waiting_work": work, **fields})
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=work)
+    return run
+
+
+def at_work(benchmark: Benchmark, pace: float, left: float, workers: int = 1) -> Run:
+    """A run that did the last 1,000 units of work at this pace, with so much left in parts that workers hold."""
+    run = make.run(make.model(), benchmark, Run.State.SCORING)
+    now = timezone.now()
+    part = {"template": 0, "items": 100}
+    for number in range(10):
+        end = now - timedelta(seconds=100 / pace * (9 - number))
+        record = {"end": end.isoformat(timespec="seconds"), "timing": {"score_seconds": 100 / pace}}
+        done = {"done": True, "items_done": 100, "record": record, "work": 100}
+        RunPart.objects.create(run=run, relation=f"P{number}", worker="w0", **done, **part)
+    for number in range(workers):
+        lease = {"worker": f"w{number}", "lease_until": now + timedelta(seconds=30), "attempts": 1}
+        RunPart.objects.create(run=run, relation=f"Q{number}", work=left / workers, **lease, **part)
+    return run
+
+
+def rows() -> list[QueuedRun]:
+    """All rows of the queue: the runs at work, then those that wait."""
+    line = progress.queue(0, 100)
+    return [*line.working, *line.waiting]
+
+
+def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) -> None:
+    flood = [waiting(small, submitter="flood") for _ in range(3)]
+    light = waiting(small, submitter="light")
+    going = at_work(small, 1, 10)
+    large = waiting(small, lane="large")
+    stuck = waiting(small, state=Run.State.WAITING)
+    assert [(row.run.pk, row.position) for row in rows()] == [
+        (going.pk, 0),
+        (flood[0].pk, 1),
+        (light.pk, 2),
+        (flood[1].pk, 3),
+        (flood[2].pk, 4),
+        (large.pk, 1),
+        (stuck.pk, 0),
+    ]
+
+
+def test_a_finished_run_is_not_in_the_queue(small: Benchmark) -> None:
+    make.finished(small)
+    assert not rows()
+
+
+def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small: Benchmark) -> None:
+    finished(small, work=60_000)  # a hundred times as fast
+    run = at_work(small, pace=1, left=1800)
+    (row,) = rows()
+    assert row.progress.left == about(1800)
+    assert progress.progress(run).left == about(1800)
+    assert row.progress.rate == pytest.approx(100 / 1800, rel=0.05)
+
+
+def test_two_workers_need_half_the_time(small: Benchmark) -> None:
+    run = at_work(small, pace=1, left=1800, workers=2)
+    assert progress.progress(run).left == about(900)
+
+
+def test_waiting_runs_go_by_the_median_of_recent_runs(small: Benchmark) -> None:
+    for rate in range(1, 12):  # the oldest of these is no longer recent
+        finished(small, work=600 * rate)
+    Run.objects.filter(parts__work=600).update(finished=make.DAY, started=make.DAY - timedelta(minutes=10))
+    runs = [waiting(small, work=650), waiting(small, work=65)]
+    times = [row.progress.left for row in rows()]
+    assert times == [seconds(100), seconds(110)]
+    assert [progress.progress(run).left for run in runs] == times
+
+
+def test_a_waiting_run_waits_for_the_worker_that_is_free_first(small: Benchmark) -> None:
+    finished(small, work=600)
+    at_work(small, pace=1, left=500)
+    at_work(small, pace=1, left=100)
+    RunPart.objects.filter(run=Run.objects.last(), relation="Q0").update(worker="another")
+    waiting(small, work=60)
+    assert rows()[-1].progress.left == about(160)
+
+
+def test_lanes_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
+    finished(small, work=600)
+    finished(small, work=60, lane="large")
+    waiting(small), waiting(small, lane="large")
+    assert [row.progress.left for row in rows()] == [seconds(60), seconds(600)]
+
+
+def test_without_a_finished_run_the_time_follows_from_the_number_of_parameters(small: Benchmark) -> None:
+    run = make.run(make.model(parameters=10**9), small, waiting_work=600)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=600)
+    assert rows()[0].progress.left == progress.progress(run).left == seconds(10)
+
+
+def test_there_is_no_time_for_a_model_of_unknown_size_without_a_finished_run(small: Benchmark) -> None:
+    run = make.run(make.model(parameters=None), small, waiting_work=60)
+    waiting(small)
+    assert [row.progress.left for row in rows()] == [None, None]
+    assert progress.progress(run).left is None
+
+
+def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = waiting(small, work=60, state=Run.State.DOWNLOADING)
+    RunPart.objects.claim(run, "a")
+    assert progress.progress(run).left == seconds(60)
+
+
+def test_a_run_that_waits_for_space_adds_no_time_and_has_none(small: Benchmark) -> None:
+    finished(small, work=600)
+    stuck, last = waiting(small, state=Run.State.WAITING), waiting(small, work=60)
+    assert [(row.run.pk, row.progress.left) for row in rows()] == [(last.pk, seconds(60)), (stuck.pk, None)]
+
+
+@pytest.mark.parametrize(("share", "percent"), [(0.0, 0), (0.999, 99), (0.29, 29), (1 - 1e-12, 100), (1.0, 100)])
+def test_percent_is_rounded_down_except_for_errors_of_floats(share: float, percent: int) -> None:
+    assert Progress(0, 0, share).percent == percent
+
+
+def test_progress_is_counted_in_work(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=10, work=900)
+    now = progress.progress(run)
+    assert (now.done, now.total, now.percent) == (50, 110, 5)
+
+
+def test_nothing_is_left_of_a_run_whose_parts_are_done(small: Benchmark) -> None:
+    run = at_work(small, pace=1, left=10)
+    run.parts.filter(done=False).delete()
+    now = progress.progress(run)
+    assert (now.left, now.rate, now.percent) == (seconds(0), None, 100)
+
+
+def test_an_ended_run_keeps_its_progress(small: Benchmark) -> None:
+    run = make.running(make.model(), small, done=50, items=100)
+    Run.objects.fail(run, "no-space", "The disk is full.")
+    now = progress.progress(run)
+    assert (now.done, now.total, now.left) == (50, 100, None)
+
+
+def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
+    small: Benchmark, django_assert_num_queries
+) -> None:
+    for _ in range(20):
+        waiting(small)
+    with django_assert_num_queries(7):
+        progress.queue(0, 100)
+
+
+def test_a_run_that_was_begun_and_waits_again_goes_by_the_work_that_its_parts_have_left(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = waiting(small, work=60)
+    RunPart.objects.create(run=run, relation="P36", template=0, items=30, items_done=30, work=600, done=True)
+    Run.objects.filter(pk=run.pk).update(waiting_work=660)
+    run.refresh_from_db()
+    assert Run.objects.fail(run, "lost-worker", "Its worker was lost.")
+    assert Run.objects.restart(run)
+    assert rows()[0].progress.left == progress.progress(run).left == seconds(60)
+
+
+def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
+    finished(small, work=600)
+    waiting(small, state=Run.State.WAITING)
+    for _ in range(5):
+        waiting(small, work=60)
+    line = progress.queue(0, 3)
+    assert (len(line.waiting), line.number_waiting) == (3, 6)
+    assert [row.progress.left for row in line.waiting] == [seconds(60), seconds(120), seconds(180)]
+    assert [row.position for row in progress.queue(0, 6).waiting] == [1, 2, 3, 4, 5, 0]
+
+
+def test_a_run_keeps_its_own_pace_between_two_parts(small: Benchmark) -> None:
+    """While its worker stores rows, no part has a lease; the run does not wait for a worker then."""
+    finished(small, work=60_000)  # a hundred times as fast
+    run = at_work(small, pace=1, left=900)
+    RunPart.objects.filter(run=run, done=False).update(lease_until=None)
+    (row,) = rows()
+    assert row.position == 0
+    assert row.progress.left == progress.progress(run).left == about(900)
+
+
+def test_a_run_whose_worker_was_lost_waits_and_keeps_its_pace(small: Benchmark) -> None:
+    finished(small, work=60_000)
+    going, run = at_work(small, pace=1, left=100), at_work(small, pace=1, left=900)
+    record = {"end": (timezone.now() - timedelta(minutes=5)).isoformat(), "timing": {"score_seconds": 100}}
+    RunPart.objects.filter(run=run, done=True).update(record=record)
+    RunPart.objects.filter(run=run, done=False).update(lease_until=timezone.now() - timedelta(minutes=4))
+    assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1)]
+    assert progress.progress(run).left == about(1000)
+
+
+def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
+    finished(small, work=600)
+    run = make.run(make.model(parameters=270_000_000), small)
+    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=60)
+    assert progress.progress(run).left == seconds(120)
+
+
+def test_a_run_of_another_probe_or_kind_says_nothing_about_the_time(small: Benchmark, pairs: Benchmark) -> None:
+    """What a token position costs depends on both, so that such an estimate would be a guess."""
+    finished(small, work=600)
+    waiting(small, work=60), waiting(pairs, work=600)
+    masked = make.run(make.model("org/masked", kind="masked", parameters=10**9), small, waiting_work=600)
+    RunPart.objects.create(run=masked, relation="P30", template=0, items=30, work=600)
+    plain = 600 * 135e6 / PLAIN_SPEED
+    assert [row.progress.left for row in rows()] == [seconds(60), about(60 + plain), about(60 + plain + 10)]

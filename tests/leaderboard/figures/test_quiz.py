@@ -1,0 +1,53 @@
+"""The quiz: typed answers, and where a reader stands among models."""
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.quiz import QuizScore, drawn_questions, mark, place_in_words
+from leaderboard.models import Benchmark
+from probing.known_benchmarks import EMBEDDED
+
+MODELS = [QuizScore(1, "org/best", 9), QuizScore(2, "org/middle", 6), QuizScore(3, "org/last", 2)]
+
+
+@pytest.mark.parametrize(
+    ("right", "words"),
+    [
+        (10, "above org/best (9 right), the best model here"),
+        (9, "level with org/best"),
+        (7, "between org/best (9 right) and org/middle (6 right)"),
+        (3, "between org/middle (6 right) and org/last (2 right)"),
+        (0, "below org/last (2 right), the last model here"),
+    ],
+)
+def test_a_reader_stands_between_the_nearest_models(right: int, words: str) -> None:
+    assert words in place_in_words(MODELS, right, 10)
+
+
+def test_without_models_there_is_none_to_compare_with() -> None:
+    assert "none to compare with" in place_in_words([], 5, 10)
+
+
+@pytest.fixture
+def geography(db: None) -> Benchmark:
+    return benchmarks.install("geography", EMBEDDED / "geography", "geography")[0]
+
+
+def test_typed_answers_may_differ_in_case_accents_and_spaces(geography: Benchmark) -> None:
+    questions = drawn_questions(geography, "a")
+    typed = [f"  {question.answers[0].upper()} " for question in questions]
+    assert all(row.right for row in mark(geography, questions, typed, typed=True))
+    assert not any(row.right for row in mark(geography, questions, [""] * len(questions), typed=True))
+
+
+def test_ten_questions_are_of_ten_relations_where_there_are_as_many(geography: Benchmark, client: Client) -> None:
+    questions = drawn_questions(geography, "b")
+    assert len({question.relation.label for question in questions}) == len(questions) == 10
+    page = client.get("/benchmarks/geography/try/?draw=b").content.decode()
+    assert page.count('type="text"') == 10
+
+
+def test_questions_are_in_the_language_of_the_pages(db: None) -> None:
+    culture = benchmarks.install("dlama", EMBEDDED / "culture", "culture")[0]
+    assert {question.relation.tags["language"] for question in drawn_questions(culture, "c")} == {"en"}

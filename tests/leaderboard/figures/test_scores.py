@@ -1,0 +1,86 @@
+"""Lists of scores: slices as text, breakdowns by dimension, and the best of each group."""
+
+import pytest
+
+from leaderboard.figures.scores import Slice, best_scores, breakdowns, overall_scores, slice_scores, slices
+from leaderboard.models import Benchmark, Score
+from tests.leaderboard import factories as make
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def score(dimension: str, group: str, value: float | None, metric: str = "accuracy") -> Score:
+    return Score(metric=metric, dimension=dimension, group=group, value=value, n=10)
+
+
+@pytest.mark.parametrize("text", ["domain:Arts", "fact_type:river: countries", "domain:", "overall:all"])
+def test_a_slice_reads_the_text_that_it_writes(text: str) -> None:
+    assert str(Slice.parse(text)) == text
+
+
+def test_the_group_of_a_slice_may_have_colons() -> None:
+    assert Slice.parse("domain:a:b") == Slice("domain", "a:b")
+
+
+def test_dimensions_keep_their_order_with_relations_and_templates_last() -> None:
+    scores = [score(name, "x", 0.5) for name in ("template", "relation", "domain", "overall", "culture")]
+    assert list(breakdowns(scores, "accuracy")) == ["domain", "culture", "relation", "template"]
+
+
+def test_groups_come_by_score_and_those_without_a_value_last() -> None:
+    scores = [score("domain", "low", 0.1), score("domain", "none", None), score("domain", "high", 0.9)]
+    scores += [score("domain", "other", 0.5, "p_at_1")]
+    groups = breakdowns(scores, "accuracy")["domain"]
+    assert [group.name for group in groups] == ["high", "low", "none", "other"]
+    assert groups[3].main is None
+
+
+def test_templates_keep_their_order() -> None:
+    scores = [score("template", "0", 0.1), score("template", "1", 0.9)]
+    assert [group.name for group in breakdowns(scores, "accuracy")["template"]] == ["0", "1"]
+
+
+def test_a_group_has_its_scores_by_metric() -> None:
+    scores = [score("domain", "Arts", 0.5), score("domain", "Arts", 0.1, "chance")]
+    (group,) = breakdowns(scores, "accuracy")["domain"]
+    assert (group.scores, group.main) == ({"accuracy": scores[0], "chance": scores[1]}, scores[0])
+
+
+def test_hidden_dimensions_have_no_breakdown() -> None:
+    assert list(breakdowns([score("domain", "x", 0.5), score("cell", "x", 0.5)], "accuracy", ["cell"])) == ["domain"]
+
+
+def test_slices_are_those_of_measured_runs_if_there_are_any(tiny: Benchmark) -> None:
+    printed = make.published(tiny)
+    make.score(printed, 0.5, "domain", "Printed")
+    both = [Slice("domain", "Arts"), Slice("domain", "Printed"), Slice("relation", "P30")]
+    assert slices(tiny, "accuracy") == both
+    make.finished(tiny)
+    assert slices(tiny, "accuracy") == [both[0], both[2]]
+    assert slices(tiny, "accuracy", hidden=["relation"]) == [both[0]]
+
+
+def test_scores_of_a_slice_come_the_best_first_and_those_without_a_value_last(tiny: Benchmark) -> None:
+    for name, value in {"org/low": 0.2, "org/none": None, "org/high": 0.8}.items():
+        make.finished(tiny, value, make.model(name))
+    scores = slice_scores(tiny, "accuracy", "relation", "P30")
+    assert [score.run.model.hub_id for score in scores] == ["org/high", "org/low", "org/none"]
+
+
+def test_the_best_runs_were_measured_here_with_the_usual_settings(tiny: Benchmark) -> None:
+    make.published(tiny, 0.9)
+    second = make.finished(tiny, 0.2)
+    make.finished(tiny, 0.8, settings={"pll": "original"})
+    best = make.finished(tiny, 0.6)
+    assert [score.run for score in best_scores(tiny, "accuracy", 5)] == [best, second]
+
+
+def test_the_overall_score_is_in_the_main_metric_of_each_benchmark(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
+    runs = [make.finished(tiny, 0.3), make.finished(other, 0.4)]
+    make.score(runs[1], 0.7, metric="p_at_1")
+    scores = overall_scores(runs, {tiny: "accuracy", other: "p_at_1"}.__getitem__)
+    assert {run: score.value for run, score in scores.items()} == {runs[0].pk: 0.3, runs[1].pk: 0.7}

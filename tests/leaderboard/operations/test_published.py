@@ -1,0 +1,173 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.standings import differs
+from leaderboard.models import Benchmark, FormerName, Model, Run
+from leaderboard.operations import published
+from probing.errors import BadInput
+from tests.conftest import BearFolder
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
+SCORE = {"metric": "accuracy", "dimension": "overall", "group": "all", "value": 0.5, "n": 10, "low": None, "high": None}
+ROW = {
+    "model": "org/name",
+    "name": "Name-1B",
+    "kind": "causal",
+    "parameters": 10**9,
+    "settings": {"prompting": "few-shot"},
+    "reference": "Table 4",
+    "scores": [SCORE],
+}
+FILE = {
+    "source": {
+        "title": "A Paper", "authors": "A. Author", "year": 2024, "venue": "V", "url": "https://x.org/1", "licence": "",
+    },
+    "benchmark": {"slug": "small", "title": "Small", "version": "1", "probe": "multiple_choice"},
+    "differs": "",
+    "rows": [ROW],
+}  # fmt: skip
+ELSEWHERE = {"slug": "small", "title": "Small", "version": "published", "probe": "multiple_choice"}
+
+
+def write(folder: Path, **changes: Any) -> Path:
+    (folder / "paper.json").write_text(json.dumps(FILE | changes))
+    return folder
+
+
+def test_it_makes_rows_with_their_source(tmp_path: Path) -> None:
+    assert published.load(write(tmp_path)) == 1
+    run = Run.objects.get()
+    assert (run.provenance, run.state, run.finished) == (Run.Provenance.PUBLISHED, Run.State.FINISHED, None)
+    assert run.reference == "A. Author (2024): A Paper, Table 4"
+    assert (run.model.hub_id, run.model.source, run.model.parameters) == ("org/name", Model.Source.PUBLISHED, 10**9)
+    assert run.scores.get().value == 0.5
+
+
+@pytest.mark.parametrize(
+    ("reported", "stored"),
+    [
+        ({"prompting": "few-shot"}, {"options": {"prompting": "few-shot"}}),
+        ({"language": "ar", "pair": "arab-west"}, {"language": "ar", "options": {"pair": "arab-west"}}),
+        ({"language": "ar"}, {"language": "ar"}),
+        ({}, {}),
+    ],
+)
+def test_options_are_stored_as_those_of_measured_runs(
+    tmp_path: Path, reported: dict[str, str], stored: dict[str, Any]
+) -> None:
+    published.load(write(tmp_path, rows=[ROW | {"settings": reported}]))
+    assert Run.objects.get().settings == stored
+
+
+def test_it_does_the_same_twice_without_harm(tmp_path: Path) -> None:
+    published.load(write(tmp_path))
+    run = Run.objects.get()
+    published.load(tmp_path)
+    assert Run.objects.get() == run
+    assert run.scores.count() == 1
+
+
+def test_rows_that_are_gone_from_the_files_go(tmp_path: Path) -> None:
+    published.load(write(tmp_path))
+    published.load(write(tmp_path, rows=[ROW | {"reference": "Table 5"}]))
+    assert Run.objects.get().reference.endswith("Table 5")
+
+
+def test_measured_runs_are_left_alone(tmp_path: Path, small: Benchmark) -> None:
+    before = set(Run.objects.all())
+    published.load(write(tmp_path))
+    published.load(write(tmp_path, rows=[]))
+    assert set(Run.objects.all()) == before
+
+
+def test_a_benchmark_may_be_imported_later(tmp_path: Path, bear_folder: BearFolder) -> None:
+    published.load(write(tmp_path))
+    assert Benchmark.objects.get(slug="small").current
+    benchmark, _ = benchmarks.install("bear", bear_folder.write(), "small")
+    assert benchmarks.current("small") == benchmark
+
+
+def test_a_file_that_is_no_such_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "paper.json").write_text("{}")
+    with pytest.raises(BadInput, match=r"paper\.json"):
+        published.load(tmp_path)
+
+
+def test_what_ships_can_be_loaded() -> None:
+    folder = Path(__file__).parents[3] / "fixtures" / "published"
+    assert published.load(folder) == Run.objects.count() > 100
+
+
+@pytest.mark.parametrize(("about", "difference"), [(ELSEWHERE, ""), (FILE["benchmark"], "Other items.")])
+def test_figures_that_differ_and_their_version_must_agree(
+    tmp_path: Path, about: dict[str, str], difference: str
+) -> None:
+    with pytest.raises(BadInput, match="State what differs"):
+        published.load(write(tmp_path, benchmark=about, differs=difference))
+    assert not Run.objects.exists()
+
+
+def test_what_differs_is_stored(tmp_path: Path) -> None:
+    published.load(write(tmp_path, benchmark=ELSEWHERE, differs="Other items."))
+    assert differs(Run.objects.get()) == "Other items."
+
+
+def test_a_baseline_is_one_and_goes_when_it_is_no_longer_listed(tmp_path: Path) -> None:
+    published.load(write(tmp_path, rows=[ROW | {"baseline": True}]))
+    assert Run.objects.get().provenance == Run.Provenance.BASELINE
+    published.load(write(tmp_path, rows=[]))
+    assert not Run.objects.exists()
+
+
+def write_table(folder: Path, *rows: str) -> None:
+    header = "model,name,hub_id,parameters,kind,id_source,size_source"
+    (folder / "models.csv").write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_a_printed_name_becomes_the_model_of_the_hub_and_its_run_keeps_its_number(tmp_path: Path) -> None:
+    unknown = ROW | {"model": "published/name-1b", "parameters": None, "kind": ""}
+    published.load(write(tmp_path, rows=[unknown]))
+    before = Run.objects.get()
+    assert (before.model.title, before.model.parameters) == ("Name-1B", None)
+    write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    for _ in range(2):
+        published.load(tmp_path)
+        run = Run.objects.get()
+        assert run.pk == before.pk
+        assert (run.model.hub_id, run.model.title) == ("org/name", "org/name")
+        assert (run.model.kind, run.model.parameters) == ("causal", 10**9)
+        assert not Model.objects.filter(hub_id="published/name-1b").exists()
+        assert FormerName.objects.get().hub_id == "org/name"
+
+
+def test_two_spellings_of_a_model_become_one(tmp_path: Path) -> None:
+    twin = ROW | {"model": "published/nm", "name": "NM", "reference": "Table 5", "parameters": None}
+    write_table(tmp_path, "published/nm,NM,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path, rows=[ROW, twin]))
+    assert Run.objects.count() == 2
+    assert Model.objects.get().parameters == 10**9
+
+
+def test_a_size_that_the_source_prints_is_not_replaced(tmp_path: Path) -> None:
+    write_table(tmp_path, "org/name,Name-1B,org/name,5000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path))
+    assert Model.objects.get().parameters == 10**9
+
+
+def test_a_measured_run_of_the_former_name_keeps_its_model(tmp_path: Path, small: Benchmark) -> None:
+    measured = make.finished(small, 0.5, make.model("published/name-1b", source=Model.Source.PUBLISHED))
+    write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
+    published.load(write(tmp_path))
+    measured.refresh_from_db()
+    assert measured.model.hub_id == "published/name-1b"
+
+
+def test_a_table_of_models_with_other_columns_is_named(tmp_path: Path) -> None:
+    (tmp_path / "models.csv").write_text("model,hub_id\n")
+    with pytest.raises(BadInput, match=r"models\.csv has not the columns"):
+        published.load(write(tmp_path))

@@ -1,0 +1,332 @@
+"""/benchmarks/<slug>/: what is asked, and the standings with their order, ranks, filters and columns."""
+
+import shutil
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks, runs
+from leaderboard.models import Benchmark
+from probing.start import StartToken, TokenizerFacts
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+
+TINY = "/benchmarks/tiny/"
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def rows(client: Client, address: str = TINY) -> list[dict[str, str]]:
+    head, *lines = Tables(client.get(address).content.decode()).found["leaderboard"]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def models(client: Client, address: str = TINY) -> list[str]:
+    return [row["model"] for row in rows(client, address)]
+
+
+def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9)
+    low = make.finished(tiny, 0.3, make.model("org/low"))
+    high = make.finished(tiny, 0.7, make.model("org/high"))
+    make.baseline(tiny)
+    assert [row["rank"] for row in rows(client)] == ["–", "≈ 1", "≈ 2", "–"]
+    assert models(client)[:3] == ["Chance", high.model.hub_id, low.model.hub_id]
+
+
+def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmark) -> None:
+    for value in (0.58, 0.55, 0.20):
+        make.finished(tiny, value)
+    assert [row["rank"] for row in rows(client)] == ["≈ 1–2", "≈ 1–2", "≈ 3"]
+
+
+def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benchmark) -> None:
+    address, words = "/benchmarks/tiny/", "means between 2nd and 5th"
+    make.published(tiny)
+    assert words not in client.get(address).content.decode()
+    make.finished(tiny)
+    assert words in client.get(address).content.decode()
+
+
+def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.3, make.model("org/here"))
+    other = make.benchmark("other")
+    for commit in ("1" * 40, "2" * 40):
+        make.finished(other, 0.3, make.model("openai-community/gpt2", commit=commit))
+    make.running(make.model("org/gpt2-unfinished"), other)
+    page = client.get("/benchmarks/tiny/?search=GPT2").content.decode()
+    assert page.count('href="/models/openai-community/gpt2/"') == 1
+    assert "org/gpt2-unfinished" not in page
+    assert "/models/" not in client.get("/benchmarks/tiny/").content.decode()
+
+
+def test_the_spread_over_templates_is_a_column_where_there_is_one(client: Client, tiny: Benchmark) -> None:
+    done = make.finished(tiny, 0.3)
+    assert "sem" not in rows(client)[0]
+    make.score(done, 0.02, metric="accuracy_sem")
+    assert rows(client)[0]["sem"] == "0.020"
+
+
+def test_a_filter_does_not_change_ranks(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/causal"))
+    make.finished(tiny, 0.2, make.model("org/masked", kind="masked"))
+    assert [(row["model"], row["rank"]) for row in rows(client, TINY + "?kind=masked")] == [("org/masked", "≈ 2")]
+
+
+def test_encoder_decoders_are_shown_and_filtered_as_a_kind_of_their_own(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/causal"))
+    make.finished(tiny, 0.2, make.model("org/t5", kind="encoder-decoder"))
+    assert [(row["model"], row["kind"]) for row in rows(client, TINY + "?kind=encoder-decoder")] == [
+        ("org/t5", "encoder-decoder")
+    ]
+    assert "encoder-decoder (1)" in client.get(TINY).content.decode()
+
+
+def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, 0.9)
+    make.finished(tiny, 0.3, make.model("org/ours"))
+    assert models(client)[0] == "org/ours"
+    assert [row["rank"] for row in rows(client, TINY + "?published=ranked")] == ["≈ 1", "≈ 1"]
+    assert models(client, TINY + "?published=ranked")[1] == "org/ours"
+
+
+@pytest.mark.parametrize("sort", ["accuracy", "-accuracy"])
+def test_what_was_not_measured_comes_last_both_ways(client: Client, tiny: Benchmark, sort: str) -> None:
+    make.finished(tiny, None, make.model("org/none"), provenance="published", reference="Table 1 of a paper")
+    for value in (0.2, 0.6):
+        make.published(tiny, value)
+    assert rows(client, f"{TINY}?sort={sort}")[-1]["accuracy"] == "no mean"
+
+
+def test_it_sorts_by_any_column_and_says_so(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/b", parameters=2))
+    make.finished(tiny, 0.1, make.model("org/a", parameters=1))
+    assert models(client, TINY + "?sort=parameters") == ["org/a", "org/b"]
+    assert models(client, TINY + "?sort=-model") == ["org/b", "org/a"]
+    page = client.get(TINY + "?sort=-model").content.decode()
+    assert page.count('aria-sort="descending"') == 1
+
+
+def test_a_size_range_and_a_search_narrow_it(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/small", parameters=10**7))
+    make.finished(tiny, 0.5, make.model("org/large", parameters=10**11))
+    assert models(client, TINY + "?size=more") == ["org/large"]
+    assert models(client, TINY + "?search=SMALL") == ["org/small"]
+
+
+def test_facets_count_what_they_would_leave(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model(kind="masked"))
+    make.finished(tiny, 0.5, make.model(kind="causal"))
+    make.finished(tiny, 0.5, make.model(kind="causal", parameters=10**11))
+    page = client.get(TINY + "?size=1b").content.decode()
+    assert "causal (1)" in page
+    assert "masked (1)" in page
+
+
+def test_chosen_slices_are_columns(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    assert rows(client, TINY + "?columns=domain:Arts&columns=no:such")[0]["domain_arts"] == "0.500"
+    assert "no_such" not in rows(client, TINY + "?columns=domain:Arts&columns=no:such")[0]
+
+
+def test_fifty_rows_are_a_page_and_csv_has_all(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    for _ in range(51):
+        make.finished(tiny)
+    assert len(rows(client)) == 51
+    assert len(rows(client, TINY + "?page=2")) == 2
+    assert len(client.get(TINY + "?format=csv").getvalue().decode().splitlines()) == 53
+    assert len(client.get(TINY + "?format=csv&page=2").getvalue().decode().splitlines()) == 3
+
+
+def test_scores_of_an_older_version_are_not_shown(client: Client, tiny: Benchmark) -> None:
+    make.finished(make.benchmark(version="v0", current=False), 0.9)
+    ours = make.finished(tiny, 0.5)
+    assert models(client) == [ours.model.hub_id]
+
+
+def test_a_run_under_way_is_not_shown(client: Client, tiny: Benchmark) -> None:
+    make.running(make.model("org/running"), tiny)
+    assert "org/running" not in client.get(TINY).content.decode()
+
+
+def test_settings_are_a_column_where_they_set_runs_apart(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, settings={"language": "ar"})
+    page = client.get(TINY).content.decode()
+    assert "language ar" in page and 'data-column="settings"' not in page, "the text above the group says it"
+    assert csv_rows(client, TINY)[0]["settings"] == "language ar"
+
+
+def test_a_start_token_that_marks_roles_is_told_in_its_row(client: Client, tiny: Benchmark) -> None:
+    facts = TokenizerFacts("BPE", 400, False, False, start=StartToken("auto", 1, "<s>", "bos", marks_roles=True))
+    make.finished(tiny, 0.5, provenance_record={"model": {"tokenizer": asdict(facts)}}, settings={"seed": 3})
+    assert rows(client)[0]["settings"] == "seed 3, starts with <s>, which marks roles in chats"
+
+
+def test_an_unknown_benchmark_is_not_found(client: Client, tiny: Benchmark) -> None:
+    assert client.get("/benchmarks/nonsense/").status_code == 404
+
+
+def test_commits_of_a_model_are_told_apart(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a", commit="1" * 40))
+    assert "settings" not in rows(client)[0]
+    make.finished(tiny, 0.6, make.model("org/a", commit="2" * 40))
+    assert {row["settings"] for row in rows(client)} == {"commit 1111111", "commit 2222222"}
+    assert {row["commit"] for row in csv_rows(client, TINY)} == {"1" * 40, "2" * 40}
+    assert runs.benchmarks().get(slug=tiny.slug).measured == 1, "one model"
+
+
+def test_other_settings_and_some_of_the_items_stand_under_headings_with_ranks_of_their_own(
+    client: Client, tiny: Benchmark
+) -> None:
+    make.finished(tiny, 0.4, make.model("org/whole"))
+    make.finished(tiny, 0.9, make.model("org/part"), settings={"limit": 5})
+    make.finished(tiny, 0.8, make.model("org/other"), settings={"pll": "original"})
+    expected = [("org/whole", "≈ 1"), ("org/other", "≈ 1"), ("org/part", "≈ 1")]
+    assert [(row["model"], row["rank"]) for row in rows(client)] == expected
+    assert [row["model"] for row in rows(client, TINY + "?sort=-accuracy")] == [name for name, _ in expected]
+    page = client.get(TINY).content.decode()
+    assert page.index("org/whole") < page.index("Other settings: PLL original") < page.index("org/other")
+    assert page.index("org/other") < page.index("Some of the questions: limit 5") < page.index("org/part")
+    assert [row["group"] for row in csv_rows(client, TINY)] == ["", "PLL original", "limit 5"]
+
+
+def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/other"), settings={"pll": "original"})
+    assert "by model size, 1 model." in client.get(TINY).content.decode()
+    make.finished(tiny, 0.4, make.model("org/whole"))
+    make.finished(tiny, 0.3, make.model("org/also-whole"))
+    page = client.get(TINY).content.decode()
+    assert "by model size, 2 models. Best and largest: whole (135 M), 0.400 ± 0." in page
+
+
+def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny)
+    make.finished(tiny, 0.4, make.model("org/a"))
+    assert "No model passes" not in client.get(TINY).content.decode()
+    page = client.get(TINY + "?search=nobody").content.decode()
+    assert "No model passes the search for “nobody”. Drop it to see more." in page
+    page = client.get(TINY + "?search=nobody&kind=masked").content.decode()
+    assert "the search for “nobody” and type “masked”. Drop one of them" in page
+
+
+def test_a_search_without_a_result_names_models_with_a_near_name(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/gpt2-large"))
+    make.finished(make.benchmark("other"), 0.4, make.model("org/gtp2-large"))
+    page = client.get(TINY + "?search=gtp2-large").content.decode()
+    assert "Did you mean org/gpt2-large?" in page
+    assert "Did you mean" not in client.get(TINY + "?search=gpt2").content.decode()
+
+
+def test_a_benchmark_without_runs_names_no_filter(client: Client, tiny: Benchmark) -> None:
+    assert "No model has been measured here yet." in client.get(TINY).content.decode()
+
+
+def test_chosen_columns_have_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    (row,) = csv_rows(client, TINY + "?columns=domain:Arts")
+    assert float(row["domain_arts_low"]) < float(row["domain_arts"]) < float(row["domain_arts_high"])
+    assert "domain_arts_low" not in rows(client, TINY + "?columns=domain:Arts")[0]
+
+
+def test_a_model_without_a_rank_comes_last_in_either_order(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.25, make.model("org/ranked"))
+    make.published(tiny)
+    for sort in ("rank", "-rank"):
+        ranks = [row["rank"] for row in csv_rows(client, f"/benchmarks/tiny/?sort={sort}")]
+        assert ranks == ["≈ 1", ""]
+
+
+def test_published_figures_stand_under_their_source_which_rows_do_not_repeat(client: Client, tiny: Benchmark) -> None:
+    source = {"source": {"title": "A paper", "authors": "Jane Doe, Max Poe", "year": 2024}}
+    for value in (0.2, 0.4):
+        make.published(tiny, value, provenance_record=source)
+    make.finished(tiny, 0.5)
+    page = client.get(TINY).content.decode()
+    assert page.index("● Measured here, 1 model") < page.index("○ Published: Doe et al. 2024, 2 models")
+    assert page.count("Doe et al. 2024") == 2, "once above the rows and once as a link below them"
+    assert 'data-column="provenance"' not in page
+    assert len([row for row in csv_rows(client, TINY) if row["provenance"].startswith("published")]) == 2
+
+
+def test_a_stated_standard_error_makes_published_figures_share_ranks(client: Client, tiny: Benchmark) -> None:
+    for name, value, error in (("a", 0.50, 0.02), ("b", 0.49, 0.02), ("c", 0.30, 0.02), ("d", 0.48, None)):
+        printed = make.published(tiny, value)
+        printed.scores.update(low=None, high=None)
+        printed.model.hub_id = f"org/{name}"
+        printed.model.save()
+        if error:
+            make.score(printed, error, metric="accuracy_sem", low=None, high=None)
+    make.baseline(tiny, 0.1)
+    ranks = {row["model"]: row["rank"] for row in csv_rows(client, TINY + "?published=ranked")}
+    assert "○ Published, 4 models" in client.get(TINY + "?published=ranked").content.decode()
+    assert ranks == {"org/a": "≈ 1–2", "org/b": "≈ 1–2", "org/c": "≈ 3", "org/d": "", "baseline/chance": ""}
+
+
+def test_what_a_publication_leaves_out_was_not_reported(client: Client, tiny: Benchmark) -> None:
+    printed = make.published(tiny, 0.5)
+    make.finished(tiny, 0.4)
+    printed.scores.filter(dimension="domain").delete()
+    (row,) = [row for row in rows(client, TINY + "?columns=domain:Arts") if row["model"] == printed.model.hub_id]
+    assert row["domain_arts"] == "not reported"
+
+
+def test_a_publication_about_single_relations_has_no_row_but_is_named(client: Client, tiny: Benchmark) -> None:
+    printed = make.published(tiny, 0.5)
+    printed.scores.filter(dimension="overall").delete()
+    assert csv_rows(client, TINY) == []
+    page = client.get(TINY).content.decode()
+    assert "single relations only" in page and printed.model.hub_id in page
+
+
+def test_unknown_counts_are_left_out(client: Client, db: None) -> None:
+    make.published(make.benchmark(relations=0, items=0))
+    page = client.get(TINY).content.decode()
+    assert '<p class="counts">multiple choice</p>' in page
+    assert ">0<" not in page
+
+
+def test_the_page_shows_a_question_with_the_right_answer_marked(client: Client, small: Benchmark) -> None:
+    page = client.get("/benchmarks/small/").content.decode()
+    example = page[page.index('aria-label="Example"') : page.index("</figure>")]
+    assert "(blank)" in example
+    assert example.count("(right)") == 1
+
+
+def test_relations_are_rows_with_an_example_and_a_dot_for_each_model(client: Client, site: Site) -> None:
+    page = client.get("/benchmarks/small/").content.decode()
+    head, *lines = Tables(page).found["relations"]
+    assert "best_model" not in head
+    models = {run.model_id for run in (site.first, site.second) if not run.settings_group}
+    assert page.count('<circle class="dot"') >= len(models) * len(lines)
+    rows = csv_rows(client, "/benchmarks/small/", "relations")
+    assert {row["relation"] for row in rows} == {relation.id for relation in benchmarks.read(site.benchmark).relations}
+    assert all(row["example"] for row in rows)
+
+
+def test_a_benchmark_whose_files_are_gone_still_shows_its_models(client: Client, site: Site, data: Path) -> None:
+    shutil.rmtree(data / site.benchmark.path)
+    benchmarks._read_files.cache_clear()
+    context = client.get("/benchmarks/small/").context
+    assert context["tables"]["relations"].lines == []
+    assert context["tables"]["leaderboard"].lines
+
+
+def test_the_page_tells_the_plan(client: Client, small: Benchmark) -> None:
+    html = " ".join(client.get("/benchmarks/small/").content.decode().split())
+    assert "Unless a run chooses otherwise: first wording only, PLL within_word_l2r, reduction sum." in html
+
+
+def test_a_benchmark_without_a_sentence_about_it_does_not_say_twice_how_it_asks(
+    client: Client, small: Benchmark
+) -> None:
+    html = client.get("/benchmarks/small/").content.decode()
+    assert html.count("multiple choice</p>") == 1
+    assert '<p class="lead">' not in html

@@ -1,0 +1,299 @@
+"""/compare/ : by run or by model, two to eight of them, and what cannot be compared."""
+
+import pytest
+from django.http import QueryDict
+from django.test import Client
+
+from leaderboard.figures.comparisons import compared, disagreements, read_answers
+from leaderboard.figures.item_rows import Row
+from leaderboard.models import Benchmark, Run
+from leaderboard.pages.compare_page import chosen_rows, group_filters
+from leaderboard.probes.probe_pages import PREDICTION
+from leaderboard.ui import charts
+from leaderboard.ui.charts.basics import Point
+from probing.analysis.paired_tests import RESULT_NAMES
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.pages.test_every_page import read_csv
+from tests.leaderboard.ui.charts.plotted import plotted
+
+
+@pytest.fixture
+def eight(site: Site, small: Benchmark) -> list[Run]:
+    more = [
+        make.measured(small, make.model(f"org/{name}"), skill=place, seed=place) for place, name in enumerate("cdefgh")
+    ]
+    return [site.first, site.second, *more]
+
+
+@pytest.fixture
+def four(eight: list[Run]) -> list[Run]:
+    return eight[:4]
+
+
+def address(runs: list[Run]) -> str:
+    return "/compare/?" + "&".join(f"m={run.pk}" for run in runs)
+
+
+def records(client: Client, at: str, name: str) -> list[dict[str, str]]:
+    header, *rows = read_csv(client, f"{at}&format=csv&table={name}")
+    return [dict(zip(header, row, strict=True)) for row in rows]
+
+
+def test_runs_and_models_mean_the_same(client: Client, site: Site) -> None:
+    by_run = client.get(f"/compare/?m={site.first.pk}&m={site.second.pk}").content.decode()
+    by_model = client.get("/compare/?m=org/first&m=org/second").content.decode()
+    assert Tables(by_run).found == Tables(by_model).found
+
+
+def test_the_agreement_adds_up_to_all_answers(client: Client, site: Site) -> None:
+    html = client.get("/compare/?m=org/first&m=org/second").content.decode()
+    rows = Tables(html).found["agreement"]
+    assert [row[:2] for row in rows[1:]] == [
+        *(["right", "right"], ["right", "wrong"], ["wrong", "right"], ["wrong", "wrong"])
+    ]
+    assert sum(int(row[2]) for row in rows[1:]) == 12
+    assert html.partition('id="table-agreement"')[2].partition("</table>")[0].count('<svg class="bar') == 4
+
+
+def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
+    found, at = compared(site.first.pk, site.second.pk), address([site.first, site.second])
+    page = client.get(at).content.decode()
+    for pattern, count in found.counts().items():
+        digits = "".join(str(int(right)) for right in pattern)
+        assert f"right={digits}#table-disagreements" in page
+        rows = records(client, f"{at}&right={digits}", "disagreements")
+        assert len(rows) == count
+        assert len({row["right"] for row in rows}) == 1
+
+
+def test_disagreements_can_be_narrowed_to_a_relation(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    everything = records(client, at, "disagreements")
+    (choices,) = (part.choices for part in client.get(at).context["group_filters"] if part.name == "relation")
+    assert sum(choice.answers for choice in choices) == len(everything)
+    for choice in choices:
+        rows = records(client, f"{at}&relation={choice.value}", "disagreements")
+        assert [row["relation"] for row in rows] == [choice.value] * choice.answers
+    assert ("right", "10") in client.get(f"{at}&right=10").context["kept"]
+
+
+def test_the_filters_of_disagreements_apply_at_once_and_have_a_button_without_a_script(
+    client: Client, site: Site
+) -> None:
+    page = client.get(address([site.first, site.second])).content.decode()
+    form = page.partition('<div id="disagreeing">')[2].partition("</form>")[0]
+    assert 'hx-trigger="change, submit"' in form and 'hx-target="#disagreeing"' in form
+    assert '<button type="submit" class="no-js">' in form
+
+
+def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> None:
+    rows: list[Row] = [
+        {"relation": "P1", "domain": ["Arts", "History"]},
+        {"relation": "P2", "domain": ["Arts"]},
+        {"relation": "P3", "domain": "Sports"},
+    ]
+    query = QueryDict("domain=Arts&relation=P2")
+    assert chosen_rows(rows, query) == rows[1:2]
+    domains, relations = group_filters(rows, query, {"P2": "Second"})
+    assert [(choice.value, choice.answers) for choice in domains.choices] == [
+        ("Arts", 2),
+        ("History", 1),
+        ("Sports", 1),
+    ]
+    assert [choice.title for choice in relations.choices] == ["P1", "Second"]
+    assert [choice.title for choice in relations.choices if choice.chosen] == ["Second"]
+
+
+def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
+    rows = records(client, address([site.first, site.second]), "disagreements")
+    differences = records(client, address([site.first, site.second]), "differences")
+    assert {row["right"] for row in rows} <= {"first", "second"}
+    assert len(rows) == sum(
+        n for pattern, n in compared(site.first.pk, site.second.pk).counts().items() if len(set(pattern)) == 2
+    )
+    assert int(differences[0]["gained"]) + int(differences[0]["lost"]) <= len(rows)
+    for row in rows:
+        assert row[row["right"]] == row["answer"]
+
+
+def test_answers_of_runs_in_another_order_belong_together(site: Site) -> None:
+    """The other run's file has its rows the other way round."""
+    turned = make.reversed_items(site.second)
+    straight = answered([site.first, site.second])
+    assert len(straight) > 1
+    assert answered([site.first, turned]) == straight
+
+
+def answered(runs: list[Run]) -> list[tuple[str, list[bool], list[str]]]:
+    """Return the rows on which runs disagree: the question, who is right, and their answers."""
+    rows = disagreements(runs[0], compared(*(run.pk for run in runs)), None)
+    read_answers(runs, rows, PREDICTION)
+    return [(row["subject"], row["right"], row["answers"]) for row in rows]
+
+
+def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]) -> None:
+    rows = [row for row in records(client, address(four), "differences") if row["dimension"] == "Overall"]
+    assert [row["result"] for row in rows] == ["second", "third", "fourth"]
+    for row, run in zip(rows, four[1:], strict=True):
+        stored = run.scores.get(metric="accuracy", dimension="overall")
+        assert float(row["second"]) == pytest.approx(stored.value)
+        assert float(row["p_holm"]) >= float(row["p"])
+    agreement = records(client, address(four), "agreement")
+    assert len(agreement) == 16
+    assert sum(int(row["answers"]) for row in agreement) == 12
+
+
+def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    page = client.get(at)
+    assert [(fold.name, is_open) for fold, is_open in page.context["folds"]] == [("bias", False), ("scores", False)]
+    html = page.content.decode()
+    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
+    assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
+
+
+def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
+    client: Client, eight: list[Run]
+) -> None:
+    for runs, figures in ((eight[:2], 4), (eight[:4], 3), (eight, 2)):
+        page = client.get(address(runs)).content.decode()
+        assert page.count("data-chart=") == figures
+        assert ("second minus first" in page) == (len(runs) == 2)
+
+
+def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "values")
+    for row in rows:
+        for run, key in zip(eight, RESULT_NAMES, strict=True):
+            stored = run.scores.get(metric="accuracy", dimension=row["dimension"].lower(), group=row["group"])
+            expected = (stored.value, stored.low, stored.high, stored.n)
+            shown = (row[key], row[f"{key}_low"], row[f"{key}_high"], row["n"])
+            assert [float(value) for value in shown] == pytest.approx(expected)
+    assert {row["dimension"] for row in rows} == {"Overall", "Domain", "Cardinality", "Relation"}
+
+
+def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "runs")
+    differences = [row for row in records(client, address(eight), "differences") if row["dimension"] == "Overall"]
+    assert [row["run"] for row in rows] == [str(run.pk) for run in eight]
+    assert rows[0]["difference"] == rows[0]["p"] == ""
+    for row, difference in zip(rows[1:], differences, strict=True):
+        assert (row["value"], row["difference"], row["p_holm"]) == (
+            difference["second"],
+            difference["difference"],
+            difference["p_holm"],
+        )
+
+
+def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> None:
+    page = client.get(address(eight[:3])).content.decode()
+    first, second, third = (run.pk for run in eight[:3])
+    turned = f"?m={third}&amp;m={first}&amp;m={second}"
+    assert turned in page
+    rows = records(client, f"/compare/{turned.replace('&amp;', '&')}", "runs")
+    assert [row["run"] for row in rows] == [str(eight[place].pk) for place in (2, 0, 1)]
+
+
+def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight: list[Run]) -> None:
+    rows = records(client, address(eight), "agreement")
+    counts = [int(row["answers"]) for row in rows]
+    assert sum(counts) == 12
+    assert counts == sorted(counts, reverse=True)
+    assert set(rows[0].values()) - {rows[0]["answers"]} <= {"right", "wrong"}
+
+
+def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
+    for number, fields in ((2, 4), (4, 5), (7, 8), (8, 8)):
+        assert client.get(address(eight[:number])).content.decode().count('<input id="run-') == fields
+
+
+def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
+    response = client.get(address([*eight, eight[0]]))
+    assert response.status_code == 400
+    assert "Leave out 1 of them" in response.content.decode()
+
+
+def test_an_empty_choice_is_none(client: Client, site: Site) -> None:
+    comparison = address([site.first, site.second])
+    assert client.get(f"{comparison}&m=&m=").status_code == 200
+
+
+@pytest.mark.parametrize("second", ["org/nobody", "999", "org/first"])
+def test_what_cannot_be_compared_is_said(client: Client, site: Site, second: str) -> None:
+    response = client.get(f"/compare/?m=org/first&m={second}")
+    assert response.status_code == 400
+    assert "Choose" in response.content.decode()
+
+
+def test_the_page_begins_with_what_was_found(client: Client, site: Site) -> None:
+    page = client.get(address([site.first, site.second])).content.decode()
+    (overall,) = [
+        row
+        for row in records(client, address([site.first, site.second]), "differences")
+        if row["dimension"] == "Overall"
+    ]
+    points = f"{100 * float(overall['difference']):.0f} points"
+    assert page.index(points) < page.index("Choose models")
+
+
+def test_a_run_named_twice_is_said(client: Client, site: Site) -> None:
+    response = client.get(f"/compare/?m={site.first.pk}&m={site.first.pk}")
+    assert response.status_code == 400
+    assert f"Run {site.first.pk} is chosen 2 times." in response.content.decode()
+    page = client.get("/compare/?m=org/first&m=org/first").content.decode()
+    assert "The only run of org/first is chosen 2 times." in page
+
+
+def test_published_runs_stand_side_by_side_without_a_test(client: Client, site: Site) -> None:
+    response = client.get(f"/compare/?m={site.first.pk}&m={site.published.pk}")
+    assert response.status_code == 200
+    assert "without a test" in response.content.decode()
+    at = f"/compare/?m={site.first.pk}&m={site.published.pk}"
+    rows = [dict(zip(*pair, strict=True)) for pair in _rows(client, at)]
+    assert [row["run"] for row in rows] == [str(site.first.pk), str(site.published.pk)]
+    assert float(rows[1]["value"]) == 0.5
+
+
+def _rows(client: Client, at: str) -> list[tuple[list[str], list[str]]]:
+    header, *rows = read_csv(client, f"{at}&format=csv")
+    return [(header, row) for row in rows]
+
+
+def test_a_run_that_does_not_exist_is_named(client: Client, site: Site) -> None:
+    page = client.get(f"/compare/?m={site.first.pk}&m=999").content.decode()
+    assert "There is no finished run 999." in page
+
+
+def test_ticked_models_are_compared_on_a_benchmark_that_they_share(client: Client, site: Site) -> None:
+    other = make.benchmark("other", title="The other one")
+    for model in (site.first.model, site.second.model):
+        make.finished(other, 0.5, model, artefact="runs/none")
+    make.finished(make.benchmark("alone"), 0.5, site.first.model, artefact="runs/none")
+    page = client.get("/compare/?model=org/first&model=org/second&benchmark=small").content.decode()
+    assert '"?model=org%2Ffirst&amp;model=org%2Fsecond&amp;benchmark=other"' in page
+    assert "benchmark=alone" not in page
+    (choices,) = client.get(f"/compare/?m={site.first.pk}&m={site.second.pk}").context["benchmark_switches"]
+    assert [choice.title for choice in choices if choice.current] == [site.first.benchmark.title]
+
+
+def test_without_a_choice_there_are_ready_pairs(client: Client, site: Site) -> None:
+    page = client.get("/compare/").content.decode()
+    pairs = client.get("/compare/").context["pairs"]
+    assert len(pairs) == 1
+    first, second = pairs[0]
+    assert {first, second} == {site.first, site.second}
+    assert f'href="?m={first.pk}&amp;m={second.pk}"' in page
+
+
+def test_the_fields_suggest_models_by_a_part_of_their_name(client: Client, site: Site) -> None:
+    answer = client.get("/compare/?m=seco", headers={"HX-Request": "true", "HX-Target": "run-offers"})
+    assert answer.content.decode().count("<option") == 1
+    assert 'value="org/second"' in answer.content.decode()
+
+
+def test_outliers_of_the_scatter_plot_are_named() -> None:
+    points = [Point("same", 0.5, x=0.5), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
+    plot = plotted(charts.square(points, "one", "other"))
+    assert [label.text for label in plot.layout.annotations] == ["far", "near"]

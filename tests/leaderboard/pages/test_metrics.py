@@ -1,0 +1,134 @@
+"""/metrics : who may read it, and that Prometheus can read what it says."""
+
+from ipaddress import ip_network
+
+import pytest
+from django.db import DatabaseError, connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django.fixtures import Settings as DjangoSettings
+
+from leaderboard.models import Benchmark, Run, RunPart, Submission
+from leaderboard.operations import metrics
+from leaderboard.pages import machine_pages as view
+from leaderboard.schedule import LANES
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def nothing_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "FRESH", 0)
+    monkeypatch.setattr(view, "page", metrics.Page())
+
+
+def families(client: Client) -> dict[str, Metric]:
+    response = client.get("/metrics")
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("text/plain; version=0.0.4")
+    return {family.name: family for family in text_string_to_metric_families(response.content.decode())}
+
+
+def values(family: Metric) -> dict[tuple[str, ...], float]:
+    """The values by those of the labels, which come in alphabetical order of their names."""
+    return {tuple(sample.labels.values()): sample.value for sample in family.samples}
+
+
+def test_prometheus_reads_every_metric_and_names_follow_its_conventions(client: Client, site: Site) -> None:
+    Submission.objects.create(token="t", model_id="org/new", benchmark=site.benchmark)
+    read = families(client)
+    for family in read.values():
+        assert family.name.startswith("clozeboard_") and family.documentation.endswith(".")
+        assert (family.type == "counter") == any(sample.name.endswith("_total") for sample in family.samples)
+    assert values(read["clozeboard_runs"])["default", "finished"] == 2
+    assert values(read["clozeboard_runs"])["default", "queued"] == 0
+    assert values(read["clozeboard_submissions"])["checking",] == 1
+    ages = values(read["clozeboard_queue_age_seconds"])
+    assert ages == dict.fromkeys([(lane, quantile) for lane in LANES for quantile in ("0.5", "0.9")], 0)
+    assert values(read["clozeboard_run_transitions"])["scoring",] == 1
+    assert values(read["clozeboard_database_up"]) == {(): 1}
+    assert values(read["clozeboard_redis_up"]) == {(): 0}
+    assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease counts as a heartbeat"
+    assert values(read["clozeboard_disk_free_bytes"])["data",] > 0
+    assert values(read["clozeboard_unfinished_runs"]) == {(): 1}
+
+
+def test_items_of_finished_parts_count_as_scored(client: Client) -> None:
+    run = make.running(make.model(), make.benchmark(), done=50, items=100)
+    RunPart.objects.create(run=run, relation="P31", template=0, items=70, done=True)
+    assert values(families(client)["clozeboard_items_scored"]) == {(): 70}
+
+
+def test_success_and_failures_are_those_of_the_last_thirty_days(client: Client, small: Benchmark) -> None:
+    now = timezone.now()
+    make.run(make.model(), small, Run.State.FINISHED, finished=now)
+    for code in ("timeout", "timeout", "no-space"):
+        make.run(make.model(), small, Run.State.FAILED, finished=now, code=code)
+    read = families(client)
+    assert values(read["clozeboard_success_ratio"]) == {(): 0.25}
+    assert values(read["clozeboard_failed_runs"]) == {("timeout",): 2, ("no-space",): 1}
+    assert values(read["clozeboard_ended_runs"]) == {("finished",): 1, ("failed",): 3}
+
+
+def test_without_the_database_it_says_so(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> list[object]:
+        raise DatabaseError("gone")
+
+    monkeypatch.setattr(metrics, "from_database", fail)
+    read = families(client)
+    assert values(read["clozeboard_database_up"]) == {(): 0}
+    assert "clozeboard_runs" not in read
+
+
+def test_the_number_of_queries_does_not_grow_with_rows(client: Client, small: Benchmark) -> None:
+    counts = []
+    for _ in range(2):
+        for number in range(10):
+            make.running(make.model(), small)
+            make.run(make.model(), small, Run.State.FAILED, code=f"code-{number}", finished=timezone.now())
+            make.run(make.model(), small, lane=f"lane-{number}")
+        with CaptureQueriesContext(connection) as queries:
+            families(client)
+        counts.append(len(queries))
+    assert counts[0] == counts[1] <= 13
+
+
+def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "FRESH", 60)
+    first = families(client)
+    make.run(make.model(), make.benchmark())
+    assert families(client).keys() == first.keys()
+    assert values(families(client)["clozeboard_runs"])["default", "queued"] == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "headers", "status"),
+    [
+        ("127.0.0.1", {}, 200),
+        ("::1", {}, 200),
+        ("10.1.2.3", {}, 200),
+        ("192.0.2.1", {}, 403),
+        ("", {}, 403),
+        ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}, 403),
+        ("192.0.2.1", {"Authorization": "Bearer the-token"}, 200),
+        ("192.0.2.1", {"Authorization": "Bearer the-tokem"}, 403),
+        ("192.0.2.1", {"Authorization": "Basic the-token"}, 403),
+        ("192.0.2.1", {"Authorization": "Bearer "}, 403),
+    ],
+)
+def test_near_addresses_and_those_who_know_the_token_may_read(
+    client: Client, settings: DjangoSettings, address: str, headers: dict[str, str], status: int
+) -> None:
+    settings.METRICS_TOKEN = "the-token"
+    settings.METRICS_NETWORKS = [*settings.METRICS_NETWORKS, ip_network("10.0.0.0/8")]
+    assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
+
+
+def test_without_a_token_in_the_settings_no_token_is_right(client: Client) -> None:
+    headers = {"Authorization": "Bearer "}
+    assert client.get("/metrics", headers=headers, REMOTE_ADDR="192.0.2.1").status_code == 403

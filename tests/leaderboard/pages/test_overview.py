@@ -1,0 +1,377 @@
+"""/ : one figure for each model on each benchmark, in topics, with facets, a curve and ticks to compare."""
+
+import re
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.ui.charts.plotted import plotted
+
+MOST_BYTES = 300_000
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def rows(client: Client, address: str = "/") -> list[dict[str, str]]:
+    head, *lines = Tables(client.get(address).content.decode()).found["overview"]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
+def models(client: Client, address: str = "/") -> list[str]:
+    return [row["model"] for row in rows(client, address)]
+
+
+def page(client: Client, address: str = "/") -> str:
+    return client.get(address).content.decode()
+
+
+def culture_run(on: Benchmark, hub_id: str, **values: float) -> Run:
+    """Create a run with a figure for each group that is named pair_language, such as arab_en."""
+    done = make.run(make.model(hub_id), on, Run.State.FINISHED)
+    for name, value in values.items():
+        pair, language = name.split("_")
+        make.score(done, value, "culture_pair_language", f"{pair}-west {language}", metric="p_at_1")
+    return done
+
+
+def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, tiny: Benchmark) -> None:
+    other = make.benchmark("other")
+    make.finished(tiny, 0.4, make.model("org/a"))
+    make.finished(other, 0.6, make.model("org/a"))
+    make.finished(other, 0.7, make.model("org/b"))
+    shown = [(row["model"], row["tiny"], row["other"], row["coverage"]) for row in rows(client)]
+    assert shown == [("org/a", "0.400", "0.600", "2"), ("org/b", "", "0.700", "1")]
+
+
+def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
+
+
+def test_the_first_visit_sorts_by_coverage_and_says_so(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/best"))
+    both = make.model("org/both")
+    make.finished(tiny, 0.1, both)
+    make.finished(make.benchmark("other"), 0.1, both)
+    assert models(client) == ["org/both", "org/best"]
+    (heading,) = re.findall(r'<th[^>]*aria-sort="descending"[^>]*>', page(client))
+    assert 'data-column="coverage"' in heading
+    assert models(client, "/?sort=-tiny") == ["org/best", "org/both"]
+    assert page(client, "/?sort=-tiny").count("aria-sort=") == 1
+
+
+def test_what_was_measured_here_stands_before_what_was_published(client: Client, tiny: Benchmark) -> None:
+    published = make.model("org/a", commit="", source=Model.Source.PUBLISHED)
+    make.finished(tiny, 0.9, published, provenance="published", reference="Table 1")
+    assert 'class="published"' in page(client)
+    run = make.finished(tiny, 0.4, make.model("org/a"))
+    assert [row["tiny"] for row in rows(client)] == ["0.400"]
+    (row,) = csv_rows(client, "/")
+    assert (row["tiny_provenance"], row["tiny_run"]) == ("measured", str(run.pk))
+
+
+def test_a_search_without_a_result_leads_to_models_with_near_names(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/gpt2-large"))
+    make.finished(tiny, 0.4, make.model("org/gpt2-masked", kind="masked"))
+    for text in ("gtp2-large", "ORG/GTP2-LARGE"):
+        near = client.get(f"/?kind=causal&search={text}").context["near"]
+        assert [link.title for link in near] == ["org/gpt2-large"], "the other one does not pass the filter"
+        assert models(client, f"/{near[0].href}") == ["org/gpt2-large"]
+    assert "Did you mean" in page(client, "/?search=gtp2-large")
+    assert "Did you mean" not in page(client, "/?search=gpt2")
+    assert "Did you mean" not in page(client, "/?search=qqqqqqqqqqqq")
+
+
+def test_the_newest_of_several_commits_counts(client: Client, tiny: Benchmark) -> None:
+    for value in (0.4, 0.6):
+        make.finished(tiny, value, make.model("org/a"))
+    assert [row["tiny"] for row in rows(client)] == ["0.600"]
+
+
+def test_a_run_with_other_settings_is_no_figure_of_its_model(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.9, make.model("org/a"), settings={"limit": 5})
+    assert "org/a" not in page(client)
+    make.finished(tiny, 0.4, make.model("org/a"))
+    assert [row["tiny"] for row in rows(client)] == ["0.400"]
+
+
+def test_a_published_figure_of_people_stands_in_the_head_of_its_column(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.6, make.model("org/a"))
+    assert "human" not in page(client)
+    people = make.finished(tiny, 0.97, make.model("published/human"), provenance=Run.Provenance.BASELINE)
+    assert f'href="/runs/{people.pk}/">human 0.970</a>' in page(client)
+    assert models(client) == ["org/a"]
+
+
+def test_baselines_are_no_models_and_bars_begin_at_chance(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny, 0.2)
+    make.finished(tiny, 0.6, make.model("org/a"))
+    make.finished(tiny, 0.1, make.model("org/below"))
+    html = page(client)
+    assert set(models(client)) == {"org/a", "org/below"}
+    assert "chance 0.200" in html
+    assert re.findall(r'<rect class="measured" width="([\d.]+)%"', html) == ["50.00", "0.00"]
+    assert "2 models" in html
+
+
+def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny: Benchmark) -> None:
+    elsewhere = make.benchmark(version="published", current=False)
+    make.published(elsewhere, 0.9)
+    make.finished(tiny, 0.3, make.model("org/a"))
+    assert [row["tiny"] for row in rows(client, "/?sort=-tiny")] == ["0.300", "0.900"]
+    assert [row["tiny"] for row in rows(client, "/?sort=tiny")] == ["0.300", "0.900"]
+    assert "about other questions" in page(client)
+    assert "1 model: 1 measured here" in page(client), "the curve leaves it out"
+
+
+def test_figures_that_are_all_about_other_items_are_the_column(client: Client, tiny: Benchmark) -> None:
+    make.published(make.benchmark(version="published", current=False), 0.9)
+    assert "about other questions" not in page(client)
+
+
+def test_a_cell_links_to_its_run_and_tells_interval_items_source_and_settings(client: Client, tiny: Benchmark) -> None:
+    run = make.finished(tiny, 0.4, make.model("org/a"))
+    (link,) = re.findall(rf'<a class="measured"\s+href="/runs/{run.pk}/"\s+title="([^"]+)"', page(client))
+    assert re.match(r"95 % interval 0\.\d+ to 0\.\d+ · 100 questions · measured here, first wording only", link)
+
+
+def test_the_highest_figure_of_a_column_is_bold_and_said_to_be(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    assert "highest of its column" not in page(client), "there is nothing to be higher than"
+    best = make.finished(tiny, 0.6, make.model("org/b"))
+    make.published(make.benchmark(version="published", current=False), 0.9)
+    (link,) = re.findall(
+        r'<a class="[a-z]+ highest" href="([^"]+)" title="[^"]+ · highest of its column"', page(client)
+    )
+    assert link == best.get_absolute_url(), "a higher figure about other items does not count"
+
+
+def test_a_published_cell_cites_its_source(client: Client, tiny: Benchmark) -> None:
+    make.published(tiny, provenance_record={"source": {"authors": "Ada Byron, Alan Turing", "year": 2024}})
+    assert "published: Byron et al. 2024" in page(client)
+
+
+def test_a_name_links_to_the_model_and_its_tick_to_a_comparison(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    html = page(client)
+    assert re.search(r'name="m"\s+value="org/a"\s+form="compare"\s+aria-label="Compare org/a"', html)
+    assert re.search(r'<form id="compare"\s+class="compare-bar"\s+action="/compare/"\s+method="get">', html)
+    assert re.search(r'aria-label="Compare org/a"><input type="submit"[^>]*form="compare"', html)
+    assert re.search(r'<a href="/models/org/a/"\s+title="org/a"><span class="org">org/</span>a</a>', html)
+
+
+def test_names_that_two_models_share_are_shown_in_full(client: Client, tiny: Benchmark) -> None:
+    for hub_id in ("one/gpt2", "two/gpt2"):
+        make.finished(tiny, 0.4, make.model(hub_id))
+    assert 'title="one/gpt2"><span class="org"></span>one/gpt2</a>' in page(client)
+
+
+def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmark) -> None:
+    file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
+    make.finished(tiny, 0.4, make.model("org/a", **file))
+    make.finished(tiny, 0.5, make.model("org/a"))
+    html = page(client)
+    assert '<span class="org">org/</span>a</a>' in html
+    assert '<span class="org">org/</span>a <span class="weights">Q4_1, 4 bits, GGUF, local file</span></a>' in html
+    assert [row["hub_id"] for row in csv_rows(client, "/")] == ["org/a", "org/a"]
+
+
+def test_a_model_that_only_a_paper_names_is_plain_text(client: Client, tiny: Benchmark) -> None:
+    of = make.model("published/a-bert", source=Model.Source.PUBLISHED)
+    make.finished(tiny, 0.4, of, provenance=Run.Provenance.PUBLISHED)
+    assert models(client) == ["published/a-bert"]
+    assert "/models/published/" not in page(client)
+    assert 'title="as named in its paper"' in page(client)
+
+
+def test_a_run_under_way_is_shown_in_its_cell(client: Client, tiny: Benchmark) -> None:
+    other = make.benchmark("other")
+    make.finished(tiny, 0.4, make.model("org/a"))
+    make.finished(other, 0.2, make.model("org/b"))
+    going = make.running(make.model("org/a"), other, done=58)
+    assert rows(client)[0]["other"] == "58 %"
+    assert f'href="/runs/{going.pk}/"' in page(client)
+    assert "1 running" in page(client)
+
+
+def test_topics_show_their_benchmarks_only(client: Client, tiny: Benchmark) -> None:
+    pairs = make.benchmark("pairs", probe="specificity")
+    make.finished(tiny, 0.4, make.model("org/a"))
+    make.score(make.run(make.model("org/b"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
+    assert set(rows(client)[0]) == {"model", "parameters", "coverage", "tiny", "pairs"}
+    assert [(row["model"], row["pairs"]) for row in rows(client, "/?topic=precision")] == [("org/b", "0.700")]
+    assert "tiny" not in rows(client, "/?topic=precision")[0]
+    assert models(client, "/?topic=nonsense") == ["org/a", "org/b"]
+
+
+def test_one_pair_and_language_is_shown_at_a_time(client: Client, db: None) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    culture_run(culture, "org/a", arab_en=0.3, asia_ko=0.5)
+    culture_run(culture, "org/b", asia_ko=0.6)
+    assert [row["culture"] for row in rows(client)] == ["0.600", "0.500"], "that of the most runs"
+    assert [row["culture"] for row in rows(client, "/?part=arab-west en")] == ["0.300"]
+    assert "Arab and West, in English" in page(client, "/?part=arab-west en")
+    assert len(rows(client, "/?part=nonsense")) == 2
+
+
+def test_a_run_of_one_pair_only_counts_for_it_and_raw_objects_do_not(client: Client, db: None) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    for hub_id, options in (("org/a", {"pair": "arab-west"}), ("org/raw", {"pair": "arab-west", "objects": "raw"})):
+        done = make.run(make.model(hub_id), culture, Run.State.FINISHED, settings={"options": options})
+        make.score(done, 0.3, "culture_pair_language", "arab-west ar", metric="p_at_1")
+    assert models(client) == ["org/a"]
+
+
+def test_facets_and_the_search_narrow_the_models(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/small", parameters=10**7))
+    make.finished(tiny, 0.4, make.model("org/large", parameters=10**11, kind="masked"))
+    make.published(tiny, 0.3)
+    assert models(client, "/?size=more") == ["org/large"]
+    assert models(client, "/?kind=masked") == ["org/large"]
+    assert "encoder-decoder (reads both sides, writes)" in client.get("/").content.decode()
+    assert models(client, "/?search=SMALL") == ["org/small"]
+    assert models(client, "/?provenance=measured") == ["org/small", "org/large"]
+    assert len(rows(client, "/?provenance=published")) == 1
+    assert "No model passes" in page(client, "/?several=yes")
+    assert len(rows(client, "/?kind=nonsense&size=")) == 3
+
+
+def test_no_model_left_names_the_filter_to_drop(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/a"))
+    make.finished(tiny, 0.5, make.model("org/b"))
+    html = page(client, "/?search=org&kind=masked")
+    assert re.search(r'<a href="\?search=org">Without masked[^<]*</a>: 2 models', html)
+    assert re.search(r'<a href="\?kind=masked">Without “org”</a>: 0 models', html)
+
+
+def test_a_site_without_figures_offers_to_submit_a_model(client: Client, tiny: Benchmark) -> None:
+    html = page(client)
+    assert "Nothing has been measured or published yet" in html
+    assert 'href="/submit/"' in html
+
+
+def test_a_site_without_benchmarks_says_what_to_do(client: Client, db: None) -> None:
+    html = page(client)
+    assert "import_benchmark" in html
+    assert 'id="cite"' not in html, "there is nothing to cite"
+
+
+def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, tiny: Benchmark) -> None:
+    other = make.benchmark("other")
+    for hub_id, value in (("openai-community/gpt2", 0.2), ("openai-community/gpt2-xl", 0.6)):
+        make.finished(tiny, value, make.model(hub_id, parameters=10**8 + int(value * 10**9)))
+    make.finished(other, 0.5, make.model("openai-community/gpt2", parameters=10**8))
+    assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
+    assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
+    chart = client.get("/").context["charts"]["curve"]
+    assert [trace.name for trace in plotted(chart.figure).data] == ["GPT-2"]
+
+
+def test_the_curve_of_a_topic_is_of_one_of_its_benchmarks(client: Client, tiny: Benchmark) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    for hub_id in ("org/a", "org/b"):
+        make.finished(tiny, 0.4, make.model(hub_id))
+    culture_run(culture, "org/c", arab_en=0.3)
+    assert client.get("/").context["charts"]["curve"].title.startswith("Tiny: ")
+    of_cultures = client.get("/?topic=cultures").context["charts"]["curve"]
+    assert of_cultures.title == "Culture, Arab and West, in English: P@1 by model size"
+    assert client.get("/?topic=cultures&curve=tiny").context["charts"]["curve"].title.startswith("Tiny: ")
+
+
+def test_a_run_that_no_worker_has_is_not_running(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    interrupted = make.running(make.model("org/b"), tiny)
+    RunPart.objects.filter(run=interrupted).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert "none running" in page(client)
+
+
+def test_readers_are_led_to_questions_that_they_can_try(client: Client, small: Benchmark) -> None:
+    make.finished(make.benchmark("without-files"))
+    assert "/try/" not in page(client)
+    make.finished(small)
+    assert 'href="/benchmarks/small/try/"' in page(client)
+
+
+def test_the_address_of_a_leaderboard_leads_to_its_benchmark(client: Client, tiny: Benchmark) -> None:
+    response = client.get("/?benchmark=tiny&sort=-accuracy&columns=a:b&columns=c:d&format=csv")
+    assert response.status_code == 302
+    assert response["Location"] == "/benchmarks/tiny/?sort=-accuracy&columns=a%3Ab&columns=c%3Ad&format=csv"
+    assert client.get("/?benchmark=tiny")["Location"] == "/benchmarks/tiny/"
+    assert client.get("/?benchmark=nonsense", follow=True).status_code == 404
+    assert client.get("/?benchmark=no/slug").status_code == 404
+    assert client.get("/?benchmark=")["Location"] == "/benchmarks/"
+
+
+def test_pages_have_fifty_models_and_the_csv_all(client: Client, tiny: Benchmark) -> None:
+    for _ in range(51):
+        make.finished(tiny)
+    assert len(rows(client)) == 50
+    assert len(rows(client, "/?page=2")) == 1
+    assert len(csv_rows(client, "/")) == 51
+
+
+def test_a_column_that_is_empty_on_the_page_is_only_in_the_csv(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5, make.model("org/a"))
+    make.finished(make.benchmark("other"), 0.5, make.model("org/b"))
+    assert "other" not in rows(client, "/?search=org/a")[0]
+    assert csv_rows(client, "/?search=org/a")[0]["other"] == ""
+
+
+def test_the_name_of_a_stranger_is_inert(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/<b>\u202ename"))
+    html = page(client)
+    assert "<b>" not in html
+    assert "\u202e" not in html.split("<table")[1].split("</table>")[0].replace('value="org/&lt;b&gt;\u202ename"', "")
+
+
+def test_every_page_has_the_search_for_models(client: Client, tiny: Benchmark) -> None:
+    html = page(client, "/queue/")
+    assert re.search(r'<form class="search"\s+method="get"\s+action="/"\s+role="search">', html)
+    assert page(client).count('name="search"') == 1, "the overview's own search belongs to its filters"
+
+
+def test_it_is_described_to_those_who_search(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny)
+    html = page(client)
+    assert "<title>What do language models know? · Clozeboard</title>" in html
+    assert re.search(r'name="description"\s+content="\s*1 language model on 1 fill-in-the-blank test of facts', html)
+
+
+def many_models(number: int, benchmarks: int) -> None:
+    """Create models of about as many letters as those of a hub, each measured on each benchmark."""
+    versions = [make.benchmark(f"benchmark-{place}") for place in range(benchmarks)]
+    names = [f"organisation-{place % 50}/pythia-{place}m-finetuned" for place in range(number)]
+    created = Model.objects.bulk_create(
+        Model(hub_id=name, commit=f"{place:040x}", kind="causal", parameters=10**8 + 10**6 * place)
+        for place, name in enumerate(names)
+    )
+    runs = Run.objects.bulk_create(
+        Run(model=model, benchmark=version, settings_digest=f"{model.pk:064x}", state=Run.State.FINISHED)
+        for model in created
+        for version in versions
+    )
+    Score.objects.bulk_create(
+        Score(run=run, metric="accuracy", dimension="overall", group="all", value=0.4, low=0.38, high=0.42, n=1352)
+        for run in runs
+    )
+
+
+def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: Client, db: None) -> None:
+    many_models(1000, 6)
+    client.get("/")
+    with CaptureQueriesContext(connection) as queries:
+        response = client.get("/")
+    assert len(queries) <= 12
+    assert len(response.content) < MOST_BYTES
+    assert "1,000 models ·" in response.content.decode()

@@ -1,0 +1,123 @@
+"""Published figures of another sample: shown with what differs, and never in a column or a chart of measured ones."""
+
+import json
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.runs import ANY_VERSION
+from leaderboard.models import Benchmark, Run
+from leaderboard.operations import published
+from leaderboard.pages.benchmark_sections import published_sections, published_slice
+from leaderboard.probes import pages_of
+from probing.known_benchmarks import EMBEDDED
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+pytestmark = pytest.mark.django_db
+DIFFERS = {"differs": "Other items."}
+
+
+@pytest.fixture
+def tiny() -> Benchmark:
+    """With one measured run, one published about the same items and one about others."""
+    tiny = make.benchmark(path="benchmarks/tiny")
+    elsewhere = make.benchmark(version=ANY_VERSION, current=False)
+    make.finished(tiny, 0.5, make.model("org/measured"))
+    for of, on, record in (("org/same", tiny, {}), ("org/other", elsewhere, DIFFERS)):
+        printed = make.published(on, 0.9, provenance_record=record)
+        printed.model.hub_id = of
+        printed.model.save()
+    return tiny
+
+
+def names(client: Client, address: str, table: str = "") -> set[str]:
+    return {row["model"] for row in csv_rows(client, address, *([table] if table else []))}
+
+
+def test_the_leaderboard_has_two_tables(client: Client, tiny: Benchmark) -> None:
+    address = "/benchmarks/tiny/?published=ranked"
+    assert names(client, address) == {"org/measured", "org/same"}
+    (row,) = csv_rows(client, address, "published")
+    assert (row["model"], row["accuracy"], row["differs"]) == ("org/other", "0.9", "Other items.")
+    page = client.get(address).content.decode()
+    assert page.count("Other items.") == 1
+    chart = page[page.index("chart-scatter") :]
+    assert "org/same" in chart and "org/other" not in chart.split("Published figures</h2>")[0]
+
+
+def test_a_board_without_such_figures_has_no_second_table(client: Client) -> None:
+    make.published(make.benchmark("alone"))
+    assert "Published figures</h2>" not in client.get("/benchmarks/alone/").content.decode()
+
+
+def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, tiny: Benchmark) -> None:
+    relation = "/benchmarks/tiny/relations/P30/"
+    assert names(client, relation, "models") == {"org/measured", "org/same"}
+    assert names(client, relation, "published") == {"org/other"}
+    make.finished(tiny, 0.4, make.model("org/other"))
+    assert len(csv_rows(client, "/models/org/other/", "runs")) == 1
+    (row,) = csv_rows(client, "/models/org/other/", "published")
+    assert (row["score"], row["differs"]) == ("0.9", "Other items.")
+    assert client.get("/models/org/other/").status_code == 200
+
+
+def test_the_api_has_them_apart(client: Client, tiny: Benchmark) -> None:
+    answer = client.get("/api/v1/leaderboard?benchmark=tiny").json()
+    assert {row["model"]["hub_id"] for row in answer["rows"]} == {"org/measured", "org/same"}
+    (paper,) = answer["published"]
+    assert (paper["model"]["hub_id"], paper["differs"]) == ("org/other", "Other items.")
+
+
+def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: Benchmark) -> None:
+    make.score(Run.objects.get(model__hub_id="org/other"), 0.9, "relation", "P99")
+    assert client.get("/benchmarks/tiny/relations/P99/").status_code == 200
+    assert client.get("/benchmarks/tiny/relations/P98/").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("slug", "format", "folder", "chosen"),
+    [
+        ("wn18rr", "knowledge_graph", "graph", Settings("perplexity", pll="original")),
+        ("stest", "stest", "pairs", Settings("specificity")),
+        ("geography", "geography", "geography", Settings("cloze", options={"closed": True})),
+    ],
+)
+def test_no_section_mixes_measured_and_published_figures(
+    client: Client, slug: str, format: str, folder: str, chosen: Settings
+) -> None:
+    published.load(EMBEDDED / "published")
+    published_runs = Run.objects.filter(benchmark__slug=slug).select_related("model")
+    printed = {run.model.title for run in published_runs}
+    current = benchmarks.install(format, EMBEDDED / folder, slug)[0]
+    runs = [make.probed(current, make.model(f"org/{name}"), FakeModel(), chosen) for name in ("first", "second")]
+    pages = pages_of(current)
+    measured = pages.benchmark_sections(current, *(False for _ in pages.switches))
+    apart = published_sections(current)
+    for sections, foreign in ((measured, printed), (apart, {run.model.hub_id for run in runs})):
+        for section in sections:
+            texts = [section.title, plotted(section.chart.figure).to_json() if section.chart else ""]
+            if section.table:
+                texts += [
+                    json.dumps([column.cell(row).text for column in section.table.columns])
+                    for row in section.table.rows
+                ]
+            assert not [name for name in foreign for text in texts if name in text], section.name
+    assert apart[0].name == "published"
+    assert len({section.name for section in [*measured, *apart]}) == len(measured) + len(apart)
+    assert client.get(f"/benchmarks/{slug}/").status_code == 200
+    rows = csv_rows(client, f"/benchmarks/{slug}/", "published")
+    assert {row["model"] for row in rows} == printed and all(row["differs"] for row in rows)
+
+
+def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: Client) -> None:
+    published.load(EMBEDDED / "published")
+    version = Benchmark.objects.get(slug="wn18rr")
+    (section,) = published_sections(version)
+    assert section.table is None and section.note.startswith("25 repetitions of 1,000")
+    assert published_slice(version) == []
+    assert "25 repetitions of 1,000" in client.get("/benchmarks/wn18rr/").content.decode()

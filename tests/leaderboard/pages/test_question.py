@@ -1,0 +1,263 @@
+"""/benchmarks/<slug>/items/<id>/ : one question, every model's answer."""
+
+import re
+from urllib.parse import quote
+
+import pandas as pd
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.questions import QuestionOutcomes, question_url
+from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.models import Benchmark, Run
+from probing.known_benchmarks import CATALOG, EMBEDDED
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+
+ADDRESS = "/benchmarks/small/items/P30-1/"
+
+
+def stored_rows(run: Run) -> pd.DataFrame:
+    with storages["artefacts"].open(f"{run.artefact}/items.parquet") as file:
+        return pd.read_parquet(file)
+
+
+def rewrite(run: Run, rows: pd.DataFrame) -> None:
+    storages["artefacts"].delete(f"{run.artefact}/items.parquet")
+    storages["artefacts"].save(f"{run.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+
+
+def test_the_page_shows_the_sentence_with_its_blank_and_the_right_answer(client: Client, answered: Site) -> None:
+    page = client.get(ADDRESS).content.decode()
+    assert "Egypt is located in" in page
+    assert "(blank)" in page
+    assert "<strong >Africa</strong>" in page or "<strong>Africa</strong>" in page
+
+
+def test_every_model_has_a_row_with_its_stored_answer_to_each_wording(client: Client, answered: Site) -> None:
+    table = {row["model"]: row for row in csv_rows(client, ADDRESS)}
+    for run in (answered.first, answered.second):
+        rows = stored_rows(run)
+        of_item = rows[(rows["relation"] == "P30") & (rows["index"] == 1)].set_index("template")
+        for template in (0, 1):
+            cells = table[run.model.hub_id]
+            assert cells[f"answer_{template}"] == of_item.loc[template, "prediction_label"]
+            assert cells[f"right_{template}"] == ("true" if of_item.loc[template, "correct"] else "false")
+    assert len(table) == 2
+
+
+def test_difficulty_counts_the_models_that_are_right_in_each_wording(client: Client, answered: Site) -> None:
+    wordings = client.get(ADDRESS).context["wordings"]
+    rows = pd.concat([stored_rows(answered.first), stored_rows(answered.second)])
+    rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)]
+    assert [(wording.answered, wording.right) for wording in wordings] == [
+        (2, int(rows.loc[rows["template"] == template, "correct"].sum())) for template in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ([1.0, 0.5, 0.0, 0.0], "1 of 4 models is right in every wording, 1 in some and 2 in none."),
+        ([0.0, 0.0], "None of 2 models is right in any wording."),
+        ([1.0, 1.0], "All 2 models are right in every wording."),
+        ([0.0], "The only model that was asked is right in no wording."),
+        ([0.5], "The only model that was asked is right in some wordings."),
+    ],
+)
+def test_the_difficulty_is_a_sentence(
+    answered: Site, monkeypatch: pytest.MonkeyPatch, shares: list[float], sentence: str
+) -> None:
+    of_run = dict(enumerate(shares))
+    outcomes = QuestionOutcomes({run: f"org/{run}" for run in of_run}, dict.fromkeys(of_run, ()))
+    monkeypatch.setattr(QuestionOutcomes, "share", lambda self, run: of_run[run])
+    assert outcomes.in_words(wordings=2) == sentence
+
+
+def test_previous_and_next_lead_through_the_relation(client: Client, answered: Site) -> None:
+    address, seen = "/benchmarks/small/items/P30-0/", []
+    while address:
+        page = client.get(address)
+        assert page.status_code == 200
+        seen.append(address)
+        address = page.context["after"]
+    assert len(seen) == page.context["question"].relation.items[-1].index + 1
+    assert page.context["before"] == seen[-2]
+
+
+@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
+def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Client, db: None, slug: str) -> None:
+    benchmark, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+    relation = next(relation for relation in benchmarks.read(benchmark).relations if len(relation.items) > 2)
+    first, own, last = (question_url(benchmark, relation, item) for item in relation.items[:3])
+    page = client.get(own).content.decode()
+    assert re.search(rf'<a rel="prev"\s+href="{re.escape(first)}"', page)
+    assert re.search(rf'<a rel="next"\s+href="{re.escape(last)}"', page)
+    assert f"2 of {len(relation.items)}" in page
+
+
+def test_the_page_about_a_run_shows_every_option_and_leads_to_all_models(client: Client, answered: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={answered.first.pk}&wording=2")
+    page = response.content.decode()
+    assert {row.label for row in response.context["tables"]["options"].table.rows} == {"Africa", "Asia", "Europe"}
+    assert [line["model"] for line in csv_rows(client, f"{ADDRESS}?run={answered.first.pk}")] == ["org/first"]
+    assert f'<a href="{ADDRESS}">this question in all models</a>' in page
+    assert f"/runs/{answered.first.pk}/items/?relation=P30" in page
+    assert response.context["after"].endswith(f"?run={answered.first.pk}")
+
+
+def test_each_wording_of_a_run_has_the_scores_that_are_stored(client: Client, answered: Site) -> None:
+    rows = stored_rows(answered.second)
+    rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)].set_index("template")
+    for template in (0, 1):
+        table = csv_rows(client, f"{ADDRESS}?run={answered.second.pk}&wording={template + 1}", "options")
+        scores = [float(line["score"]) for line in table]
+        assert scores == sorted(rows.loc[template, "scores"], reverse=True)
+        (chosen,) = [line["option"] for line in table if line["chosen"] == "true"]
+        assert chosen == rows.loc[template, "prediction_label"]
+
+
+def test_the_answer_of_a_run_on_a_former_version_is_shown(client: Client, answered: Site) -> None:
+    Benchmark.objects.filter(pk=answered.benchmark.pk).update(current=False)
+    page = client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+    assert "Egypt is located in" in page and "Log-probability" in page
+    assert "this question in all models" not in page
+
+
+def test_a_run_that_was_not_asked_a_question_says_so(client: Client, answered: Site) -> None:
+    rows = stored_rows(answered.first)
+    rewrite(answered.first, rows[rows["index"] != 1])
+    assert "This run was not asked this wording." in client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+
+
+def test_the_former_address_of_an_item_leads_to_its_question(client: Client, site: Site) -> None:
+    response = client.get(f"/runs/{site.first.pk}/items/P30/0/1/")
+    assert response["Location"] == f"{ADDRESS}?run={site.first.pk}&wording=1"
+    assert client.get(f"/runs/{site.first.pk}/items/P99/0/0/", follow=True).status_code == 404
+    assert client.get("/runs/99/items/P30/0/1/").status_code == 404
+
+
+def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, site: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={site.published.pk}")
+    assert response.status_code == 404
+    assert "no items to show" in response.content.decode()
+
+
+@pytest.mark.parametrize("run", ["99", "first", "-1", "1" * 30, "<b>"])
+def test_a_run_that_is_not_on_the_benchmark_is_not_found(client: Client, site: Site, run: str) -> None:
+    assert client.get(f"{ADDRESS}?run={run}").status_code == 404
+
+
+@pytest.mark.parametrize("wording", ["9", "0", "first"])
+def test_a_wording_that_was_not_asked_is_the_first_one(client: Client, answered: Site, wording: str) -> None:
+    wordings = client.get(f"{ADDRESS}?wording={wording}").context["wordings"]
+    assert [shown.current for shown in wordings] == [True, False]
+
+
+def test_a_tie_is_called_one(client: Client, site: Site) -> None:
+    rows = stored_rows(site.first)
+    rows["scores"] = rows["scores"].map(lambda scores: [-1.0] * len(scores))
+    rewrite(site.first, rows)
+    restore_figures(site.benchmark)
+    page = client.get(ADDRESS).content.decode()
+    assert "tie: Africa, Asia, Europe" in page
+
+
+def test_answers_that_a_stranger_wrote_are_inert_and_short(client: Client, site: Site) -> None:
+    rows = stored_rows(site.first)
+    rows["prediction_label"] = "<script>alert(1)</script>\u202e" + "x" * 5000
+    rewrite(site.first, rows)
+    restore_figures(site.benchmark)
+    page = client.get(ADDRESS).content.decode()
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert "x" * 600 not in page
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "P30-99",
+        "P99-0",
+        "P30",
+        "-1",
+        "P30--1",
+        "P30-1.5",
+        "P30-999999999999999999999999",
+        "P30-١",
+        "../../etc/passwd-1",
+        "<script>-1",
+        "' OR 1=1 ---1",
+        "\u202eP30-1",
+        "x" * 2000 + "-1",
+    ],
+)
+def test_an_unknown_question_is_not_found_and_shows_a_way_on(client: Client, answered: Site, name: str) -> None:
+    response = client.get(f"/benchmarks/small/items/{quote(name, safe='')}/")
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "No such question" in page
+    assert 'action="/benchmarks/small/items/"' in page
+    assert "<script>-1" not in page
+    assert "\u202e" not in page
+    assert len(page) < 20_000
+
+
+def test_questions_of_an_unknown_benchmark_are_not_found(client: Client, db: None) -> None:
+    assert client.get("/benchmarks/nothing/items/P30-1/").status_code == 404
+
+
+def test_a_benchmark_without_files_says_that_its_questions_are_elsewhere(client: Client, db: None) -> None:
+    make.benchmark("printed")
+    response = client.get("/benchmarks/printed/items/P30-1/")
+    assert response.status_code == 404
+    assert "not on this site" in response.content.decode()
+
+
+def test_a_question_that_nobody_answered_has_a_page(client: Client, small: Benchmark) -> None:
+    page = client.get(ADDRESS).content.decode()
+    assert "Egypt is located in" in page
+    assert "No model" in page
+
+
+def test_ten_models_a_page_are_read_and_no_others(
+    client: Client,
+    small: Benchmark,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    runs = [make.measured(small, make.model(f"org/m{number:02}"), 1, seed=number) for number in range(12)]
+    restore_figures(small)
+    refresh_standings(small)
+    opened: list[int] = []
+    read = item_rows.opened
+    monkeypatch.setattr(item_rows, "opened", lambda run: (opened.append(run.pk), read(run))[1])
+    with django_assert_max_num_queries(12):
+        first = client.get(ADDRESS)
+    assert len(opened) == 10
+    second = csv_rows(client, f"{ADDRESS}?page=2")
+    names = {row["model"] for row in csv_rows(client, ADDRESS)} | {row["model"] for row in second}
+    assert names == {run.model.hub_id for run in runs}
+    assert first.context["tables"]["answers"].total == 12
+
+
+@pytest.mark.parametrize("outcome", ["right", "wrong"])
+def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Site, outcome: str) -> None:
+    assert [row["model"] for row in csv_rows(client, f"{ADDRESS}?model=SECOND")] == ["org/second"]
+    for row in csv_rows(client, f"{ADDRESS}?outcome={outcome}"):
+        assert {row["right_0"], row["right_1"]} == {"true" if outcome == "right" else "false"}
+
+
+def test_the_shares_of_the_options_are_those_of_the_chosen_wording(client: Client, answered: Site) -> None:
+    for wording, template in ((1, 0), (2, 1)):
+        rows = stored_rows(answered.first)
+        row = rows[(rows["relation"] == "P30") & (rows["index"] == 1) & (rows["template"] == template)].iloc[0]
+        table = {line["option"]: line for line in csv_rows(client, f"{ADDRESS}?wording={wording}", "options")}
+        best = max(table, key=lambda option: float(table[option]["first"]))
+        assert best == row["prediction_label"]
+        assert sum(float(line["first"]) for line in table.values()) == pytest.approx(1)

@@ -1,0 +1,77 @@
+"""/benchmarks/<slug>/relations/<relation>/ : the items of a relation and the models on it."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.models import Benchmark
+from probing.known_benchmarks import EMBEDDED
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.ui.charts.plotted import plotted
+
+
+@pytest.fixture
+def graph(db: None) -> Benchmark:
+    return benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
+
+
+def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Client, graph: Benchmark) -> None:
+    relation = benchmarks.read(graph).relations[0]
+    assert not relation.answer_space
+    address = f"/benchmarks/graph/relations/{relation.id}/"
+    assert client.get(address).status_code == 200
+    answers = [row["answer"] for row in csv_rows(client, address, "items")]
+    assert answers == [item.options[0] for item in relation.items]
+
+
+def test_every_pair_of_a_relation_shows_its_own_answer(client: Client, pairs: Benchmark) -> None:
+    rows = csv_rows(client, "/benchmarks/pairs/relations/lies_in/", "items")
+    answers = {row["subject"]: row["answer"] for row in rows}
+    assert [answers[city] for city in ("Lyon", "Hamburg", "Naples")] == ["France", "Germany", "Italy"]
+
+
+def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
+    assert client.get("/benchmarks/small/relations/nope/").status_code == 404
+
+
+def test_a_relation_with_nothing_but_figures_has_a_page(client: Client, db: None) -> None:
+    make.published(make.benchmark())
+    assert client.get("/benchmarks/tiny/relations/P30/").status_code == 200
+
+
+def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db: None) -> None:
+    tiny = make.benchmark()
+    for name, value, settings in (("a", 0.3, {}), ("b", 0.4, {}), ("part", 0.9, {"limit": 8})):
+        make.finished(tiny, value, make.model(f"org/{name}"), settings=settings)
+    page = client.get("/benchmarks/tiny/relations/P30/")
+    assert [row["model"] for row in csv_rows(client, "/benchmarks/tiny/relations/P30/")][-1] == "org/part"
+    assert "Other settings: limit 8" in page.content.decode()
+    assert "org/part" not in plotted(page.context["charts"]["models"].figure).to_json()
+
+
+def test_questions_are_sentences_with_a_blank_that_lead_to_their_pages(client: Client, site: Site) -> None:
+    rows = csv_rows(client, "/benchmarks/small/relations/P36/?table=items")
+    html = client.get("/benchmarks/small/relations/P36/").content.decode()
+    questions = Tables(html).found["items"][1:]
+    assert all(
+        row["subject"] in question and "____" in question for row, (question, *_) in zip(rows, questions, strict=True)
+    )
+    assert all(f'href="/benchmarks/small/items/P36-{row["index"]}/"' in html for row in rows)
+
+
+def test_baselines_have_their_names_in_words(client: Client, db: None) -> None:
+    make.baseline(make.benchmark())
+    (row,) = Tables(client.get("/benchmarks/tiny/relations/P30/").content.decode()).found["models"][1:]
+    assert (row[0], row[-1]) == ("Chance", "baseline")
+
+
+def test_wordings_are_sentences_with_named_places(client: Client, site: Site) -> None:
+    html = client.get("/benchmarks/small/relations/P36/").content.decode()
+    wordings = html[html.index("Wordings") : html.index("Answers")]
+    assert wordings.count("subject</i>") == wordings.count("(blank)") == wordings.count("<li>") > 1
+    assert not re.search(r"\[[XY]\]", html)

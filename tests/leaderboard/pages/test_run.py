@@ -1,0 +1,322 @@
+"""/runs/<id>/ : under way, finished, failed."""
+
+import re
+import shlex
+from dataclasses import asdict
+
+from django.test import Client
+
+from leaderboard.exports.reproduction import command
+from leaderboard.figures import item_rows
+from leaderboard.figures.ranks import refresh_ranks
+from leaderboard.models import Benchmark, Model, Run, RunRank
+from probing.start import StartToken, TokenizerFacts
+from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+
+
+def page(client: Client, run: Run) -> str:
+    return client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
+    html = page(client, site.running)
+    assert "50 % of the work · 50 of 100 items" in html
+    assert "<title>50 % · " in html
+    assert 'data-live="5"' in html
+    assert f'href="/runs/{site.running.pk}/">refresh' in html, "without JavaScript"
+
+
+def test_the_head_tells_both_intervals_apart(client: Client, site: Site) -> None:
+    score = site.first.scores.get(metric="accuracy", dimension="overall")
+    text = " ".join(page(client, site.first).split())
+    assert f"{score.low:.3f} to {score.high:.3f} on these relations" in text
+    assert f"{score.cluster_low:.3f} to {score.cluster_high:.3f} on other relations like these" in text
+    assert "the second how far it could move with other relations of the same kind" in text
+
+
+def test_a_figure_without_a_clustered_interval_is_not_said_to_have_one(client: Client, site: Site) -> None:
+    site.first.scores.update(cluster_low=None, cluster_high=None)
+    text = page(client, site.first)
+    assert "95 % interval" in text
+    assert "relations of the same kind" not in text
+
+
+def test_both_intervals_are_in_the_csv(client: Client, site: Site) -> None:
+    score = site.first.scores.get(metric="accuracy", dimension="overall")
+    for table in ("scores", "domain"):
+        lines = csv_rows(client, f"/runs/{site.first.pk}/", table)
+        assert {"low", "high", "cluster_low", "cluster_high"} <= set(lines[0])
+    (line,) = [
+        line
+        for line in csv_rows(client, f"/runs/{site.first.pk}/", "scores")
+        if line["metric"] == "accuracy" and line["group"] == "all"
+    ]
+    assert (float(line["cluster_low"]), float(line["cluster_high"])) == (score.cluster_low, score.cluster_high)
+
+
+def test_a_finished_run_does_not(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert "data-live" not in html
+
+
+def test_each_dimension_has_a_table_and_all_but_relations_a_chart(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    for name in ("domain", "cardinality", "template"):
+        assert f'data-chart="chart-{name}"' in html
+    for name in ("domain", "cardinality", "relation", "template"):
+        assert f'data-table="{name}"' in html
+
+
+def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site) -> None:
+    make.score(site.first, 0.5, "head_size", "tall")
+    assert "By head size" in page(client, site.first)
+
+
+def test_a_breakdown_into_one_group_with_all_items_is_a_sentence(client: Client, site: Site) -> None:
+    whole = site.first.scores.get(dimension="overall", metric="accuracy")
+    make.score(site.first, whole.value, "head_size", "tall", n=whole.n)
+    html = page(client, site.first)
+    assert "By head size" not in html
+    assert "There is no breakdown by head size, as all questions are in one group: tall." in html
+
+
+def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
+    for number in range(60):
+        make.score(site.first, 0.5, "head_size", str(number))
+    address = f"/runs/{site.first.pk}/"
+    assert re.search(r"<details>\s*<summary>All scores", client.get(address).content.decode())
+    page = client.get(f"{address}?page=2").content.decode()
+    assert re.search(r"<details open>\s*<summary>All scores", page)
+    assert 0 < len(Tables(page).found["scores"]) - 1 < site.first.scores.count()
+    lines = client.get(f"{address}?format=csv&table=scores").getvalue().decode().splitlines()
+    assert len(lines) - 1 == site.first.scores.count()
+
+
+def test_nothing_is_drawn_where_nothing_was_measured(client: Client, site: Site) -> None:
+    make.score(site.first, None, "head_size", "tall")
+    html = page(client, site.first)
+    assert 'data-table="head_size"' in html
+    assert 'data-chart="chart-head_size"' not in html
+
+
+def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None:
+    html = page(client, site.failed)
+    assert "no-space" in html
+    assert "The disk is full." in html
+
+
+def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
+    site.first.settings = {"templates": [0, 2], "pll": "original", "limit": 5, "options": {"k": 3}}
+    commit = site.first.model.commit
+    assert shlex.split(command(site.first)) == (
+        f"python -m probing run org/first --benchmark path/to/small --commit {commit} --template 0 --template 2 "
+        f"--limit 5 --pll original --set k=3 --out run-{site.first.pk}".split()
+    )
+
+
+def test_the_command_of_a_quantised_file_measures_that_file(client: Client, small: Benchmark) -> None:
+    facts = {"source": Model.Source.LOCAL, "weights_file": "chat.Q4_1.gguf", "quantisation": "Q4_1"}
+    run = make.finished(small, of=make.model("org/chat", **facts))
+    words = shlex.split(command(run))
+    assert words[4] == "path/to/chat.Q4_1.gguf"
+    assert "--commit" not in words
+    html = page(client, run)
+    assert "Q4_1, 4 bits, GGUF, local file" in html.split("</h1>")[0]
+    listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
+    listed += client.get(f"/?benchmark={small.slug}", follow=True).content.decode()
+    assert "Q4_1, 4 bits, GGUF, local file" in listed
+    assert "Q4_1, 4 bits, GGUF, local file" in client.get("/models/org/chat/").content.decode()
+
+
+def test_the_command_of_a_local_folder_does_not_name_the_model_of_the_hub(small: Benchmark) -> None:
+    run = make.finished(small, of=make.model("org/chat", source=Model.Source.LOCAL))
+    assert shlex.split(command(run))[4] == "path/to/chat"
+
+
+def test_the_command_line_names_a_known_benchmark(site: Site) -> None:
+    site.first.benchmark.slug = "starter"
+    assert "--benchmark starter --commit" in command(site.first)
+
+
+def test_a_run_that_waits_or_was_cancelled_says_why(client: Client, small: Benchmark) -> None:
+    run = make.running(make.model(), small)
+    Run.objects.move(run, Run.State.WAITING, "There is no space left.")
+    assert "Waiting: There is no space left." in client.get(run.get_absolute_url()).content.decode()
+    Run.objects.cancel(run, "No longer wanted.")
+    for address in (run.get_absolute_url(), "/queue/"):
+        assert "No longer wanted." in client.get(address).content.decode()
+
+
+def test_a_finished_run_offers_a_comparison_and_its_citation(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert f"/compare/?m={site.first.pk}" in html
+    assert 'href="#cite"' in html and 'id="cite"' in html
+
+
+def test_a_run_of_the_first_items_says_that_they_are_no_fair_sample(client: Client, site: Site) -> None:
+    notes = ["At most 5 items of each relation were asked. This is no fair sample."]
+    Run.objects.filter(pk=site.first.pk).update(provenance_record={"benchmark_notes": notes})
+    assert f'<p class="note">{notes[0]}</p>' in page(client, site.first)
+
+
+def test_a_run_counts_ties_in_a_sentence(client: Client, site: Site) -> None:
+    assert site.first.scores.filter(metric="ties").update(value=0.25, n=8) == 1
+    html = page(client, site.first)
+    assert "Ties: of 2 of 8 items (25.00%) several options share the best score" in html
+    assert "<dt>Ties</dt>" not in html
+
+
+CHAT_START = StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
+RECORD = {
+    "probe": "multiple_choice",
+    "benchmark": {"slug": "bear"},
+    "model": {
+        **{"id": "org/chat", "kind": "causal", "source": "hub", "commit": "c0ffee"},
+        "tokenizer": asdict(TokenizerFacts("BPE", 49_152, False, False, start=CHAT_START)),
+    },
+}
+
+
+def test_the_page_says_how_texts_became_tokens_and_how_the_harness_measures_the_same(
+    client: Client, small: Benchmark
+) -> None:
+    run = make.finished(small, 0.5, provenance_record=RECORD, settings={"templates": [0, 1, 2], "protocol": "lm-eval"})
+    html = page(client, run)
+    assert "Every text starts with &lt;|im_start|&gt; (id 1)" in html
+    assert "before the role of each message" in html
+    assert "lm_eval --model hf --model_args pretrained=org/chat,revision=c0ffee,dtype=float32 --tasks bear" in html
+    assert "Protocol of lm-evaluation-harness: all templates" in html
+    assert "protocol lm-eval" in html
+
+
+def test_a_run_without_these_facts_has_no_such_sections(client: Client, site: Site) -> None:
+    assert 'id="tokens"' not in page(client, site.first)
+    assert 'id="harness"' not in page(client, site.first)
+
+
+def headings(html: str) -> list[str]:
+    """Return the ids of the headings of the page, in their order."""
+    return re.findall(r'<h2 id="([\w-]+)"', html)
+
+
+def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(client: Client, site: Site) -> None:
+    refresh_ranks(site.benchmark)
+    scores = {score.metric: score for score in site.first.scores.filter(dimension="overall")}
+    by_wording = sorted(
+        site.first.scores.filter(dimension="template", metric="accuracy").values_list("value", flat=True)
+    )
+    main = scores["accuracy"]
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first).split('class="headline"')[1]).split())
+    assert f"{main.value:.3f} ± {(main.high - main.low) / 2:.3f} Accuracy over 6 questions" in text
+    assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
+    assert f"chance {scores['chance'].value:.3f}" in text
+
+
+def test_a_ranked_run_names_its_place_and_how_many_are_ranked(client: Client, site: Site) -> None:
+    for run, (best, worst) in ((site.first, (1, 2)), (site.second, (1, 2))):
+        RunRank.objects.update_or_create(
+            run=run, metric="accuracy", defaults={"counted": 6, "best": best, "worst": worst}
+        )
+    text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first)).split())
+    assert "rank 1–2 of 2" in text
+
+
+def test_a_number_of_items_that_a_paper_does_not_state_is_unknown_everywhere(client: Client, small: Benchmark) -> None:
+    run = make.published(small, 0.5)
+    run.scores.update(n=0)
+    assert "over 0 questions" not in page(client, run)
+    assert {row["n"] for row in csv_rows(client, run.get_absolute_url(), "scores")} == {""}
+    assert {score["n"] for score in client.get(f"/api/v1/runs/{run.pk}/scores").json()["scores"]} == {None}
+
+
+def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
+    assert listed == [
+        *("section-domain", "section-cardinality", "section-relation", "section-template"),
+        *("surprises", "details", "questions", "reproduce", "provenance"),
+    ]
+    assert headings(html) == listed
+
+
+def test_relations_are_rows_with_both_intervals_and_a_tick_at_chance_instead_of_a_chart(
+    client: Client, site: Site
+) -> None:
+    html = page(client, site.first)
+    assert 'data-chart="chart-relation"' not in html
+    relations = html.split('data-table="relation"')[1].split("</table>")[0]
+    for part in ("interval", "thin", "chance"):
+        assert f'<line class="{part}"' in relations
+
+
+def test_the_figures_of_a_chart_fold_below_it_and_are_open_without_a_script(client: Client, site: Site) -> None:
+    domain = page(client, site.first).split('id="section-domain"')[1].split("</section>")[0]
+    assert domain.index('data-chart="chart-domain"') < domain.index("<details") < domain.index('data-table="domain"')
+    assert re.search(r'<details class="below-chart"\s+open>', domain)
+
+
+def test_wordings_count_from_one_on_the_page_and_from_zero_in_the_csv(client: Client, site: Site) -> None:
+    html = page(client, site.first)
+    assert "Wording 1" in html and "Wording 2" in html
+    assert "Template 0" not in html and "Wording 0" not in html
+    assert [line["group"] for line in csv_rows(client, f"/runs/{site.first.pk}/", "template")] == ["0", "1"]
+
+
+def test_surprises_are_wrong_answers_with_a_wide_margin_and_right_ones_with_a_narrow_one(
+    client: Client, site: Site
+) -> None:
+    address = f"/runs/{site.first.pk}/"
+    sure = [float(line["margin"]) for line in csv_rows(client, address, "confident-errors")]
+    lucky = [float(line["margin"]) for line in csv_rows(client, address, "lucky-answers")]
+    assert sure == sorted(sure) and all(margin < 0 for margin in sure)
+    assert lucky == sorted(lucky) and all(margin > 0 for margin in lucky)
+    rows = item_rows.frame(site.first, ["margin", "correct"])
+    assert sure[0] == rows.loc[~rows["correct"], "margin"].min()
+    assert lucky[0] == rows.loc[rows["correct"], "margin"].min()
+
+
+def test_answers_that_change_with_the_wording_are_listed_with_every_answer(client: Client, site: Site) -> None:
+    rows = item_rows.frame(site.first, ["relation", "index", "prediction"])
+    changing = rows.groupby(["relation", "index"])["prediction"].nunique() > 1
+    lines = csv_rows(client, f"/runs/{site.first.pk}/", "flips")
+    assert len(lines) == changing.sum() > 0
+    assert all(line["template_0"][2:] != line["template_1"][2:] for line in lines)
+
+
+def test_the_first_questions_are_shown_and_can_be_filtered(client: Client, site: Site) -> None:
+    address = f"/runs/{site.first.pk}/"
+    assert len(csv_rows(client, address, "questions")) == 10
+    html = client.get(f"{address}?correct=no").content.decode()
+    assert len(Tables(html).found["questions"]) > 1
+    assert 'class="wrong"' not in html.split('data-table="questions"')[0].split("<table")[-1]
+    rows = item_rows.frame(site.first, ["correct"])
+    assert len(Tables(html).found["questions"]) - 1 == min(10, int((~rows["correct"]).sum()))
+
+
+def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(client: Client, site: Site) -> None:
+    record = {**site.first.provenance_record, "packages": {"python": "3.11.7", "torch": "2.13.0+cpu"}}
+    Run.objects.filter(pk=site.first.pk).update(provenance_record=record)
+    html = page(client, site.first)
+    assert "# Python 3.11.7: pip install torch==2.13.0" in html.split('id="reproduce"')[1]
+    assert re.search(r"<summary>All fields</summary>\s*<pre[^>]*>\{", html)
+
+
+def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_pages(client: Client, site: Site) -> None:
+    html = page(client, site.published)
+    assert f"/benchmarks/{site.benchmark.slug}/relations/P30/" in html
+    assert 'class="cluster"' not in html.split("<main")[1].split("</main>")[0]
+    assert "Reproduce" not in html
+
+
+def test_a_published_run_about_single_relations_says_that_it_has_no_overall_figure(
+    client: Client, small: Benchmark
+) -> None:
+    sentence = "The source states no figure over all questions"
+    assert sentence not in page(client, make.published(small))
+    published = make.model(source=Model.Source.PUBLISHED, commit="")
+    run = make.run(published, small, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    make.score(run, 0.45, "relation", "P30")
+    assert sentence in page(client, run)

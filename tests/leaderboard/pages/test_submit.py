@@ -1,0 +1,339 @@
+"""/submit/ : a submission leads to its page, and what is wrong is said at the form."""
+
+import re
+from typing import Any, get_args
+
+import pytest
+from django.test import Client
+from pytest_django.fixtures import Settings
+
+from leaderboard.figures import benchmarks
+from leaderboard.intake import check_job
+from leaderboard.models import Benchmark, Run, RunPart, Submission
+from probing.known_benchmarks import EMBEDDED
+from probing.language_model import PLL
+from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+
+GOOD = {"model": "org/model", "benchmark": "small"}
+
+
+def run_of(model_id: str) -> Run:
+    """Check what was submitted, and return the run that it led to."""
+    check_job.check(Submission.objects.get(model_id=model_id).pk)
+    return Run.objects.get(model__hub_id=model_id)
+
+
+def test_a_submission_leads_to_its_page(client: Client, small: Benchmark) -> None:
+    response = client.post("/submit/", GOOD)
+    submission = Submission.objects.get()
+    assert response.headers["Location"] == f"/submissions/{submission.token}/"
+    assert (submission.model_id, submission.submitter) == ("org/model", "127.0.0.1")
+
+
+@pytest.mark.parametrize("wrong", [{"model": ""}, {"benchmark": "nonsense"}])
+def test_bad_input_is_said_at_the_form(client: Client, small: Benchmark, wrong: dict[str, str]) -> None:
+    response = client.post("/submit/", GOOD | wrong)
+    assert response.status_code == 422
+    assert "errorlist" in response.content.decode()
+
+
+def test_a_hostile_id_is_escaped(client: Client, small: Benchmark) -> None:
+    response = client.post("/submit/", GOOD | {"model": "<script>alert(1)</script>\u202e"})
+    html = response.content.decode()
+    assert response.status_code == 422
+    assert "<script>alert" not in html
+    assert r"\u202e" in html, "the message shows what cannot be seen"
+    assert not Submission.objects.exists()
+
+
+PAIRS = {"model": "org/causal", "benchmark": "pairs"}
+
+
+def shown(client: Client, **parameters: str) -> dict[str, list[str]]:
+    """The choices of each option on the page."""
+    form = client.get("/submit/", parameters).context["form"]
+    return {field.name: [value for value, _ in getattr(field.field, "choices", [])] for field in form.options()}
+
+
+def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
+    benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
+    dtype = {"set-dtype": ["", "float32", "bfloat16", "float16", "auto"], "set-start": [], "set-sample": []}
+    protocol = {"set-protocol": ["usual", "lm-eval"]}
+    prompting = {"set-prompting": ["vanilla", "few-shot", "shared-few-shot", "cascade"], "set-shots": []}
+    own = {"set-generic_subjects": [], "set-few_shot": [], "set-chat": ["False", "True"]}
+    assert shown(client, benchmark="small") == {
+        **own,
+        **scoring,
+        "set-templates": [0, 1, 2],
+        **protocol,
+        **dtype,
+    }
+    assert shown(client, benchmark="pairs") == {**scoring, **prompting, **dtype}
+    assert shown(client, benchmark="graph") == {
+        "set-by": ["token", "word"],
+        "set-public_code": ["False", "True"],
+        **dtype,
+    }
+    first, *_ = client.get("/submit/").context["form"].offered
+    assert shown(client) == shown(client, benchmark=first) == shown(client, benchmark="nonsense")
+
+
+def test_the_page_says_how_the_number_format_is_chosen_and_what_pll_concerns(client: Client, small: Benchmark) -> None:
+    html = client.get("/submit/?benchmark=small").content.decode()
+    assert "Chosen by the model&#x27;s size: up to 1 billion parameters float32" in html
+    assert "Which tokens a masked model hides together; it changes nothing for other models." in html
+    assert '<input type="checkbox" name="set-templates" value="0" id="id_set-templates_0" checked>' in html
+    assert "Settings of the run" in html
+
+
+def test_settings_that_are_chosen_on_the_form_are_measured(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    chosen = {"set-templates": ["0", "2"], "set-pll": "original", "set-reduction": "mean", "set-dtype": "bfloat16"}
+    client.post("/submit/", {"model": "org/masked", "benchmark": "small", **chosen})
+    run = run_of("org/masked")
+    assert {name: run.settings[name] for name in ("templates", "pll", "reduction", "dtype")} == {
+        "templates": [0, 2],
+        "pll": "original",
+        "reduction": "mean",
+        "dtype": "bfloat16",
+    }
+    assert run.variant == "wordings 1 and 3, PLL original, reduction mean, bfloat16"
+
+
+def test_what_is_usual_is_chosen_beforehand(client: Client, pairs: Benchmark) -> None:
+    Benchmark.objects.filter(pk=pairs.pk).update(settings={"options": {"prompting": "cascade"}})
+    assert '<option value="cascade" selected>' in client.get("/submit/?benchmark=pairs").content.decode()
+    html = client.get("/submit/?benchmark=pairs&set-prompting=few-shot").content.decode()
+    assert '<option value="few-shot" selected>' in html, "a link can choose"
+
+
+def test_a_number_field_holds_the_benchmarks_usual_value_and_a_help_text(client: Client, pairs: Benchmark) -> None:
+    Benchmark.objects.filter(pk=pairs.pk).update(settings={"options": {"shots": 4}})
+    html = client.get("/submit/?benchmark=pairs").content.decode()
+    assert '<input type="number" name="set-shots" value="4"' in html
+    assert 'aria-describedby="id_set-shots_helptext"' in html
+    assert 'id="id_set-shots_helptext">How many demonstrations stand before each' in html
+
+
+@pytest.mark.parametrize(
+    ("sent", "field", "words"),
+    [
+        ({"set-shots": "many"}, "set-shots", "Give a whole number."),
+        ({"set-shots": "0"}, "set-shots", "0 demonstrations show nothing. Give 1 or more"),
+        ({"set-prompting": "loud"}, "set-prompting", "Select a valid choice"),
+    ],
+)
+def test_a_bad_value_is_an_error_of_its_field(
+    client: Client, pairs: Benchmark, local_hub: Hub, sent: dict[str, str], field: str, words: str
+) -> None:
+    answer = client.post("/submit/", PAIRS | sent)
+    assert answer.status_code == 422
+    errors = answer.context["form"].errors
+    assert list(errors) == [field]
+    assert words in errors[field][0]
+    assert not Submission.objects.exists()
+
+
+def test_without_javascript_a_button_shows_the_options(client: Client, small: Benchmark, pairs: Benchmark) -> None:
+    answer = client.post("/submit/", PAIRS | {"look": ""})
+    html = answer.content.decode()
+    assert answer.status_code == 200
+    assert 'name="set-prompting"' in html
+    assert 'value="org/causal"' in html, "what was written stays"
+    assert not Submission.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("sent", "stored"),
+    [
+        ({}, {}),
+        ({"set-prompting": "vanilla", "set-shots": "10"}, {}),
+        ({"set-prompting": "", "set-shots": ""}, {}),
+        ({"set-prompting": "few-shot", "set-shots": "3"}, {"prompting": "few-shot", "shots": 3}),
+    ],
+)
+def test_the_chosen_option_is_measured(
+    client: Client, pairs: Benchmark, local_hub: Hub, sent: dict[str, str], stored: dict[str, Any]
+) -> None:
+    client.post("/submit/", PAIRS | sent)
+    assert run_of("org/causal").settings["options"] == stored
+
+
+def test_an_option_of_another_probe_is_passed_over(client: Client, small: Benchmark, local_hub: Hub) -> None:
+    client.post("/submit/", {"model": "org/causal", "benchmark": "small", "set-prompting": "few-shot"})
+    assert run_of("org/causal").settings["options"] == {}
+
+
+def test_a_choice_that_is_none_is_said_at_the_form(client: Client, pairs: Benchmark, local_hub: Hub) -> None:
+    answer = client.post("/submit/", PAIRS | {"set-prompting": "loud"})
+    assert (answer.status_code, Submission.objects.count()) == (422, 0)
+    assert "Select a valid choice" in answer.content.decode()
+
+
+def test_options_that_exclude_each_other_are_said_at_the_form(client: Client, db: None, local_hub: Hub) -> None:
+    benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    both = {"model": "org/causal", "benchmark": "graph", "set-by": "word", "set-public_code": "True"}
+    answer = client.post("/submit/", both)
+    assert answer.status_code == 422
+    assert "The public code divides by tokens." in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("limits", "status", "words"),
+    [
+        ({"SUBMISSIONS_PER_DAY": 1}, 429, "Come back tomorrow."),
+        ({"QUEUE_LIMIT": 1}, 503, "The queue is full: 1 submissions and runs are open."),
+    ],
+)
+def test_a_limit_is_said_at_the_form(
+    client: Client, small: Benchmark, settings: Settings, limits: dict[str, int], status: int, words: str
+) -> None:
+    for name, limit in limits.items():
+        setattr(settings, name, limit)
+    client.post("/submit/", GOOD)
+    response = client.post("/submit/", GOOD | {"model": "org/other"})
+    assert response.status_code == status
+    assert int(response["Retry-After"]) > 0
+    assert words in response.context["form"].non_field_errors()[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "model_id", "revision"),
+    [
+        ("https://huggingface.co/org/model", "org/model", ""),
+        ("huggingface.co/org/model/tree/main", "org/model", ""),
+        (" https://huggingface.co/org/model/tree/v1.0?show_file_info=a ", "org/model", "v1.0"),
+    ],
+)
+def test_the_address_of_a_model_at_the_hub_is_accepted(
+    client: Client, small: Benchmark, text: str, model_id: str, revision: str
+) -> None:
+    client.post("/submit/", GOOD | {"model": text})
+    submission = Submission.objects.get()
+    assert (submission.model_id, submission.revision) == (model_id, revision)
+
+
+def test_an_id_without_its_organisation_offers_the_full_ids_as_links(client: Client, small: Benchmark) -> None:
+    make.finished(small, of=make.model("openai-community/gpt2"), provenance=Run.Provenance.PUBLISHED)
+    response = client.post("/submit/", GOOD | {"model": "gpt2"})
+    assert response.status_code == 422
+    assert 'href="?model=openai-community/gpt2&amp;benchmark=small"' in response.content.decode()
+    assert not Submission.objects.exists()
+
+
+def test_several_benchmarks_are_submitted_at_once_or_none_is(
+    client: Client, small: Benchmark, pairs: Benchmark, settings: Settings
+) -> None:
+    both = {"model": "org/model", "benchmark": ["small", "pairs"], "set-sample": "2"}
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    assert client.post("/submit/", both).status_code == 422, "they never fit, so that waiting would not help"
+    assert not Submission.objects.exists()
+    settings.OPEN_RUNS_PER_SUBMITTER = 2
+    response = client.post("/submit/", both)
+    first, second = Submission.objects.order_by("pk")
+    assert response.headers["Location"] == f"/submissions/{first.token}/"
+    assert first.group == second.group != ""
+    assert {first.benchmark.slug, second.benchmark.slug} == {"small", "pairs"}
+    assert first.options["sample"] == 2
+
+
+def test_several_benchmarks_offer_the_options_that_they_share(
+    client: Client, small: Benchmark, pairs: Benchmark
+) -> None:
+    form = client.get("/submit/?benchmark=small&benchmark=pairs").context["form"]
+    names = {field.name for field in form.options()}
+    assert {"set-sample", "set-pll", "set-dtype"} <= names
+    assert names.isdisjoint({"set-prompting", "set-chat"})
+
+
+@pytest.mark.parametrize("sample", ["0", "-1"])
+def test_a_sample_has_at_least_one_item(client: Client, small: Benchmark, sample: str) -> None:
+    response = client.post("/submit/", GOOD | {"set-sample": sample})
+    assert list(response.context["form"].errors) == ["set-sample"]
+
+
+def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, settings: Settings) -> None:
+    settings.SUBMISSIONS_PER_DAY = 20
+    done = make.finished(small)  # in ten minutes
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    Benchmark.objects.filter(pk=small.pk).update(work=300)
+    html = client.get("/submit/").content.decode()
+    assert "6 questions · 30 min" in html
+    assert "One person may send 20 submissions a day." in html
+
+
+def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Client, small: Benchmark) -> None:
+    done = make.finished(small)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    waits = make.run(make.model(), small)
+    RunPart.objects.create(run=waits, relation="P30", template=0, items=10, work=100)
+    Benchmark.objects.filter(pk=small.pk).update(work=300)
+    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    assert "30 min of measuring, result in 40 min" in html
+    assert "<title>Preview · Submit a model" in html
+    assert not Submission.objects.exists()
+
+
+def test_the_search_field_of_a_page_with_a_form_holds_nothing_of_it(client: Client, small: Benchmark) -> None:
+    page = client.get("/submit/").content.decode()
+    assert page.count('name="benchmark"') == 1
+    (field,) = re.findall(r'<input type="search"[^>]*>', page)
+    assert "form=" not in field
+
+
+def test_several_revisions_become_submissions_of_their_own_or_none_does(
+    client: Client, small: Benchmark, settings: Settings
+) -> None:
+    series = GOOD | {"revisions": "step1000, step2000\r\nmain\nstep1000"}
+    settings.OPEN_RUNS_PER_SUBMITTER = 2
+    refused = client.post("/submit/", series)
+    assert refused.status_code == 422
+    assert "These are 3 runs; this site takes 2 of one person open at a time." in refused.content.decode()
+    assert not Submission.objects.exists()
+    settings.OPEN_RUNS_PER_SUBMITTER, settings.CHECKS_PER_MINUTE = 3, 1
+    assert client.post("/submit/", series).status_code == 302
+    assert list(Submission.objects.order_by("pk").values_list("revision", flat=True)) == ["step1000", "step2000", ""]
+    assert len({submission.group for submission in Submission.objects.all()} - {""}) == 1
+    assert client.post("/submit/", GOOD | {"model": "org/other"}).status_code == 429, "all of them count"
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"revisions": "step1 step2 step3"}, "These are 3 revisions; one submission takes 2."),
+        ({"revisions": "step1,../x"}, "&#x27;../x&#x27; is not a revision."),
+        ({"revisions": "step1", "model": "https://huggingface.co/org/a/tree/v1"}, "names the revision"),
+    ],
+)
+def test_revisions_that_cannot_be_taken_are_refused_at_their_field(
+    client: Client, small: Benchmark, settings: Settings, fields: dict[str, str], words: str
+) -> None:
+    settings.REVISIONS_LIMIT = 2
+    response = client.post("/submit/", GOOD | fields)
+    assert (response.status_code, words in response.content.decode()) == (422, True)
+    assert list(response.context["form"].errors) == ["revisions"]
+
+
+def test_a_local_model_has_no_revisions(client: Client, small: Benchmark, settings: Settings) -> None:
+    (settings.MODELS / "org" / "model").mkdir(parents=True)
+    response = client.post("/submit/", GOOD | {"revisions": "step1"})
+    assert "is a local model of this site, which has no revisions" in response.content.decode()
+
+
+def test_the_preview_of_a_series_says_how_many_runs_and_how_long_in_all(client: Client, small: Benchmark) -> None:
+    done = make.finished(small)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    Benchmark.objects.filter(pk=small.pk).update(work=100)
+    sent = GOOD | {"preview": "yes", "revisions": "step1,step2,step3"}
+    html = " ".join(client.post("/submit/", sent).content.decode().split())
+    assert "org/model: 3 runs" in html
+    assert "Each benchmark is asked at 3 revisions. In all: 30 min of measuring." in html
+    assert "30 min of measuring, last result in 30 min" in html
+    assert "step1,step2,step3</textarea>" in html
+
+
+def test_a_site_without_benchmarks_offers_no_form(client: Client, db: None) -> None:
+    html = client.get("/submit/").content.decode()
+    assert "There is no benchmark to measure models on yet." in html
+    assert '<form method="post"' not in html

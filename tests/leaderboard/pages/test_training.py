@@ -1,0 +1,274 @@
+"""/models/<org>/<name>/training/ : what a model knows at several steps of its training."""
+
+import re
+from typing import Any
+
+import pandas as pd
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+
+from leaderboard.figures.item_rows import opened
+from leaderboard.figures.outcomes import store_outcomes
+from leaderboard.models import Benchmark, Model, Run, Score
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.paired_tests import compare
+from tests.leaderboard import factories as make
+from tests.leaderboard.api.test_tables import as_csv
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.pages.test_every_page import same
+
+ADDRESS = "/models/org/name/training/"
+API = "/api/v1/models/org/name/training"
+STEPS = (0, 1000, 8000, 143000)
+VALUES = (0.2, 0.21, 0.4, 0.44)
+DIGEST = "5" * 64
+
+
+def point(on: Benchmark, step: int, value: float, hub_id: str = "org/name", **fields: Any) -> Run:
+    """A finished run at a step of a training."""
+    tokens = step * 2_000_000
+    of = Model.objects.filter(hub_id=hub_id, step=step).first()
+    of = of or make.model(hub_id, step=step, tokens=tokens, revision=f"step{step}")
+    return make.finished(on, value, of, **{"settings_digest": DIGEST, **fields})
+
+
+def training(on: Benchmark, values: tuple[float, ...] = VALUES, hub_id: str = "org/name", **fields: Any) -> list[Run]:
+    return [point(on, step, value, hub_id, **fields) for step, value in zip(STEPS, values, strict=True)]
+
+
+def add_groups(runs: list[Run], scores: dict[str, tuple[float, ...]]) -> None:
+    for place, run in enumerate(runs):
+        for group, values in scores.items():
+            make.score(run, values[place], "domain", group, 50)
+
+
+def page(client: Client, query: str = "") -> str:
+    response = client.get(f"{ADDRESS}?{query}")
+    assert response.status_code == 200
+    return " ".join(response.content.decode().split())
+
+
+@pytest.fixture
+def series(small: Benchmark) -> list[Run]:
+    return training(small)
+
+
+@pytest.fixture
+def answered(small: Benchmark) -> list[Run]:
+    """Two points of a training with all their answers."""
+    runs = []
+    for step, skill in ((0, -3), (1000, 6)):
+        run = make.measured(small, make.model("org/name", step=step, revision=f"step{step}"), skill, seed=step + 1)
+        run.settings_digest = DIGEST
+        run.save()
+        with opened(run) as file:
+            store_outcomes(run, pd.read_parquet(file))
+        runs.append(run)
+    return runs
+
+
+def test_the_page_begins_with_a_sentence_on_the_whole_training(client: Client, series: list[Run]) -> None:
+    assert (
+        "Accuracy rises from 0.200 at step 0 to 0.440 at step 143,000; half of the rise is there by step 8,000."
+        in page(client)
+    )
+
+
+def test_the_points_are_the_same_on_the_page_in_csv_and_in_the_api(client: Client, series: list[Run]) -> None:
+    rows = csv_rows(client, ADDRESS)
+    assert [(int(row["step"]), float(row["score"])) for row in rows] == list(zip(STEPS, VALUES, strict=True))
+    assert [int(row["run"]) for row in rows] == [run.pk for run in series]
+    assert [float(row["percent"]) for row in rows] == pytest.approx([100, 105, 200, 220])
+    assert as_csv(client.get(API).json()["points"]) == rows
+    head, *lines = Tables(client.get(ADDRESS).content.decode()).found["points"]
+    for line, row in zip(lines, rows, strict=True):
+        assert [
+            name for name, text in zip(head, line, strict=True) if name != "tokens" and not same(text, row[name])
+        ] == []
+
+
+def test_points_of_the_chart_lead_to_their_runs(client: Client, series: list[Run]) -> None:
+    (line,) = client.get(ADDRESS).context["charts"]["points"].figure.data
+    assert line["customdata"] == [run.get_absolute_url() for run in series]
+    assert line["x"] == list(STEPS)
+
+
+def test_one_point_is_no_series_and_the_page_says_so(client: Client, small: Benchmark) -> None:
+    point(small, 1000, 0.3)
+    response = client.get(ADDRESS)
+    assert response.status_code == 404
+    assert "has no results at two different steps of its training" in response.content.decode()
+    answer = client.get(API)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not-found")
+    assert client.get("/models/org/name/").content.decode().count("/training/") == 0
+
+
+def test_runs_with_other_settings_make_no_series_together(client: Client, small: Benchmark) -> None:
+    point(small, 0, 0.3)
+    point(small, 1000, 0.4, settings_digest="6" * 64)
+    assert client.get(ADDRESS).status_code == 404
+
+
+def test_measured_and_third_party_points_never_share_a_curve(client: Client, small: Benchmark) -> None:
+    training(small)
+    third = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "Somebody", "settings_digest": "7" * 64}
+    training(small, (0.1, 0.2, 0.3, 0.35), **third)
+    measured, uploaded = client.get(ADDRESS).context["charts"]["points"].figure.data
+    assert (measured["marker"]["symbol"], uploaded["marker"]["symbol"]) == ("circle", "diamond-open")
+    assert (measured["y"], uploaded["y"]) == (list(VALUES), [0.1, 0.2, 0.3, 0.35])
+    assert [row["provenance"] for row in csv_rows(client, ADDRESS)] == 4 * ["measured here"] + 4 * [
+        "uploaded by a third party: Somebody"
+    ]
+
+
+def test_curves_can_be_drawn_over_tokens_on_a_logarithmic_scale(client: Client, series: list[Run]) -> None:
+    chart = client.get(f"{ADDRESS}?x=tokens&scale=log").context["charts"]["points"]
+    assert chart.figure.data[0]["x"] == [step * 2_000_000 for step in STEPS[1:]]
+    assert chart.figure.layout["xaxis"]["type"] == "log"
+    assert "1 point at 0 has no place on a logarithmic axis." in chart.summary
+
+
+def test_tokens_are_offered_only_where_every_point_states_them(client: Client, series: list[Run]) -> None:
+    assert "Over tokens read" in page(client)
+    Model.objects.filter(step=8000).update(tokens=None)
+    assert "Over tokens read" not in page(client)
+    assert client.get(f"{ADDRESS}?x=tokens").context["charts"]["points"].figure.data[0]["x"] == list(STEPS)
+
+
+def test_curves_can_be_relative_to_the_first_point(client: Client, series: list[Run]) -> None:
+    (line,) = client.get(f"{ADDRESS}?relative=1").context["charts"]["points"].figure.data
+    assert line["y"] == pytest.approx([100, 105, 200, 220])
+
+
+def test_groups_have_curves_and_those_that_changed_most_come_first(client: Client, series: list[Run]) -> None:
+    add_groups(series, {"Movies": (0.1, 0.2, 0.5, 0.7), "Sports": (0.3, 0.3, 0.3, 0.2)})
+    groups = csv_rows(client, ADDRESS, "groups")
+    assert [row["group"] for row in groups] == ["Movies", "Arts", "Sports"]
+    assert [float(row["change"]) for row in groups] == pytest.approx([0.6, 0.24, -0.1])
+    curves = client.get(ADDRESS).context["charts"]["curves"].figure.data
+    assert [line["name"] for line in curves] == ["Movies", "Arts", "Sports"]
+    answer = client.get(API).json()
+    assert as_csv(answer["groups"]) == groups
+    assert as_csv(answer["curves"]) == csv_rows(client, ADDRESS, "curves")
+
+
+def test_a_reader_can_choose_another_breakdown(client: Client, series: list[Run]) -> None:
+    for run in series:
+        make.score(run, 0.3, "relation", "P36", 40)
+    assert {row["group"] for row in csv_rows(client, f"{ADDRESS}?by=relation", "curves")} == {"P30", "P36"}
+    assert client.get(f"{API}?by=nothing").status_code == 400
+
+
+def test_a_second_model_is_drawn_beside_the_first_with_the_differences_at_common_steps(
+    client: Client, series: list[Run], small: Benchmark
+) -> None:
+    point(small, 1000, 0.31, "org/other")
+    point(small, 8000, 0.35, "org/other")
+    point(small, 9000, 0.39, "org/other")
+    assert "<option>org/other</option>" in page(client).replace("<option >", "<option>")
+    rows = csv_rows(client, f"{ADDRESS}?with=org/other", "differences")
+    assert [(row["step"], round(float(row["difference"]), 9)) for row in rows] == [("1000", 0.1), ("8000", -0.05)]
+    assert all(float(row["low"]) < float(row["difference"]) < float(row["high"]) for row in rows)
+    names = [line["name"] for line in client.get(f"{ADDRESS}?with=org/other").context["charts"]["points"].figure.data]
+    assert names == ["org/name", "org/other"]
+    assert as_csv(client.get(f"{API}?with=org/other").json()["differences"]) == rows
+
+
+def test_the_difference_of_two_trainings_has_the_interval_of_a_paired_comparison(
+    client: Client, answered: list[Run], small: Benchmark
+) -> None:
+    for run in answered:
+        other = make.measured(small, make.model("org/other", step=run.model.step), 3, seed=9)
+        other.settings_digest = DIGEST
+        other.save()
+        with opened(other) as file:
+            store_outcomes(other, pd.read_parquet(file))
+    rows = csv_rows(client, f"{ADDRESS}?with=org/other", "differences")
+    assert len(rows) == len(answered)
+    for row, run in zip(rows, answered, strict=True):
+        second = Run.objects.get(model__hub_id="org/other", model__step=run.model.step)
+        tables = []
+        for one in (run, second):
+            with opened(one) as file:
+                tables.append(pd.read_parquet(file))
+        paired = compare(dict(zip(("first", "second"), tables, strict=True)), [], small.correctness)
+        overall = paired[paired["dimension"] == OVERALL].iloc[0]
+        assert float(row["difference"]) == pytest.approx(overall["difference"], abs=1e-6)
+        assert float(row["low"]) == pytest.approx(overall["low"], abs=0.02)
+        assert float(row["high"]) == pytest.approx(overall["high"], abs=0.02)
+
+
+def test_a_second_model_without_a_series_is_named(client: Client, series: list[Run]) -> None:
+    text = page(client, "with=org/<b>nobody")
+    assert "has no results at several steps on" in text
+    assert "<b>nobody" not in text
+    assert client.get(f"{API}?with=org/nobody").status_code == 400
+
+
+def test_items_learned_and_forgotten_are_counted_and_listed(client: Client, answered: list[Run]) -> None:
+    before, after = answered
+    right = [
+        {
+            (row["relation"], row["index"], row["template"]): row["correct"] == "true"
+            for row in csv_rows(client, f"/runs/{run.pk}/items/")
+        }
+        for run in answered
+    ]
+    items = {key[:2] for key in right[0]}
+    shares = [{item: sum(of[key] for key in of if key[:2] == item) for item in items} for of in right]
+    learned = {f"{item[0]}-{item[1]}" for item in items if shares[1][item] > shares[0][item]}
+    forgotten = {f"{item[0]}-{item[1]}" for item in items if shares[1][item] < shares[0][item]}
+    assert learned
+    numbers = {row["change"]: int(row["items"]) for row in csv_rows(client, ADDRESS, "changes")}
+    assert (numbers["learned"], numbers["forgotten"]) == (len(learned), len(forgotten))
+    listed = csv_rows(client, f"{ADDRESS}?change=learned", "items")
+    assert {row["id"] for row in listed} == learned
+    text = page(client, "change=learned")
+    assert all(f'href="/benchmarks/small/items/{name}/"' in text for name in learned)
+    backwards = f"{ADDRESS}?from={after.pk}&to={before.pk}"
+    assert {row["id"] for row in csv_rows(client, f"{backwards}&change=forgotten", "items")} == learned
+    answer = client.get(f"{API}?change=learned").json()
+    assert (answer["from"], answer["to"], as_csv(answer["items"])) == (before.pk, after.pk, listed)
+
+
+@pytest.mark.parametrize("query", ["from=999999", "from=x", "to=-1"])
+def test_a_point_that_is_not_of_the_series_is_refused_in_words(client: Client, answered: list[Run], query: str) -> None:
+    assert "is not a point of this series" in page(client, query)
+    assert client.get(f"{API}?{query}").status_code == 400
+
+
+def test_runs_without_stored_answers_say_so(client: Client, series: list[Run]) -> None:
+    assert f"The answers of run {series[0].pk} to single questions are not stored here." in page(client)
+    assert len(client.get(API).json()["points"]) == len(STEPS)
+
+
+def test_the_benchmark_can_be_chosen(client: Client, series: list[Run]) -> None:
+    training(make.benchmark("other"), (0.5, 0.4, 0.3, 0.2))
+    assert 'href="?benchmark=other"' in page(client)
+    assert "Accuracy falls from 0.500" in page(client, "benchmark=other")
+    assert client.get(f"{API}?benchmark=nowhere").status_code == 400
+
+
+def test_two_hundred_points_take_few_queries_and_a_small_page(
+    client: Client, small: Benchmark, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    steps = range(0, 200_000, 1000)
+    models = Model.objects.bulk_create(
+        Model(hub_id=hub_id, commit=f"{hub_id}{step}", step=step, tokens=step)
+        for step in steps
+        for hub_id in ("org/name", "org/b")
+    )
+    runs = Run.objects.bulk_create(
+        Run(model=of, benchmark=small, state=Run.State.FINISHED, settings_digest=DIGEST) for of in models
+    )
+    Score.objects.bulk_create(
+        Score(run=run, metric="accuracy", dimension=dimension, group=group, value=0.3, n=100, low=0.2, high=0.4)
+        for run in runs
+        for dimension, group in [("overall", "all"), *(("domain", name) for name in "ABCDEFGHI")]
+    )
+    with django_assert_max_num_queries(12):
+        response = client.get(f"{ADDRESS}?with=org/b")
+    assert len(response.content) < 300_000
+    assert len(re.findall("data-chart=", response.content.decode())) == 2

@@ -1,0 +1,138 @@
+"""The culture pair and the language that a reader chose: rows, columns, ranks and the picture are about one place."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from leaderboard.models import Benchmark, Run
+from leaderboard.ui.cells import Cell
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+pytestmark = pytest.mark.django_db
+SLUGS = ("dlama", "cultlama", "mlama")
+
+
+@pytest.fixture
+def published(db: None) -> None:
+    call_command("load_published", verbosity=0)
+
+
+def groups(client: Client, address: str) -> Iterator[tuple[str, list[Run]]]:
+    """Yield the text above each group of the standings with the runs below it."""
+    heading = ""
+    table = client.get(address).context["tables"]["leaderboard"]
+    runs: dict[str, list[Run]] = {}
+    for row in table.table.rows:
+        heading = table.table.heading(row)
+        runs.setdefault(heading, []).append(row.run)
+    yield from runs.items()
+
+
+def page_lines(client: Client, address: str) -> list[dict[str, Cell]]:
+    """Return the cells of each row of the standings by the names of their columns."""
+    lines = client.get(address).context["tables"]["leaderboard"].lines
+    return [{column.name: cell for column, cell in line.cells} for line in lines]
+
+
+def questions_of(run: Run) -> tuple[str, str, str]:
+    """Return what a published run was asked: the pair, the language and the kind of objects."""
+    options = run.settings["options"]
+    return options["pair"], run.settings["language"], options.get("objects", "augmented")
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+@pytest.mark.parametrize("query", ["", "?part=all", "?part=all&published=ranked", "?sort=-p_at_1&part=all"])
+def test_rows_that_answered_other_items_are_never_in_one_group(
+    client: Client, published: None, slug: str, query: str
+) -> None:
+    for heading, runs in groups(client, f"/benchmarks/{slug}/{query}"):
+        assert len({questions_of(run) for run in runs}) == 1, heading
+
+
+def test_sections_of_a_benchmark_are_about_the_chosen_pair_and_language(client: Client, published: None) -> None:
+    for query, place in (("", ("Arab and West", "en")), ("?part=asia-west+ko", ("Asia and West", "ko"))):
+        rows = csv_rows(client, f"/benchmarks/dlama/{query}", "pairs")
+        assert {(row["pair"], row["language"]) for row in rows} == {place}
+
+
+def test_a_benchmark_of_published_figures_shows_one_pair_in_one_language(client: Client, published: None) -> None:
+    rows = csv_rows(client, "/benchmarks/dlama/")
+    assert {row["settings"].partition(", objects")[0] for row in rows} == {"language en, pair arab-west"}
+    (row,) = [row for row in csv_rows(client, "/benchmarks/dlama/?part=arab-west+ar") if row["first"] == "0.137"]
+    assert (row["model"], row["second"]) == ("google-bert/bert-base-multilingual-cased", "0.151")
+    assert float(row["gap"]) == pytest.approx(-0.014)
+
+
+def test_the_standings_have_the_intervals_of_both_cultures_and_of_their_gap(client: Client, culture_run: Run) -> None:
+    address = "/benchmarks/culture/?part=arab-west+ar"
+    (row,) = [row for row in csv_rows(client, address) if row["run"] == str(culture_run.pk)]
+    part = {"metric": "p_at_1", "dimension": "culture_pair_language_culture"}
+    gap = culture_run.scores.get(metric="culture_gap", dimension="culture_pair_language", group="arab-west ar")
+    sides = [culture_run.scores.get(**part, group=f"arab-west ar {name}") for name in ("Arab", "West")]
+    for name, score in zip(("first", "second", "gap"), (*sides, gap), strict=True):
+        assert [row[f"{name}_low"], row[f"{name}_high"]] == [str(score.low), str(score.high)]
+    (line,) = [line for line in page_lines(client, address) if line["model"].text == culture_run.model.hub_id]
+    assert line["gap"].half == f"± {(gap.high - gap.low) / 2:.3f}"
+
+
+def test_links_above_the_standings_choose_pair_and_language(client: Client, published: None) -> None:
+    pairs, languages = client.get("/benchmarks/dlama/?part=asia-west+ko&kind=masked").context["place_switches"]
+    assert [(link.title, link.current) for link in pairs] == [
+        ("Arab and West", False),
+        ("Asia and West", True),
+        ("South America and West", False),
+        ("All, in groups", False),
+    ]
+    assert [(link.title, link.current) for link in languages] == [("English", False), ("Korean", True)]
+    assert languages[0].href == "?part=asia-west+en&kind=masked" or "kind=masked" in languages[0].href
+
+
+def test_the_gap_of_each_model_is_a_dumbbell_sorted_by_it(client: Client, published: None) -> None:
+    chart = client.get("/benchmarks/dlama/?part=arab-west+ar").context["charts"]["scatter"]
+    _, first, second = plotted(chart.figure).data
+    assert (first.name, second.name) == ("Arab", "West")
+    gaps = [a - b for a, b in zip(first.x, second.x, strict=True)]
+    assert gaps == sorted(gaps, reverse=True)
+    assert len(gaps) == 2, "raw objects are other items"
+    assert set(first.marker.symbol) == {"circle-open"}
+    assert "1 of 2 models know more of the facts about the Arab world than of those about the West." in chart.summary
+
+
+def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_there(
+    client: Client, culture: Benchmark
+) -> None:
+    model = FakeModel(knows=["People of Egypt speak Arabic"])
+    whole = make.probed(culture, make.model("org/whole"), model, culture.settings_with({}))
+    limited = {**whole.settings, "language": "ar", "options": {**whole.settings["options"], "pair": "arab-west"}}
+    part = make.run(make.model("org/part"), culture, Run.State.FINISHED, settings=limited)
+    make.score(part, 0.95, metric="p_at_1")
+    make.score(part, 0.95, "culture_pair_language", "arab-west ar", metric="p_at_1")
+    address = "/benchmarks/culture/?part=arab-west+ar"
+    ranks = {row["model"]: row["rank"] for row in csv_rows(client, address)}
+    assert ranks["org/part"] and ranks["org/whole"]
+    (together,) = [runs for _, runs in groups(client, address) if part in runs]
+    assert whole in together
+    assert dict(groups(client, "/benchmarks/culture/?part=all"))[
+        "Some of the questions: Arab and West, asked in Arabic"
+    ] == [part]
+
+
+def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: None) -> None:
+    query = "part=arab-west+ar"
+    answer = client.get(f"/api/v1/leaderboard?benchmark=dlama&{query}").json()
+    rows = csv_rows(client, f"/benchmarks/dlama/?{query}")
+    assert [row["run"] for row in answer["rows"]] == [int(row["run"]) for row in rows]
+
+
+def test_models_on_all_pairs_stand_in_groups(client: Client, published: None) -> None:
+    table = client.get("/benchmarks/dlama/?part=all").context["tables"]["pairs"].table
+    by_heading: dict[str, set[tuple[str, str, str]]] = {}
+    for row in table.rows:
+        by_heading.setdefault(table.heading(row), set()).add(questions_of(row.run))
+    assert all(len(places) == 1 for places in by_heading.values())
+    assert "Arab and West, asked in Arabic, raw objects" in by_heading

@@ -1,0 +1,213 @@
+"""Pages of answering: questions, and the texts that models wrote."""
+
+from collections.abc import Iterable, Iterator
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from leaderboard.intake import check_job, queue
+from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models.benchmark import named
+from leaderboard.operations import published
+from leaderboard.probes.items import item_url
+from leaderboard.worker.jobs import probe_run
+from probing.language_model import Continuation
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+
+class Writes(FakeModel):
+    """Gives the same response to every question."""
+
+    def generate(
+        self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
+    ) -> Iterator[Continuation]:
+        return (Continuation(" They speak French.", [5, 11, 18, 19]) for _ in texts)
+
+
+@pytest.fixture
+def run(culture: Benchmark) -> Run:
+    answering = Benchmark.objects.get(named("culture:answering"))
+    return make.probed(answering, make.model(), Writes(), Settings(probe="answering", options={"chat": False}))
+
+
+def test_items_show_the_question_and_the_response(client: Client, run: Run) -> None:
+    rows = {row["subject"]: row for row in csv_rows(client, f"/runs/{run.pk}/items/") if row["language"] == "en"}
+    assert {subject: row["correct"] for subject, row in rows.items()} == {
+        "Egypt": "false",
+        "Iraq": "false",
+        "France": "true",
+        "Canada": "true",
+        "Britain": "false",
+    }
+    assert rows["Egypt"]["statement"] == "What do people of Egypt speak?"
+    assert rows["Egypt"]["prediction"] == "They speak French."
+
+
+def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: Client, run: Run) -> None:
+    item = next(row for row in csv_rows(client, f"/runs/{run.pk}/items/") if row["subject"] == "France")
+    address = item_url(run, {**item, "template": 0})
+    assert set(client.get(address).context["tables"]) == {"answers", "facts"}
+    facts = {fact["name"]: fact["stored"] for fact in csv_rows(client, address, "facts")}
+    assert "What do people of France speak?" in facts.values()
+    assert "They speak French." in facts.values()
+
+
+def test_the_leaderboard_has_a_column_for_each_pair_of_cultures(client: Client, run: Run) -> None:
+    (row,) = (
+        row for row in csv_rows(client, "/benchmarks/culture:answering/?part=all") if row["model"] == run.model.hub_id
+    )
+    assert float(row["accuracy_substring"]) == pytest.approx(0.4)
+    assert float(row["culture_pair_arab-west"]) == pytest.approx(0.4)
+
+
+def test_the_board_has_a_chart_of_both_cultures_with_the_figures_of_its_table(client: Client, run: Run) -> None:
+    page = client.get("/benchmarks/culture:answering/")
+    plot = plotted(page.context["charts"]["scatter"].figure)
+    assert [(trace.name, list(trace.x)) for trace in plot.data if trace.name in ("Arab", "West")] == [
+        ("Arab", [0.0]),
+        ("West", [pytest.approx(2 / 3)]),
+    ]
+    (row,) = csv_rows(client, "/benchmarks/culture:answering/", "pairs")
+    assert [float(row[name]) for name in ("first", "second", "gap")] == [
+        0.0,
+        pytest.approx(2 / 3),
+        pytest.approx(-2 / 3),
+    ]
+
+
+def test_a_run_has_its_gap_and_both_sides_of_each_predicate(client: Client, run: Run) -> None:
+    page = client.get(f"/runs/{run.pk}/")
+    assert page.context["charts"]["predicates"].title == "Arab and West, asked in English"
+    assert "Substring accuracy by relation and culture" in page.content.decode()
+    for table in ("gaps", "predicates"):
+        (row,) = csv_rows(client, f"/runs/{run.pk}/", table)
+        assert float(row["gap"]) == pytest.approx(-2 / 3)
+
+
+@pytest.fixture
+def ranked_run(culture: Benchmark) -> Run:
+    return make.probed(culture, make.model("org/ranked"), FakeModel(), culture.settings_with({}))
+
+
+def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
+    client: Client, culture: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    chosen = {"set-chat": "False", "set-tokens": "3"}
+    client.post("/submit/", {"model": "org/causal", "benchmark": "culture:answering", **chosen})
+    submission = Submission.objects.get()
+    assert submission.benchmark.name == "culture:answering"
+    check_job.check(submission.pk)
+    run = Run.objects.get(submissions=submission)
+    assert run.settings["options"] == {"chat": False, "tokens": 3}
+    probe_run(run.pk)
+    run.refresh_from_db()
+    assert run.state == Run.State.FINISHED, run.message
+    models = [row["model"] for row in csv_rows(client, "/benchmarks/culture:answering/?part=all")]
+    assert "org/causal" in models
+    rows = csv_rows(client, f"/runs/{run.pk}/items/")
+    assert {row["statement"] for row in rows} >= {"What do people of Egypt speak?"}
+    assert client.get(f"/runs/{run.pk}/").status_code == 200
+
+
+def test_the_boards_of_two_probes_share_no_run(client: Client, run: Run, ranked_run: Run) -> None:
+    def models(address: str) -> set[str]:
+        rows = csv_rows(client, address)
+        return {row["model"] for row in rows} & {run.model.hub_id, ranked_run.model.hub_id}
+
+    assert models("/benchmarks/culture/?part=all") == {"org/ranked"}
+    assert models("/benchmarks/culture:answering/?part=all") == {run.model.hub_id}
+
+
+def test_the_pages_of_a_benchmark_link_its_probes(client: Client, culture: Benchmark) -> None:
+    for name, current in (("culture", "ranking"), ("culture:answering", "answering")):
+        links = client.get(f"/benchmarks/{name}/").context["probes"]
+        assert [(link.title, link.href) for link in links] == [
+            ("ranking", "/benchmarks/culture/"),
+            ("answering", "/benchmarks/culture:answering/"),
+        ]
+        assert [link.title for link in links if link.current] == [current]
+
+
+def test_the_page_shows_a_question_as_it_is_asked(client: Client, culture: Benchmark) -> None:
+    example = client.get("/benchmarks/culture:answering/").context["example"]
+    assert example.before == "What do people of Egypt speak? "
+
+
+def test_every_page_of_the_benchmark_is_there_for_the_probe(client: Client, run: Run) -> None:
+    questions = csv_rows(client, "/benchmarks/culture:answering/items/")
+    assert questions
+    for address in (
+        "/benchmarks/culture:answering/items/",
+        f"/benchmarks/culture:answering/items/{questions[0]['id']}/",
+        "/benchmarks/culture:answering/relations/P37/",
+        "/feeds/benchmarks/culture:answering.atom",
+        "/submit/?benchmark=culture:answering",
+    ):
+        assert client.get(address).status_code == 200, address
+    assert client.get("/benchmarks/culture:guessing/").status_code == 404
+
+
+def test_the_overview_has_the_main_probe_only(client: Client, run: Run, ranked_run: Run) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, "/")}
+    assert "org/ranked" in rows
+    assert run.model.hub_id not in rows
+
+
+def test_the_api_names_and_filters_probes(client: Client, run: Run, ranked_run: Run) -> None:
+    def numbers(query: str) -> set[int]:
+        return {one["run"] for one in client.get(f"/api/v1/runs?{query}").json()["runs"]} & {run.pk, ranked_run.pk}
+
+    assert numbers("benchmark=culture") == {ranked_run.pk}
+    assert numbers("benchmark=culture:answering") == {run.pk}
+    assert numbers("probe=answering") == {run.pk}
+    assert client.get("/api/v1/runs?probe=guessing").status_code == 400
+    board = client.get("/api/v1/leaderboard?benchmark=culture:answering").json()
+    assert (board["benchmark"]["name"], board["benchmark"]["probe"]) == ("culture:answering", "answering")
+    assert {row["run"] for row in board["rows"]} & {run.pk, ranked_run.pk} == {run.pk}
+    body = {"model": "org/model", "benchmark": "culture:answering"}
+    answer = client.post("/api/v1/submit", body, content_type="application/json").json()
+    assert answer["benchmark"] == "culture:answering"
+
+
+def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: None) -> None:
+    published.load(settings.BASE_DIR / "fixtures" / "published")
+    by_board = {
+        name: {run["model"]["hub_id"] for run in client.get(f"/api/v1/runs?benchmark={name}").json()["runs"]}
+        for name in ("dlama", "dlama:answering")
+    }
+    assert by_board["dlama:answering"] == {"published/gpt3.5-turbo"}
+    assert by_board["dlama"].isdisjoint(by_board["dlama:answering"])
+    assert b"gpt3.5-turbo" in client.get("/benchmarks/dlama:answering/?part=all").content
+    assert b"gpt3.5-turbo" not in client.get("/benchmarks/dlama/?part=all").content
+
+
+def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(client: Client, db: None) -> None:
+    published.load(settings.BASE_DIR / "fixtures" / "published")
+    address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
+    chart = client.get(address).context["charts"][name]
+    assert "Figures of GPT3.5-turbo (Keleg et al. 2023)." in client.get(address).content.decode()
+    rows = {row["relation"]: row for row in csv_rows(client, address, name)}
+    assert (float(rows["P36"]["first"]), float(rows["P36"]["second"])) == (0.955, 0.947)
+    assert sorted(plotted(chart.figure).data[0].x) == sorted(float(row["first"]) for row in rows.values())
+    run = Run.objects.get(benchmark__slug="dlama", benchmark__probe="answering", settings__language="en")
+    assert name in client.get(run.get_absolute_url()).context["charts"]
+
+
+def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(client: Client, culture: Benchmark) -> None:
+    form = client.get("/submit/?benchmark=culture").context["form"]
+    assert form.fields["set-language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
+    form = client.get("/submit/?benchmark=culture:answering").context["form"]
+    assert "set-language" not in form.fields, "there are questions in one language only"
+    one, other = (
+        make.probed(culture, make.model(), FakeModel(), culture.settings_with({"language": language}))
+        for language in ("en", "ar")
+    )
+    assert one.settings_group == "language en"
+    assert other.settings_group == "language ar"

@@ -1,0 +1,153 @@
+"""The section that every dimension of a run has: a table and a chart of its groups."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.figures.scores import Group
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probes.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import group_title
+from tests.leaderboard.ui.charts.plotted import plotted
+
+PAGES = ProbePages(metric_labels={"chance": "Chance"})
+
+
+def run(probe: str = "multiple_choice", path: str = "") -> Run:
+    return Run(benchmark=Benchmark(slug="tiny", probe=probe, path=path))
+
+
+def group(name: str, accuracy: float | None, **others: float) -> Group:
+    values = {"accuracy": accuracy, **others}
+    scores = {metric: Score(metric=metric, group=name, value=value, n=10) for metric, value in values.items()}
+    return Group(name, scores, scores["accuracy"])
+
+
+def columns(groups: Sequence[Group], of: Run | None = None, dimension: str = "domain") -> list[str]:
+    section = dimension_section(of or run(), PAGES, dimension, groups)
+    assert section.table
+    return [column.name for column in section.table.columns]
+
+
+def test_a_group_has_the_main_metric_with_its_interval_then_every_other_one() -> None:
+    intervals = ["low", "high", "cluster_low", "cluster_high"]
+    assert columns([group("Arts", 0.5, chance=0.1)]) == ["group", "value", *intervals, "n", "chance"]
+
+
+def test_groups_without_the_main_metric_have_no_column_for_it() -> None:
+    other = Group("Arts", {"perplexity": Score(metric="perplexity", value=3.0, n=1)}, None)
+    assert columns([other]) == ["group", "perplexity"]
+
+
+def test_groups_without_the_main_metric_are_not_titled_with_it() -> None:
+    other = Group("true", {"perplexity": Score(metric="perplexity", value=3.0, n=1)}, None)
+    for groups, caption in (([other], "Scores by truth"), ([group("true", 0.5)], "Accuracy by truth")):
+        table = dimension_section(run(), PAGES, "truth", groups).table
+        assert table and table.caption == caption
+
+
+def test_fractions_of_items_are_explained() -> None:
+    whole, half = group("Arts", 0.5), group("Sports", 0.5)
+    half.scores["accuracy"].n = 2.5
+    assert dimension_section(run(), PAGES, "domain", [whole]).note == ""
+    assert "numbers of questions can be fractions" in dimension_section(run(), PAGES, "domain", [whole, half]).note
+
+
+def test_a_section_is_named_by_its_dimension() -> None:
+    section = dimension_section(run(), PAGES, "culture_pair", [group("arab-west", 0.5)])
+    assert (section.name, section.title) == ("culture_pair", "By culture pair")
+
+
+@pytest.mark.parametrize(
+    ("dimension", "group", "title"),
+    [
+        ("template", "0", "Wording 1"),
+        ("language", "ar", "Arabic"),
+        ("culture_pair", "south-america-west", "South America and West"),
+        ("relation_culture", "P37 South America", "Official language (South America)"),
+        ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
+        ("cardinality", "multiple instances per answer", "answers repeat"),
+    ],
+)
+def test_a_group_is_named_in_words(dimension: str, group: str, title: str) -> None:
+    assert group_title(dimension, group, {}) == title
+
+
+def test_published_figures_are_hollow_and_have_no_number_of_items() -> None:
+    published = Run(benchmark=Benchmark(slug="tiny", probe="multiple_choice"), provenance=Run.Provenance.PUBLISHED)
+    figure = group("P30", 0.45)
+    figure.scores["accuracy"].n = 0
+    table = dimension_section(published, PAGES, "relation", [figure]).table
+    assert table
+    assert [column.name for column in table.columns if column.shown] == ["group", "value"]
+    assert table.columns[1].cell(figure).mark == "published"
+
+
+def test_a_chart_needs_two_groups_with_values() -> None:
+    assert dimension_section(run(), PAGES, "domain", [group("Arts", 0.5), group("Sports", None)]).chart is None
+    chart = dimension_section(run(), PAGES, "domain", [group("Arts", 0.5), group("Sports", 0.25)]).chart
+    assert chart
+    assert chart.summary == "Accuracy by domain: from 0.250 (Sports) to 0.500 (Arts) over 2 groups."
+
+
+def test_a_chart_marks_the_chance_level_of_groups_that_have_one() -> None:
+    groups = [group("Arts", 0.5, chance=0.1), group("Sports", 0.25)]
+    chart = dimension_section(run(), PAGES, "domain", groups).chart
+    assert chart
+    ticks = next(trace for trace in plotted(chart.figure).data if trace.name == "chance")
+    assert list(ticks.x) == [0.1]
+
+
+def test_macro_averages_are_explained_except_for_relations() -> None:
+    groups, specificity = [group("P30", 0.5)], run("specificity")
+    assert specificity.benchmark.correctness.macro
+    assert "macro-average" in dimension_section(specificity, PAGES, "domain", groups).note
+    assert dimension_section(specificity, PAGES, "relation", groups).note == ""
+    assert dimension_section(run(), PAGES, "domain", groups).note == ""
+
+
+def test_a_relation_links_to_its_page_even_without_the_files_of_the_benchmark() -> None:
+    table = dimension_section(run(), PAGES, "relation", [group("P30", 0.5)]).table
+    assert table
+    assert table.columns[0].cell(table.rows[0]).href == "/benchmarks/tiny/relations/P30/"
+
+
+def test_long_lists_are_rows_with_both_intervals_and_chance_in_place_of_a_chart() -> None:
+    groups = [replace(group(f"G{n}", 0.5, chance=0.1), wordings=(0.4, 0.6)) for n in range(MOST_CHARTED + 1)]
+    assert dimension_section(run(), PAGES, "domain", groups[1:]).chart
+    section = dimension_section(run(), PAGES, "domain", groups)
+    assert section.chart is None and section.table
+    bar = section.table.columns[1].cell(groups[0]).bar
+    assert bar and (bar.least, bar.most, bar.chance) == (40, 60, 10)
+    assert WORDINGS in section.note
+
+
+def test_the_chart_draws_the_range_over_wordings_as_thin_lines() -> None:
+    groups = [replace(group("Arts", 0.5), wordings=(0.4, 0.7)), group("Sports", 0.25)]
+    chart = dimension_section(run(), PAGES, "domain", groups).chart
+    assert chart
+    thin = next(trace for trace in plotted(chart.figure).data if trace.name == "wordings")
+    dots = next(trace for trace in plotted(chart.figure).data if trace.name == "score")
+    assert list(thin.x) == [0.4, 0.7, None]
+    assert thin.line.width < dots.error_x.thickness
+
+
+def test_raw_names_are_put_into_words_and_stand_in_the_csv_as_they_are() -> None:
+    table = dimension_section(run(), PAGES, "relation", [group("country_capital", 0.5)]).table
+    assert table
+    cell = table.columns[0].cell(table.rows[0])
+    assert (cell.value, cell.text, cell.note) == ("country_capital", "Country capital", "country_capital")
+    wordings = dimension_section(run(), PAGES, "template", [group("0", 0.5), group("1", 0.5)])
+    assert wordings.title == "By wording" and wordings.table
+    assert [wordings.table.columns[0].cell(row).text for row in wordings.table.rows] == ["Wording 1", "Wording 2"]
+
+
+def test_half_an_item_is_explained_where_it_stands() -> None:
+    half = group("Sports", 0.5)
+    half.scores["accuracy"].n = 2.5
+    table = dimension_section(run(), PAGES, "domain", [half]).table
+    assert table
+    (column,) = [column for column in table.columns if column.name == "n"]
+    assert "equal parts" in column.cell(half).note

@@ -1,0 +1,167 @@
+"""Pages of cloze: fact types by head, examples with the answer marked, encoders beside generators."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import submit
+from leaderboard.models import Benchmark, Run
+from leaderboard.worker.jobs import probe_run
+from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.probes.cloze_runs import TRIPLES, published_cloze_run
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/").content.decode()
+    assert 'id="chart-fact_type"' in page
+    assert page.index("country of a city") < page.index("continent of a desert")
+    assert page.count('id="section-fact_type"') == 1
+    assert "Kind of place" in page
+    assert ">Head<" not in page
+    rows = csv_rows(client, f"/runs/{encoder.pk}/", "fact_type")
+    assert [(row["fact_type"], float(row["value"])) for row in rows] == [
+        ("country of a city", 0.5),
+        ("continent of a desert", 1.0),
+        ("countries of a river", 0.5),
+    ]
+
+
+def test_chance_stands_beside_the_figure_only_where_all_questions_were_asked(client: Client, encoder: Run) -> None:
+    """Two questions have two answers at most, among which five guesses always find the right one."""
+    assert "chance <strong>1.000" in client.get(f"/runs/{encoder.pk}/").content.decode()
+    encoder.settings["limit"] = 1
+    encoder.save()
+    assert "chance <strong>" not in client.get(f"/runs/{encoder.pk}/").content.decode()
+
+
+CHOICES = {"": 20 / 24, "types=major": 20 / 24, "sentences=not-leaky": 16 / 20, "types=major&sentences=not-leaky": 0.8}
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_switches_leave_out_minor_fact_types_and_leaky_sentences(choice: str, client: Client, cities: Run) -> None:
+    rows = {row["fact_type"]: row for row in csv_rows(client, f"/runs/{cities.pk}/?{choice}", "fact_type")}
+    assert float(rows["country of a city"]["value"]) == pytest.approx(CHOICES[choice])
+    assert ("countries of a river" in rows) == ("major" not in choice)
+    averages = {row["group"]: row for row in csv_rows(client, f"/runs/{cities.pk}/?{choice}", "head")}
+    values = [float(row["value"]) for row in rows.values()]
+    assert float(averages["All fact types"]["value"]) == pytest.approx(sum(values) / len(values))
+    assert averages["All fact types"]["fact_types"] == str(len(rows))
+
+
+@pytest.mark.parametrize(
+    ("choice", "dimension", "group"),
+    [("", "overall", "all"), ("types=major", "major", "major"), ("sentences=not-leaky", "leak", "not leaky")],
+)
+def test_macro_averages_are_those_that_are_stored(
+    choice: str, dimension: str, group: str, client: Client, cities: Run
+) -> None:
+    (row, *_) = csv_rows(client, f"/runs/{cities.pk}/?{choice}", "head")
+    stored = cities.scores.get(metric="accuracy", dimension=dimension, group=group)
+    found = [float(row[name]) for name in ("value", "low", "high", "n")]
+    assert found == pytest.approx([stored.value, stored.low, stored.high, stored.n])
+
+
+def test_a_switch_is_a_link_that_keeps_the_rest_of_the_address(client: Client, cities: Run) -> None:
+    page = client.get(f"/runs/{cities.pk}/?types=major&fact_type-sort=-n").content.decode()
+    assert 'href="?types=major&amp;fact_type-sort=-n&amp;sentences=not-leaky#section-fact_type"' in page
+    assert 'href="?fact_type-sort=-n#section-fact_type"' in page
+    assert "Fact types by kind of place, major only" in page
+    assert "?types=major&amp;fact_type-sort=-n&amp;format=csv&amp;table=fact_type" in page
+
+
+def test_where_no_fact_type_is_major_it_says_so(client: Client, encoder: Run) -> None:
+    assert "No fact type remains with these choices" in client.get(f"/runs/{encoder.pk}/?types=major").content.decode()
+
+
+def test_published_figures_have_no_switches(client: Client, geography: Benchmark) -> None:
+    assert 'class="switches"' not in client.get(f"/runs/{published_cloze_run(geography).pk}/").content.decode()
+
+
+def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, encoder: Run, generator: Run) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/geography/")}
+    assert float(rows["org/encoder"]["head_natural"]) == 0.75
+    assert float(rows["org/generator"]["in_near_15"]) == 0.5
+    assert rows["org/encoder"]["in_near_15"] == ""
+    assert "major:minor" in client.get("/benchmarks/geography/").content.decode()
+
+
+def test_they_can_be_compared_on_what_both_were_asked(client: Client, encoder: Run, generator: Run) -> None:
+    overall = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}")[0]
+    assert (overall["n"], overall["gained"], overall["lost"]) == ("4.0", "1", "1")
+
+
+def test_a_comparison_has_the_figures_of_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
+    overall = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}")[0]
+    sides = csv_rows(client, "/benchmarks/geography/", "sides")
+    same = {row["side"]: float(row["value"]) for row in sides}
+    assert [float(overall[name]) for name in ("first", "second")] == pytest.approx([same["encoder"], same["generator"]])
+
+
+def test_published_figures_within_five_stand_beside_measured_ones(client: Client, encoder: Run) -> None:
+    run = published_cloze_run(encoder.benchmark)
+    page = client.get(f"/runs/{run.pk}/").content.decode()
+    assert "country of a city" in page
+    rows = csv_rows(client, "/benchmarks/geography/?columns=fact_type:city_country")
+    assert {row["model"]: row["fact_type_city_country"] for row in rows}["org/printed"] == "0.5"
+
+
+def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
+    client: Client, geography: Benchmark
+) -> None:
+    published_cloze_run(make.benchmark("geography", version="published", current=False, probe="cloze"))
+    published_cloze_run(geography)
+    published_cloze_run(geography, "org/other")
+    rows = {row["benchmark"]: row["published"] for row in csv_rows(client, "/benchmarks/")}
+    assert rows == {"Geography": "2"}, "models are counted, not runs"
+    assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
+
+
+def test_baselines_name_five_of_the_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
+    runs = {run.model.hub_id: run for run in geography.runs.all()}
+    assert runs.keys() == {"baseline/chance", "baseline/majority-answer"}
+    scores = {name: run.scores.get(metric="accuracy", dimension="overall") for name, run in runs.items()}
+    labels = {relation.id: relation.answer_space for relation in benchmarks.read(geography).relations}
+    expected = sum(min(1, 5 / len(answers)) for answers in labels.values()) / len(labels)
+    assert scores["baseline/chance"].value == pytest.approx(expected)
+    assert scores["baseline/chance"].value <= (scores["baseline/majority-answer"].value or 0) <= 1
+    page = client.get("/benchmarks/geography/").content.decode()
+    assert "the right answers of all sentences of the relation" in page
+
+
+def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
+    fact_type = TRIPLES[0]["fact_type"]
+    (tmp_path / "left_out.json").write_text(
+        json.dumps({"templates": {fact_type: ["0"]}, "notes": ["Judges refuse a template."]})
+    )
+    whole = benchmarks.install("geography", tmp_path, "judged")[0]
+    assert fact_type not in {relation.id for relation in benchmarks.read(whole).relations}
+    assert "Judges refuse a template." in client.get("/benchmarks/judged/").content.decode()
+
+
+def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
+    run: Any = make.finished(geography)
+    assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("hub_id", "method"), [("org/masked", "in_top_10"), ("org/causal", "in_near_15")])
+def test_a_worker_measures_it(
+    hub_id: str, method: str, geography: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Benchmark.objects.update(settings={"options": {"instruction": 0}})
+    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+    run = submit(hub_id, Benchmark.objects.get(slug="geography")).run
+    probe_run(run.pk)
+    run.refresh_from_db()
+    assert (run.state, run.message) == (Run.State.FINISHED, "")
+    assert run.scores.filter(metric=method, dimension="head").exists()

@@ -1,0 +1,206 @@
+"""Pages of the perplexity probe: a measured run on the starter graph, beside published figures."""
+
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.models import Benchmark, Run
+from leaderboard.operations import published
+from leaderboard.pages.standings_table import offered_slices
+from leaderboard.probes.items import item_url
+from leaderboard.probes.perplexity import benchmark_sections, run_sections
+from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
+from probing.graph_sampling import sample_graph
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+pytestmark = pytest.mark.django_db
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+@pytest.fixture
+def graph() -> Benchmark:
+    return benchmarks.install("knowledge_graph", FIXTURES / "graph", "graph")[0]
+
+
+@pytest.fixture
+def measured(graph: Benchmark) -> Run:
+    """By a model that knows every second true statement."""
+    true = [item.subject for relation in benchmarks.read(graph).relations for item in relation.items if item.is_true]
+    return make.probed(graph, make.model("org/knows"), FakeModel(knows=true[::2]), graph.settings_with({}))
+
+
+@pytest.fixture
+def wn18rr() -> Benchmark:
+    published.load(FIXTURES / "published")
+    return Benchmark.objects.get(slug="wn18rr")
+
+
+def test_an_imported_graph_is_asked_by_perplexity(graph: Benchmark) -> None:
+    assert (graph.probe, graph.items, graph.settings) == ("perplexity", 915, {"pll": "original"})
+
+
+def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
+    assert benchmarks.install("knowledge_graph", FIXTURES / "graph", "mine")[0].probe == "perplexity"
+
+
+def test_the_run_page_draws_distributions_and_p_values(client: Client, measured: Run) -> None:
+    distributions, _, p_values = run_sections(measured)
+    assert {trace.type for trace in plotted(distributions.chart.figure).data} == {"violin"}
+    assert [trace.type for trace in plotted(p_values.chart.figure).data] == ["box", "scatter"]
+    assert len(plotted(p_values.chart.figure).data[1].x) == 5
+    page = client.get(f"/runs/{measured.pk}/")
+    assert page.status_code == 200
+    assert "Perplexities of true and false statements" in page.content.decode()
+
+
+def test_perplexities_stand_on_the_page_of_their_run_with_the_reason_why_nowhere_else(
+    client: Client, measured: Run
+) -> None:
+    assert TOKENIZER_NOTE in unescape(client.get(f"/runs/{measured.pk}/").content.decode())
+    rows = csv_rows(client, f"/runs/{measured.pk}/", "truth")
+    for row in rows:
+        for metric in ("perplexity_median", "perplexity_corpus"):
+            stored = measured.scores.get(metric=metric, dimension="truth", group=row["group"])
+            assert float(row[metric]) == stored.value
+    assert [row["group"] for row in rows] == ["true", "false"]
+
+
+def test_no_list_of_several_models_has_a_perplexity(client: Client, measured: Run, wn18rr: Benchmark) -> None:
+    again = make.probed(measured.benchmark, make.model("org/other"), FakeModel(), measured.benchmark.settings_with({}))
+    for slug in ("graph", "wn18rr"):
+        rows = client.get(f"/api/v1/leaderboard?benchmark={slug}").json()["rows"]
+        chosen = "&".join(f"columns={slice}" for slice in offered_slices(Benchmark.objects.get(slug=slug)))
+        headers = list(csv_rows(client, f"/benchmarks/{slug}/?{chosen}")[0])
+        pages = [f"/benchmarks/{slug}/?{chosen}", f"/benchmarks/{slug}/"]
+        assert rows
+        assert "perplexity" not in " ".join([*headers, *(row["score"]["metric"] for row in rows if row["score"])])
+        for address in pages:
+            columns = re.findall(r'data-column="([^"]*)"', client.get(address).content.decode())
+            assert columns
+            assert not [name for name in columns if "perplexity" in name]
+    address = f"/compare/?m={measured.pk}&m={again.pk}"
+    assert not re.findall(r'data-column="[^"]*perplexity', client.get(address).content.decode())
+
+
+def test_its_tables_are_csv_at_the_same_address(client: Client, measured: Run) -> None:
+    rows = csv_rows(client, f"/runs/{measured.pk}/", "p-values")
+    assert [row["repetition"] for row in rows] == ["1", "2", "3", "4", "5"]
+    stored = measured.scores.get(metric="p_value_welch", dimension="repetition", group="3")
+    assert float(rows[2]["p_value_welch"]) == stored.value
+    true, false = csv_rows(client, f"/runs/{measured.pk}/", "distributions")
+    assert float(true["p50"]) < float(false["p50"])
+
+
+def test_the_items_show_what_is_stored_of_a_statement(client: Client, measured: Run) -> None:
+    page = client.get(f"/runs/{measured.pk}/items/?search=capital")
+    assert page.status_code == 200
+    rows = csv_rows(client, f"/runs/{measured.pk}/items/")
+    assert len(rows) == 915
+    assert {"subject", "true", "perplexity", "tokens"} <= rows[0].keys()
+    assert {"correct", "prediction"}.isdisjoint(rows[0])
+    address = item_url(measured, {**rows[0], "template": 0})
+    one = client.get(address)
+    assert rows[0]["subject"].split()[-1] in one.content.decode()
+    facts = {row["name"]: row["stored"] for row in csv_rows(client, address, "facts")}
+    assert facts["True"] in ("true", "false")
+    shown = re.findall(r"[−\d][\d.,]+", one.content.decode().split("<table")[1])
+    assert not [figure for figure in shown if len(figure.partition(".")[2]) > 2]
+
+
+def test_the_leaderboard_has_effect_size_and_log_p_beside_the_main_column(client: Client, measured: Run) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/graph/")}
+    for metric in ("superiority", "cohens_d", "log10_p_median"):
+        stored = measured.scores.get(metric=metric, dimension="overall")
+        assert float(rows["org/knows"][metric]) == stored.value
+    assert float(rows["baseline/chance"]["superiority"]) == 0.5
+
+
+def test_the_benchmark_page_has_the_papers_figures(client: Client, wn18rr: Benchmark) -> None:
+    sections = {section.name: section for section in benchmark_sections(wn18rr)}
+    assert list(sections) == ["p-values"], "one box plot, and no scatter plots of four points each"
+    boxes = [trace for trace in plotted(sections["p-values"].chart.figure).data if trace.type == "box"]
+    assert len(boxes) == 4
+    page = client.get("/benchmarks/wn18rr/")
+    assert page.status_code == 200
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/wn18rr/", "p-values")}
+    assert float(rows["openai-community/gpt2"]["p_value_median"]) == 1.71e-62
+
+
+def test_published_median_p_values_stand_in_the_column_of_logarithms(client: Client, wn18rr: Benchmark) -> None:
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/wn18rr/")}
+    assert float(rows["openai-community/gpt2-large"]["log10_p_median"]) == pytest.approx(-74.89, abs=0.01)
+
+
+def test_published_figures_stand_by_themselves_once_the_files_are_imported(client: Client, wn18rr: Benchmark) -> None:
+    benchmarks.install("knowledge_graph", FIXTURES / "graph", "wn18rr")
+    assert {row["model"] for row in csv_rows(client, "/benchmarks/wn18rr/")} == {"baseline/chance"}
+    rows = csv_rows(client, "/benchmarks/wn18rr/", "published")
+    assert "openai-community/gpt2" in {row["model"] for row in rows}
+    assert {row["differs"][:34] for row in rows} == {"25 repetitions of 1,000 true and 1"}
+
+
+def test_the_benchmark_page_says_how_the_sample_was_drawn(client: Client, graph: Benchmark) -> None:
+    page = client.get("/benchmarks/graph/").content.decode()
+    assert "5 repetitions, each of 100 true and as many false statements" in page
+
+
+def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> None:
+    run = Run.objects.filter(benchmark=wn18rr).first()
+    assert [section.name for section in run_sections(run)] == ["p-values"]
+
+
+def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(client: Client) -> None:
+    published.load(FIXTURES / "published")
+    page = client.get("/benchmarks/fb15k237/")
+    assert list(page.context["charts"]) == ["p-values"]
+    assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()
+    assert 'data-column="superiority"' not in page.content.decode().split('data-table="p-values"')[0]
+
+
+def test_the_dots_of_a_relation_are_not_called_shares_of_right_answers(client: Client, measured: Run) -> None:
+    columns = client.get("/benchmarks/graph/").context["tables"]["relations"].table.columns
+    assert [column.title for column in columns if column.name == "difficulty"] == ["Probability of superiority"]
+
+
+@pytest.fixture
+def phrased(tmp_path: Path) -> Run:
+    """A run on statements in two phrasings, of which the model knows the true ones in the second phrasing only."""
+
+    def words(head: str, relation: str, tail: str) -> list[str]:
+        return [f"{head} {relation} {tail}", f"{tail} {relation} {head}"]
+
+    folder = sample_graph(FIXTURES / "graph", tmp_path / "sample", samples=20, repetitions=2, wording=words)
+    benchmark = benchmarks.install("knowledge_graph", folder, "phrased")[0]
+    items = [item for relation in benchmarks.read(benchmark).relations for item in relation.items]
+    true_statements = [item.options[1] for item in items if item.is_true]
+    return make.probed(benchmark, make.model("org/one"), FakeModel(knows=true_statements), benchmark.settings_with({}))
+
+
+def test_a_run_shows_each_phrasing_and_the_mean_the_best_and_the_spread(client: Client, phrased: Run) -> None:
+    by_phrasing = csv_rows(client, f"/runs/{phrased.pk}/", "template")
+    values = [float(row["value"]) for row in by_phrasing]
+    assert [row["group"] for row in by_phrasing] == ["Wording 1", "Wording 2"]
+    assert values[1] == 1.0 > values[0]
+    over = dict(phrased.scores.filter(metric__startswith="phrasing").values_list("metric", "value"))
+    assert over["phrasing_mean"] == pytest.approx(sum(values) / 2)
+    assert over["phrasing_spread"] == pytest.approx(1 - values[0])
+    page = client.get(f"/runs/{phrased.pk}/").content.decode()
+    assert f"Mean over phrasings {over['phrasing_mean']:.3f}, best phrasing 1.000" in page
+
+
+def test_a_benchmark_compares_models_over_phrasings(client: Client, phrased: Run) -> None:
+    (row,) = csv_rows(client, f"/benchmarks/{phrased.benchmark.slug}/", "p-values")
+    assert float(row["phrasing_best"]) == 1.0
+
+
+def test_every_phrasing_is_an_item_of_its_own(client: Client, phrased: Run) -> None:
+    rows = csv_rows(client, f"/runs/{phrased.pk}/items/")
+    assert {row["template"] for row in rows} == {"0", "1"}
+    assert len({row["statement"] for row in rows}) > len(rows) / 2

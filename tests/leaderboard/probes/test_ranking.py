@@ -1,0 +1,330 @@
+"""Culture pairs on the site: import, both sides, gaps, languages, predictions, other scripts."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.operations.published import load
+from leaderboard.probes.culture import pair_sections
+from leaderboard.probes.items import item_url
+from leaderboard.ui import charts
+from leaderboard.ui.csv_files import BYTE_ORDER_MARK
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.probes.culture_runs import culture_run_of
+from tests.leaderboard.ui.charts.plotted import plotted
+from tests.probing.formats.dlama_folder import DlamaFolder, fact
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_import_keeps_archive_and_templates(tmp_path: Path, packed: bool) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    source = folder.pack() if packed else folder.write()
+    (folder.path / "templates").rename(tmp_path / "templates")
+    if packed:
+        source = source.rename(tmp_path / source.name)
+    benchmark, new = benchmarks.install("dlama", source, "culture")
+    assert new
+    assert benchmarks.read(benchmark).size == 5
+    assert (benchmark.probe, benchmark.items) == ("ranking", 5)
+
+
+def test_what_guessing_scores_is_stored_as_its_headline(culture: Benchmark) -> None:
+    run = culture.runs.get(model__hub_id="baseline/chance")
+    score = run.scores.get(metric="p_at_1", dimension="overall")
+    assert score.value == pytest.approx((2 / 4 + 1 / 4 + 1 / 4 + 2 / 4 + 1 / 4) / 5)
+
+
+def test_a_run_shows_both_sides_of_every_predicate(client: Client, culture_run: Run) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/?part=arab-west+en", "predicates")
+    stored = culture_run.scores.get(
+        metric="p_at_1",
+        dimension="culture_pair_language_relation_culture",
+        group="arab-west en P37 Arab",
+    )
+    assert [row["relation"] for row in rows] == ["P37"]
+    assert float(rows[0]["first"]) == stored.value
+    assert float(rows[0]["gap"]) == pytest.approx(float(rows[0]["first"]) - float(rows[0]["second"]))
+
+
+def test_one_pair_in_one_language_is_shown_at_a_time(client: Client, culture: Benchmark, culture_run: Run) -> None:
+    other = culture_run_of(culture, "org/two")
+    for address in (f"/runs/{culture_run.pk}/?", f"/compare/?m={culture_run.pk}&m={other.pk}&"):
+        usual, arabic = (client.get(f"{address}{query}") for query in ("", "part=arab-west+ar"))
+        for page, title in ((usual, "English"), (arabic, "Arabic")):
+            (section,) = (section for section in page.context["sections"] if section.switched)
+            assert section.title == f"Arab and West, asked in {title}"
+            (languages,) = (links for links in page.context["switches"] if len(links) > 1)
+            assert [link.title for link in languages if link.current] == [title]
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/?part=arab-west+ar", "predictions")
+    assert {row["language"] for row in rows} == {"ar"}
+
+
+def test_a_part_that_does_not_exist_shows_the_first(client: Client, culture_run: Run) -> None:
+    for query in ("part=all", "part=nowhere"):
+        page = client.get(f"/runs/{culture_run.pk}/?{query}")
+        assert "Arab and West, asked in English" in {section.title for section in page.context["sections"]}
+
+
+def test_a_gap_comes_with_its_interval_and_test(client: Client, culture_run: Run) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "gaps")
+    assert [(row["pair"], row["language"]) for row in rows] == [("Arab and West", "ar"), ("Arab and West", "en")]
+    for row in rows:
+        assert float(row["gap_low"]) <= float(row["gap"]) <= float(row["gap_high"])
+        assert 0 <= float(row["p"]) <= 1
+
+
+def test_languages_stand_side_by_side_without_what_was_published_about_other_facts(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    rows = csv_rows(client, f"/runs/{culture_run.pk}/", "languages")
+    assert {(row["language"], row["provenance"]) for row in rows} == {("ar", "measured here"), ("en", "measured here")}
+
+
+def test_a_version_of_a_predicate_has_the_scores_of_its_own_items(client: Client, culture_run: Run) -> None:
+    for relation, items in (("P37.arab-west.ar", "5"), ("P37.arab-west.en", "5"), ("P37", "10")):
+        rows = csv_rows(client, f"/benchmarks/culture/relations/{relation}/", "models")
+        (row,) = (row for row in rows if row["model"] == "org/one")
+        assert float(row["n"]) == float(items)
+
+
+def test_the_benchmark_shows_every_model_measured_and_published_in_tables_of_their_own(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    address = "/benchmarks/culture/?part=arab-west+ar"
+    assert client.get(address).status_code == 200
+    assert {row["provenance"] for row in csv_rows(client, address, "pairs")} == {"measured here"}
+    (paper,) = csv_rows(client, address, "published-pairs")
+    assert paper["provenance"].startswith("published: ")
+    assert float(paper["gap"]) == pytest.approx(0.106)
+    assert paper["gap_low"] == ""
+
+
+def test_a_run_says_what_was_not_asked_and_why(client: Client, culture_run: Run) -> None:
+    culture_run.provenance_record = {
+        "items_skipped": [
+            {"relation": "P17.arab-west.ar", "items": 1000, "why": "no question in ar"},
+            {"relation": "P37.arab-west.ar", "items": 5, "why": "no question in ar"},
+        ]
+    }
+    culture_run.save()
+    page = client.get(f"/runs/{culture_run.pk}/").content.decode()
+    assert "1,005 items were not asked (no question in ar): P17.arab-west.ar, P37.arab-west.ar." in page
+
+
+def test_a_comparison_shows_gaps_languages_and_both_sides_of_every_predicate(
+    client: Client, culture: Benchmark, culture_run: Run
+) -> None:
+    other = culture_run_of(culture, "org/two")
+    address = f"/compare/?m={culture_run.pk}&m={other.pk}"
+    page = client.get(address).content.decode()
+    for chart in ("pairs", "languages", "predicates"):
+        assert f'data-chart="chart-{chart}"' in page
+    rows = csv_rows(client, address, "predicates")
+    assert [(row["relation"], row["model"]) for row in rows] == [
+        ("P37", "one"),
+        ("P37", "two"),
+    ]
+
+
+def chart(client: Client, address: str, name: str) -> charts.Chart:
+    return client.get(address).context["charts"][name]
+
+
+@pytest.mark.parametrize("address", ["/runs/{0}/", "/runs/{0}/items/", "/compare/?m={0}&m={1}", "/benchmarks/culture/"])
+def test_pairs_languages_and_relations_are_called_by_their_names(
+    client: Client, culture: Benchmark, culture_run: Run, address: str
+) -> None:
+    other = culture_run_of(culture, "org/two")
+    html = client.get(address.format(culture_run.pk, other.pk)).content.decode()
+    as_stored = r'<table[^>]*data-table="scores".*?</table>|<pre.*?</pre>'
+    charts_and_scripts = r"<script.*?</script>"
+    visible = re.sub(r"<[^>]*>", " ", re.sub(f"{as_stored}|{charts_and_scripts}", "", html, flags=re.DOTALL))
+    assert "Arab and West" in visible and "Official language" in visible
+    assert not re.search(r"\b(arab-west|P37|ar)\b", visible)
+
+
+def test_the_pages_of_a_published_model_call_its_pair_and_language_by_their_names(
+    client: Client, culture: Benchmark
+) -> None:
+    settings = {"probe": "ranking", "language": "en", "options": {"pair": "arab-west"}}
+    run = make.published(culture, 0.5, settings=settings)
+    for address in (run.get_absolute_url(), run.model.get_absolute_url()):
+        html = client.get(address).content.decode()
+        assert "Arab and West, asked in English" in html
+        assert not re.search(r">[^<]*arab-west", re.sub(r"<pre.*?</pre>|<title>.*?</title>", "", html, flags=re.DOTALL))
+
+
+def test_languages_stand_below_each_other_under_their_pair(
+    client: Client, culture: Benchmark, culture_run: Run
+) -> None:
+    plot = chart(client, f"/compare/?m={culture_run.pk}&m={culture_run_of(culture, 'org/two').pk}", "languages").figure
+    assert [trace.name for trace in plotted(plot).data] == ["Arab", "West"]
+    rows = ("Arabic, one", "English, one", "Arabic, two", "English, two")
+    assert plotted(plot).layout.yaxis.ticktext == ("<b>Arab and West</b>", *rows)
+
+
+def test_a_chart_of_gaps_says_which_it_leaves_out(
+    client: Client, culture_run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert chart(client, "/benchmarks/culture/?part=all", "pairs").summary.startswith("Gaps between cultures")
+    monkeypatch.setattr(pair_sections, "MOST_GAPS", 1)
+    left = chart(client, "/benchmarks/culture/?part=all", "pairs")
+    assert left.summary.startswith("The widest 1 of 2 gaps between cultures")
+    values = culture_run.scores.filter(metric="culture_gap", dimension="culture_pair_language")
+    assert abs(plotted(left.figure).data[0].x[0]) == max(abs(score.value) for score in values)
+
+
+def test_no_intervals_are_counted_where_there_are_none(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    Score.objects.filter(metric="culture_gap").update(low=None, high=None)
+    assert (
+        chart(client, f"/runs/{culture_run.pk}/", "gaps").summary == "P@1 of the first culture minus that of the West."
+    )
+    page = client.get(f"/runs/{published_culture_run.pk}/")
+    assert {"gaps", "culture_pair"}.isdisjoint(page.context["charts"])
+
+
+def test_a_predicate_links_to_what_it_asks(client: Client, culture_run: Run) -> None:
+    template = benchmarks.read(culture_run.benchmark)["P37.arab-west.en"].templates[0]
+    for language in ("ar", "en"):
+        address = f"/runs/{culture_run.pk}/?part=arab-west+{language}"
+        page = " ".join(client.get(address).content.decode().split())
+        assert f'href="/benchmarks/culture/relations/P37.arab-west.{language}/" title="{template}"' in page
+
+
+def standings(client: Client, query: str = "") -> list[dict[str, str]]:
+    return csv_rows(client, f"/benchmarks/culture/?part=all{query}")
+
+
+ARAB, WEST = "arab-west_arab", "arab-west_west"
+
+
+def test_the_leaderboard_has_columns_for_each_side_and_the_gap(client: Client, culture_run: Run) -> None:
+    (row,) = (row for row in standings(client) if row["model"] == "org/one")
+    gap = culture_run.scores.get(metric="culture_gap", dimension="culture_pair", group="arab-west")
+    assert float(row["culture_gap_arab-west"]) == gap.value
+    assert float(row[ARAB]) - float(row[WEST]) == pytest.approx(gap.value)
+
+
+def test_a_published_figure_of_other_facts_stands_in_no_column_of_measured_ones(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    assert not [row for row in standings(client) if row["provenance"].startswith("published")]
+    (row,) = csv_rows(client, "/benchmarks/culture/?part=arab-west+ar", "published")
+    assert (row["model"], row["differs"]) == ("org/one", "Other facts.")
+
+
+def test_other_columns_take_their_place_and_none_are_none(client: Client, culture_run: Run) -> None:
+    assert ARAB not in standings(client, "&columns=language:ar")[0]
+    assert not any("arab-west" in name for name in standings(client, "&columns=")[0])
+
+
+ARABIC = re.compile("[\u0621-\u064a]")
+
+
+class InArabic(HTMLParser):
+    """What of a page's visible text is in Arabic letters: inside and outside of elements that say so."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[tuple[str, bool]] = []
+        self.said: list[str] = []
+        self.unsaid: list[str] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        attributes = dict(attrs)
+        self.open.append((tag, attributes.get("lang") == "ar" and attributes.get("dir") == "auto"))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if ARABIC.search(data) and not {"script", "title"} & {tag for tag, _ in self.open}:
+            (self.said if any(says for _, says in self.open) else self.unsaid).append(data)
+
+
+def test_arabic_says_that_it_is_and_finds_its_direction_on_every_page(client: Client, culture_run: Run) -> None:
+    index = next(item.index for item in benchmarks.read(culture_run.benchmark)["P37.arab-west.ar"].items)
+    run = f"/runs/{culture_run.pk}/"
+    pages = [run, f"{run}items/?language=ar", item_url(culture_run, {"relation": "P37", "template": 0, "index": index})]
+    for address in [
+        *pages,
+        "/benchmarks/culture/?part=arab-west+ar",
+        "/benchmarks/culture/relations/P37.arab-west.ar/",
+    ]:
+        page = InArabic(client.get(address).content.decode())
+        assert page.said, address
+        assert not page.unsaid, (address, page.unsaid)
+
+
+def test_right_to_left_labels_of_a_chart_are_closed_off() -> None:
+    figure = charts.dots([charts.Point("العربية", 0.5), charts.Point("Arabic", 0.5)])
+    labels = charts.Chart("one", "One", "", figure).data["data"][0]["y"]
+    assert labels == ["\u2068العربية\u2069", "Arabic"]
+
+
+def test_csv_of_a_result_with_other_scripts_has_the_mark_that_spreadsheets_need(
+    client: Client, culture_run: Run
+) -> None:
+    address = f"/runs/{culture_run.pk}/items/"
+    arabic = b"".join(client.get(address, {"language": "ar", "format": "csv"}).streaming_content).decode()
+    assert arabic.startswith(BYTE_ORDER_MARK)
+    assert "العربية" in arabic
+
+
+def test_items_say_of_which_language_and_culture_they_are(client: Client, culture_run: Run) -> None:
+    address = f"/runs/{culture_run.pk}/items/"
+    named = {"culture_pair", "culture", "language", "relation", "subject_id", "answers", "prediction", "correct"}
+    rows = csv_rows(client, address, "items")
+    assert named <= rows[0].keys()
+    assert {row["language"] for row in rows} == {"en", "ar"}
+    assert 'data-column="language"' in client.get(address).content.decode()
+
+
+def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client, tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    name = "arab-west/dlama/en/P37_general_ARAB_REGION.jsonl"
+    folder.facts[name] = [fact(number, f"Land {number}", {"Q13955": "Arabic"}) for number in range(60)]
+    folder.add_arabic()
+    folder.facts = {name.replace("/ar/", "/zz/"): lines for name, lines in folder.facts.items()}
+    folder.templates["zz"] = folder.templates.pop("ar")
+    run = culture_run_of(benchmarks.install("dlama", folder.write(), "culture")[0], "org/one")
+    text = b"".join(client.get(f"/runs/{run.pk}/items/", {"format": "csv"})).decode()
+    assert text.startswith(BYTE_ORDER_MARK)
+    assert text.index("العربية") > text.index("Land 59")
+
+
+def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
+    load(Path(__file__).parents[3] / "fixtures" / "published")
+    rows = csv_rows(client, "/benchmarks/dlama/?part=arab-west+ar", "pairs")
+    (row,) = (
+        row
+        for row in rows
+        if (row["model"], row["pair"], row["language"], row["objects"])
+        == ("google-bert/bert-base-multilingual-cased", "Arab and West", "ar", "augmented")
+    )
+    assert (row["first"], row["second"]) == ("0.137", "0.151")
+    assert float(row["gap"]) == pytest.approx(-0.014)
+    run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
+    sides = csv_rows(client, f"/runs/{run.pk}/", "predicates")
+    assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"
+
+
+def test_questions_are_chosen_by_language_and_pair(client: Client, culture: Benchmark) -> None:
+    form = client.get("/benchmarks/culture/items/").context["form"]
+    assert "culture_pair" not in form.fields, "there is one pair"
+    assert form.fields["language"].choices == [("", "all"), ("ar", "Arabic"), ("en", "English")]
+    rows = csv_rows(client, "/benchmarks/culture/items/?language=ar")
+    assert {(row["language"], row["culture_pair"]) for row in rows} == {("ar", "arab-west")}
+    assert len(rows) == len(csv_rows(client, "/benchmarks/culture/items/?language=en")) == 5

@@ -1,0 +1,327 @@
+"""Pages of the specificity probe: measured runs on the starter pairs, and the paper's rows."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import storages
+from django.test import Client
+
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.item_rows import ItemFilter
+from leaderboard.figures.ranks import refresh_ranks, restore_figures
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.operations import published
+from leaderboard.probes.items import item_url
+from leaderboard.probes.specificity import benchmark_sections, run_sections
+from probing.plan import plan
+from probing.probes import probe_of
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.ui.charts.plotted import plotted
+
+FIRST_ITEM = {"relation": "lies_in", "template": 0, "index": 0}
+pytestmark = pytest.mark.django_db
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+Measure = Callable[..., Run]
+
+
+@pytest.fixture
+def measure(pairs: Benchmark) -> Measure:
+    """A finished run of a model with a prompting, and perhaps other options."""
+
+    def run(model: str, prompting: str, **more: int) -> Run:
+        settings = plan(benchmarks.read(pairs), pairs.settings_with({"prompting": prompting, **more})).settings
+        of = make.Model.objects.filter(hub_id=model).first() or make.model(model)
+        return make.probed(pairs, of, FakeModel(), settings)
+
+    return run
+
+
+@pytest.fixture
+def paper() -> Benchmark:
+    published.load(FIXTURES / "published")
+    return Benchmark.objects.get(slug="stest")
+
+
+def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    measure("org/b", "vanilla")
+    lines = csv_rows(client, f"/runs/{few_shot.pk}/", "promptings")
+    assert [line["relation"] for line in lines] == ["lies_in", "born_in", "profession", "kind_of", "part_of", "mean"]
+    for run, title in ((vanilla, "vanilla"), (few_shot, "few-shot")):
+        score = run.scores.get(metric="specificity", dimension="overall")
+        assert float(lines[-1][title]) == pytest.approx(score.value)
+        assert float(lines[-1][f"{title}_n"]) == score.n
+    assert len(lines[0]) == 1 + 2 * 6, "no column for other models"
+
+
+def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    (*_, mean) = csv_rows(client, f"/runs/{run.pk}/", "factors")
+    for metric in ("specificity", "naturalness", "relatedness"):
+        assert float(mean[metric]) == pytest.approx(run.scores.get(metric=metric, dimension="overall").value)
+
+
+def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) -> None:
+    address = f"/runs/{measure('org/a', 'vanilla').pk}/"
+    tables = Tables(client.get(address).content.decode()).found
+    for name in ("promptings", "factors"):
+        lines = csv_rows(client, address, name)
+        *relations, mean = [line[0] for line in tables[name][1:]]
+        assert len(relations) == len(lines) - 1
+        assert (relations[0], mean) == ("Place a city lies in", "mean")
+        assert (lines[0]["relation"], lines[-1]["relation"]) == ("lies_in", "mean")
+
+
+def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
+    (section,) = [section for section in benchmark_sections(paper) if section.name == "alike"]
+    assert section.chart
+    assert section.chart.summary == "5 models, mean pairwise correlation 0.803."
+
+
+def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
+    lines = {(line["model"], line["prompting"]): line for line in csv_rows(client, "/benchmarks/stest/", "changes")}
+    assert len(lines) == 10
+    change = lines["FacebookAI/roberta-large", "cascade"]
+    assert float(change["specificity"]) == pytest.approx(0.7483 - 0.5936)
+    assert float(change["accuracy"]) == pytest.approx(0.0077)
+
+
+def test_measured_changes_are_differences(measure: Measure, pairs: Benchmark) -> None:
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    (section,) = [section for section in benchmark_sections(pairs) if section.name == "changes"]
+    assert section.table
+    (change,) = section.table.rows
+    one, other = (run.scores.get(metric="acc_at_10_fine", dimension="overall").value for run in (vanilla, few_shot))
+    assert change.accuracy == pytest.approx(other - one)
+
+
+def test_naturalness_and_relatedness_stand_side_by_side_by_prompting(client: Client, measure: Measure) -> None:
+    runs = {name: measure("org/a", name) for name in ("vanilla", "few-shot")}
+    measure("org/b", "vanilla")
+    lines = csv_rows(client, "/benchmarks/pairs/", "factor_promptings")
+    assert [(line["model"], line["prompting"]) for line in lines] == [("org/a", "vanilla"), ("org/a", "few-shot")]
+    for line in lines:
+        for metric in ("specificity", "naturalness", "relatedness"):
+            score = runs[line["prompting"]].scores.get(metric=metric, dimension="overall")
+            assert float(line[metric]) == pytest.approx(score.value)
+
+
+def test_promptings_of_a_model_that_differ_in_more_are_not_side_by_side(measure: Measure, pairs: Benchmark) -> None:
+    measure("org/a", "vanilla")
+    measure("org/a", "few-shot", sample=20)
+    assert "factor_promptings" not in {section.name for section in benchmark_sections(pairs)}
+
+
+def test_the_papers_table_9_comes_out(client: Client, paper: Benchmark) -> None:
+    lines = csv_rows(client, "/benchmarks/stest/", "factor_promptings")
+    table = {(line["model"], line["prompting"]): line for line in lines}
+    assert len(table) == 15
+    large = [table["FacebookAI/roberta-large", name] for name in ("vanilla", "few-shot", "cascade")]
+    assert [float(line["naturalness"]) for line in large] == pytest.approx([0.3732, 0.4996, 0.5769])
+    assert [float(line["specificity"]) for line in large] == pytest.approx([0.5936, 0.6427, 0.7483])
+
+
+def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    mean, *relations = csv_rows(client, at, "differences")
+    before, after = (run.scores.get(metric="specificity", dimension="overall") for run in (first, second))
+    assert [float(mean[name]) for name in ("first", "second")] == pytest.approx([before.value, after.value])
+    assert float(mean["n"]) == before.n == sum(float(row["n"]) for row in relations)
+    page = client.get(at).content.decode()
+    assert "Specificity on the" in page
+    assert all(row["group"] in page for row in relations)
+
+
+def test_an_answer_is_right_where_it_is_specific(client: Client, measure: Measure) -> None:
+    first, second = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    at = f"/compare/?m={first.pk}&m={second.pk}"
+    agreement = csv_rows(client, at, "agreement")
+    right = sum(int(row["answers"]) for row in agreement if row["second"] == "right")
+    assert right == sum(
+        bool(row["specific"])
+        for row in item_rows.rows(second, item_rows.find(second, ItemFilter()), ["specific"])
+        if row["specific"] is not None
+    )
+
+
+def test_a_published_run_shows_its_own_figures(paper: Benchmark) -> None:
+    run = paper.runs.get(model__hub_id="openai-community/gpt2", settings={"options": {"prompting": "few-shot"}})
+    promptings, factors = run_sections(run)
+    assert promptings.table and factors.table
+    assert [column.title for column in promptings.table.columns if column.align == "score"] == [
+        "vanilla, published",
+        "few-shot, published",
+        "cascade, published",
+    ]
+
+
+def test_baselines_are_pinned(client: Client, paper: Benchmark, pairs: Benchmark) -> None:
+    for benchmark, names in (("stest", {"Freq", "Human"}), ("pairs", {"Chance"})):
+        html = client.get(f"/benchmarks/{benchmark}/").content.decode()
+        assert html.count('class="baseline"') == len(names)
+        assert all(name in html for name in names)
+    assert "chance" not in plotted(client.get("/benchmarks/stest/").context["charts"]["scatter"].figure).to_json()
+    chance = pairs.runs.get(provenance=Run.Provenance.BASELINE)
+    assert set(chance.scores.values_list("metric", "value")) == {("specificity", 0.5)}
+
+
+def test_measured_runs_on_the_official_files_stand_beside_the_paper(paper: Benchmark) -> None:
+    run = make.run(make.model("org/a"), paper, Run.State.FINISHED, settings=Settings(probe="specificity").to_json())
+    make.score(run, 0.6, metric="specificity")
+    assert {"org/a", "google-bert/bert-base-cased"} <= {each.model.hub_id for each in paper.runs.all()}
+
+
+def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, measure: Measure) -> None:
+    runs = list(paper.runs.filter(model__hub_id="openai-community/gpt2"))
+    assert sorted(run.variant for run in runs) == ["", "prompting cascade", "prompting few-shot"]
+    few_shot = measure("org/a", "few-shot")
+    assert (few_shot.variant, few_shot.name) == ("prompting few-shot", "org/a (prompting few-shot)")
+
+
+def test_items_have_both_answers(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
+    assert len(lines) == 217
+    lyon = next(line for line in lines if line["subject"] == "Lyon")
+    assert float(lyon["fine_log_prob"]) < 0 > float(lyon["coarse_log_prob"])
+    cusco = next(line for line in lines if line["subject"] == "Cusco")
+    assert cusco["coarse_log_prob"] == "", "South America is two tokens"
+    html = client.get(item_url(run, FIRST_ITEM)).content.decode()
+    assert "France" in html
+    assert "Europe" in html
+
+
+def test_items_name_both_answers_and_say_which_rule_counts(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "few-shot")
+    lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
+    lyon = next(line for line in lines if line["subject"] == "Lyon")
+    assert (lyon["answer"], lyon["coarse_label"], lyon["prompting"]) == ("France", "Europe", "few-shot")
+    cusco = next(line for line in lines if line["subject"] == "Cusco")
+    assert (cusco["specific"], cusco["correct"] in ("true", "false")) == ("", True), "South America is two tokens"
+    html = client.get(f"/runs/{run.pk}/items/").content.decode()
+    assert "Specific, all pairs" in html
+    assert "counts the pairs that have a yes or no there" in html
+
+
+@pytest.mark.parametrize("answer", ["yes", "no"])
+def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, measure: Measure, answer: str) -> None:
+    run = measure("org/a", "vanilla")
+    every, lines = (csv_rows(client, f"/runs/{run.pk}/items/{query}", "items") for query in ("", f"?specific={answer}"))
+    assert lines == [line for line in every if line["specific"] == {"yes": "true", "no": "false"}[answer]]
+    assert len(lines) < len(every)
+
+
+def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
+    html = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/items/").content.decode()
+    assert 'name="best"' not in html
+    assert 'name="demonstrations"' not in html
+
+
+def test_relations_are_columns_of_the_leaderboard(client: Client, paper: Benchmark) -> None:
+    (bert,) = [
+        line
+        for line in csv_rows(client, "/benchmarks/stest/?columns=relation:P19")
+        if line["model"] == "google-bert/bert-base-cased" and line["settings"] == "prompting cascade"
+    ]
+    assert "0.5968" in bert.values()
+
+
+def test_every_page_says_which_prompting_a_run_had(client: Client, measure: Measure) -> None:
+    vanilla, few_shot = measure("org/a", "vanilla"), measure("org/a", "few-shot")
+    Run.objects.filter(pk=few_shot.pk).update(state=Run.State.QUEUED)
+    assert "prompting few-shot" in client.get("/queue/").content.decode()
+    Run.objects.filter(pk=few_shot.pk).update(state=Run.State.FINISHED)
+    for address in (
+        "/benchmarks/pairs/",
+        "/models/org/a/",
+        f"/compare/?m={vanilla.pk}&m={few_shot.pk}",
+        "/benchmarks/pairs/",
+        "/benchmarks/pairs/relations/lies_in/",
+        f"/runs/{few_shot.pk}/",
+        f"/runs/{few_shot.pk}/items/",
+        item_url(few_shot, FIRST_ITEM),
+    ):
+        assert "prompting few-shot" in client.get(address).content.decode(), address
+
+
+def test_settings_are_no_column_where_all_are_usual(client: Client, measure: Measure) -> None:
+    measure("org/a", "vanilla")
+    assert 'data-column="settings"' not in client.get("/benchmarks/pairs/").content.decode()
+
+
+def test_runs_of_one_prompting_are_told_apart(measure: Measure) -> None:
+    measure("org/a", "few-shot", shots=3)
+    one, again = measure("org/a", "few-shot"), measure("org/a", "few-shot")
+    section, _ = run_sections(one)
+    assert section.chart
+    names = [trace.name for trace in plotted(section.chart.figure).data]
+    assert names == ["few-shot, shots 3", f"few-shot, run {one.pk}", f"few-shot, run {again.pk}"]
+
+
+def test_a_change_is_against_vanilla_prompting_with_the_same_settings(measure: Measure, pairs: Benchmark) -> None:
+    measure("org/a", "few-shot", shots=3)
+    vanilla = measure("org/a", "vanilla")
+    Run.objects.filter(pk=vanilla.pk).update(settings={**vanilla.settings, "seed": 1})
+    assert "changes" not in {section.name for section in benchmark_sections(pairs)}
+
+
+@pytest.mark.parametrize(
+    ("prompting", "demonstrations", "after"),
+    [("vanilla", 0, "."), ("few-shot", 10, "."), ("cascade", 0, ", which lies in ….")],
+)
+def test_an_item_shows_what_the_model_was_asked(
+    client: Client, measure: Measure, prompting: str, demonstrations: int, after: str
+) -> None:
+    context = client.get(item_url(measure("org/a", prompting), FIRST_ITEM)).context["answer"].context
+    assert context["statement"] == ("The city of Lyon lies in ", "France", after)
+    assert context["shown"].count(" lies in ") == demonstrations
+    assert context["shown"] + "".join(context["chosen"]) == context["row"]["statement"]
+
+
+def test_pairs_that_count_are_counted_on_the_leaderboard(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    (line,) = [line for line in csv_rows(client, "/benchmarks/pairs/", "leaderboard") if line["model"] == "org/a"]
+    assert float(line["n"]) == run.scores.get(metric="specificity", dimension="overall").n
+
+
+def with_pairs(run: Run, share: float) -> None:
+    """Let only the first pairs of each relation be single tokens of the run's model, the first of them specific."""
+    name = f"{run.artefact}/items.parquet"
+    with storages["artefacts"].open(name) as file:
+        rows = pd.read_parquet(file)
+    place = rows.groupby("relation")["index"].rank(pct=True)
+    rows["specific"] = (place < share / 2).astype("boolean").where(place <= share)
+    storages["artefacts"].delete(name)
+    storages["artefacts"].save(name, ContentFile(rows.to_parquet()))
+    run.scores.all().delete()
+    scores = probe_of(Settings.from_json(run.settings)).scores(rows).astype(object)
+    for tidy in scores.where(scores.notna(), None).to_dict("records"):
+        Score.objects.create(run=run, **tidy)
+
+
+def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
+    client: Client, measure: Measure, pairs: Benchmark
+) -> None:
+    shares = {"org/whole": 1.0, "org/most": 0.8, "org/few": 0.1}
+    for name, share in shares.items():
+        with_pairs(measure(name, "vanilla"), share)
+    restore_figures(pairs)
+    refresh_ranks(pairs)
+    rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/pairs/") if row["model"] in shares}
+    common = float(rows["org/most"]["specificity_common_n"])
+    assert common == float(rows["org/most"]["n"]) == float(rows["org/whole"]["specificity_common_n"])
+    assert common < float(rows["org/whole"]["n"])
+    own, on_common = (float(rows["org/most"][name]) for name in ("specificity", "specificity_common"))
+    assert own == pytest.approx(on_common)
+    assert float(rows["org/whole"]["specificity_common"]) > float(rows["org/whole"]["specificity"])
+    assert rows["org/whole"]["rank"] and rows["org/whole"]["acc_at_10_either_common"] != ""
+    assert (rows["org/few"]["rank"], rows["org/few"]["specificity_common"]) == ("", "")
+    assert "shares too few questions" in client.get("/benchmarks/pairs/").content.decode()

@@ -1,0 +1,76 @@
+"""A folder in LAMA's format that is imported as `trex`, beside a paper's figures on T-REx in another metric."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.models import Run
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.probes.cloze_runs import cloze_run
+from tests.leaderboard.ui.charts.plotted import plotted
+from tests.probing.formats import test_lama
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=["published first", "imported first", "imported alone"])
+def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
+    """A measured run on an imported folder with two relations, one of which the model knows in part."""
+    if request.param == "published first":
+        call_command("load_published", verbosity=0)
+    folder = test_lama.write(tmp_path / "files")
+    line = {"sub_label": "Nile treaty", "obj_label": "Egypt"}
+    (folder / "P1001.jsonl").write_text(json.dumps(line) + "\n")
+    trex, _ = benchmarks.install("lama", folder, "trex")
+    shutil.rmtree(folder)
+    if request.param == "imported first":
+        call_command("load_published", verbosity=0)
+    assert benchmarks.current("trex") == trex
+    run = cloze_run(trex, make.model("org/measured", kind="masked"))
+    call_command("rank", verbosity=0)
+    return run
+
+
+def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Client) -> None:
+    (row,) = [row for row in csv_rows(client, "/benchmarks/trex/") if row["model"] == "org/measured"]
+    assert (row["rank"], float(row["accuracy"])) == ("1", 0.5)
+    assert 'id="chart-scatter"' in client.get("/benchmarks/trex/").content.decode()
+
+
+def test_it_has_a_main_score_and_its_relations_on_its_own_page(measured: Run, client: Client) -> None:
+    html = client.get(measured.get_absolute_url()).content.decode()
+    assert '<div class="headline">' in html
+    assert 'data-table="relation"' in html
+    rows = csv_rows(client, measured.get_absolute_url(), "relation")
+    assert [(row["group"], float(row["value"])) for row in rows] == [("P1001", 1), ("P36", 0)]
+
+
+def test_it_has_a_score_on_the_pages_of_its_model_and_its_benchmark(measured: Run, client: Client) -> None:
+    (row,) = csv_rows(client, measured.model.get_absolute_url())
+    assert (row["metric"], float(row["score"])) == ("Accuracy", 0.5)
+    assert measured.get_absolute_url() in client.get("/benchmarks/trex/").content.decode()
+
+
+def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standings(client: Client) -> None:
+    call_command("load_published", verbosity=0)
+    assert csv_rows(client, "/benchmarks/trex/?published=ranked") == []
+    (row,) = csv_rows(client, "/benchmarks/trex/", "training")
+    assert (row["model"], row["trained_on"]) == ("google-bert/bert-base-cased", "arXiv")
+    assert (row["accuracy_lm_pub_quiz"], row["relative_accuracy_lm_pub_quiz_1"]) == ("0.405", "0.7237")
+    assert "relative_accuracy_lm_pub_quiz_0" not in row, "it is 1 by definition"
+
+
+def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
+    call_command("load_published", verbosity=0)
+    page = client.get("/benchmarks/trex/")
+    traces = plotted(page.context["charts"]["training"].figure).data
+    assert [trace.mode for trace in traces] == ["lines+markers"] * 2
+    assert [list(trace.x) for trace in traces] == [[0, 1, 2, 3, 4]] * 2
+    assert traces[0].y[:2] == (1.0, 0.7237)
+    assert "1 by definition" in page.content.decode()

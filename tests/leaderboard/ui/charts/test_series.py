@@ -1,0 +1,87 @@
+"""Several series in the same rows: room for each, and markers that everybody can tell apart."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.conf import settings
+
+from leaderboard.ui import charts
+from leaderboard.ui.charts.basics import SERIES_MARKERS, Point
+from tests.leaderboard.ui.charts.plotted import plotted
+
+HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
+NAMES = {"Arab and West, ar": "ar", "Asia and West, ar": "ar"}
+PAPER = ("#fcfbf8", "#14161a")
+# Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB.
+VISION = {
+    "usual": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    "protanopia": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "deuteranopia": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "tritanopia": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+CLEARLY = 20.0  # distance in CIELAB; 2.3 is a just noticeable difference
+
+
+def linear(colour: str) -> np.ndarray:
+    channels = np.array([int(colour[place : place + 2], 16) for place in (1, 3, 5)]) / 255
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def lab(rgb: np.ndarray) -> np.ndarray:
+    xyz = XYZ @ rgb / np.array([0.9505, 1, 1.089])
+    x, y, z = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def series_colours(scheme: int, use: str = "series") -> list[str]:
+    """The colours of the stylesheet: 0 for the light scheme, 1 for the dark one; `use` may be "name" as well."""
+    style = (Path(settings.BASE_DIR) / "static" / "style.css").read_text()
+    pairs = re.findall(rf"--{use}-\d: light-dark\((#\w{{6}}), (#\w{{6}})\)", style)
+    return [pair[scheme] for pair in pairs]
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+@pytest.mark.parametrize("vision", VISION)
+def test_any_two_series_have_clearly_different_colours_for_everybody(vision: str, scheme: int) -> None:
+    colours = series_colours(scheme)
+    assert len(colours) == len(SERIES_MARKERS) == 8
+    seen = [lab(np.clip(np.array(VISION[vision]) @ linear(colour), 0, 1)) for colour in colours]
+    assert min(np.linalg.norm(one - other) for one, other in combinations(seen, 2)) > CLEARLY
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+@pytest.mark.parametrize(("use", "least"), [("series", 3), ("name", 4.5)])
+def test_every_series_and_its_name_stand_out_from_the_paper(use: str, least: float, scheme: int) -> None:
+    """By 3 : 1, as WCAG 1.4.11 asks of graphical objects, and by 4.5 : 1, as WCAG 1.4.3 asks of text."""
+    light = np.array([0.2126, 0.7152, 0.0722])
+    for colour in series_colours(scheme, use):
+        bright, dark = sorted([linear(colour) @ light, linear(PAPER[scheme]) @ light], reverse=True)
+        assert (bright + 0.05) / (dark + 0.05) >= least
+
+
+def test_every_series_has_a_symbol_of_its_own() -> None:
+    assert len({symbol for symbol, _ in SERIES_MARKERS}) == len(SERIES_MARKERS)
+
+
+def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
+    points = [Point(label, 0.5, group=group) for group in ("one", "two", "three") for label in HEADS]
+    plot = plotted(charts.beside(points, HEADS, "P@1", NAMES))
+    one, two, three = plot.data
+    assert [trace.name for trace in plot.data] == ["one", "two", "three"]
+    assert all(a < b < c for a, b, c in zip(one.y, two.y, three.y, strict=True))
+    assert all(last < first for last, first in zip(three.y, one.y[1:], strict=False)), "no row reaches into the next"
+    assert plot.layout.yaxis.ticktext == ("<b>Arab and West</b>", "ar", "<b>Asia and West</b>", "ar", "all")
+    assert plot.layout.yaxis.range[0] > plot.layout.yaxis.range[1]
+
+
+def test_rows_have_room_for_all_their_series() -> None:
+    heights = []
+    for number in (1, 4, 8):
+        points = [Point("all", 0.5, group=str(place)) for place in range(number)]
+        heights.append(plotted(charts.beside(points, {"all": ""}, "P@1")).layout.height)
+    assert heights == sorted(heights)
+    assert heights[-1] - heights[0] > 8 * 10

@@ -1,0 +1,154 @@
+"""Sorting, pages and links of tables, which follow the query string."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+
+from leaderboard.ui import cells
+from leaderboard.ui.tables import Column, Table, select, view
+
+Model = tuple[str, float | None, str]  # its name, its score, its band
+NAME = Column[Model]("name", "Name", lambda model: cells.text(model[0]), align="head")
+SCORE = Column[Model]("score", "Score", lambda model: cells.number(model[1]), align="number")
+COMMIT = Column[Model]("commit", "", lambda model: cells.text("c0ffee"), shown=False)
+MODELS: list[Model] = [
+    ("b", 0.2, "ranked"),
+    ("c", None, "ranked"),
+    ("a", 0.5, "ranked"),
+    ("e", None, "published"),
+    ("d", 0.9, "published"),
+]
+
+
+def models_table(**options: Any) -> Table[Model]:
+    settings = {"columns": [NAME, SCORE, COMMIT], "rows": MODELS, "main": True} | options
+    return Table(name="models", caption="Models", **settings)
+
+
+def names(rows: list[Model]) -> str:
+    return "".join(name for name, *_ in rows)
+
+
+@pytest.mark.parametrize(
+    ("query", "order"),
+    [
+        ("", "bcaed"),
+        ("sort=score", "bacde"),
+        ("sort=-score", "abcde"),
+        ("sort=name", "abcde"),
+        ("sort=-name", "cbaed"),
+        ("sort=commit", "bcaed"),
+        ("sort=no-such-column", "bcaed"),
+    ],
+)
+def test_rows_are_sorted_within_their_bands(query: str, order: str) -> None:
+    table = models_table(band=lambda model: model[2])
+    assert names(table.ordered(QueryDict(query))) == order
+
+
+@pytest.mark.parametrize(("query", "order"), [("sort=score", "badce"), ("sort=-score", "dabce")])
+def test_missing_values_come_last_in_either_direction(query: str, order: str) -> None:
+    assert names(models_table().ordered(QueryDict(query))) == order
+
+
+def test_a_key_sorts_where_the_value_of_the_cell_does_not() -> None:
+    by_length = replace(NAME, key=lambda model: -len(model[0]))
+    table = models_table(columns=[by_length], rows=[("a", None, ""), ("ccc", None, ""), ("bb", None, "")])
+    assert [name for name, *_ in table.ordered(QueryDict("sort=name"))] == ["ccc", "bb", "a"]
+
+
+def test_a_table_that_cannot_be_sorted_keeps_its_order_and_has_no_links_to_sort() -> None:
+    table = models_table(sortable=False)
+    assert names(table.ordered(QueryDict("sort=name"))) == "bcaed"
+    assert [header.href for header in view(table, QueryDict()).headers] == ["", ""]
+
+
+def test_parameters_of_a_table_that_is_not_the_main_one_have_its_name() -> None:
+    table = models_table(main=False)
+    assert names(table.ordered(QueryDict("models-sort=name&sort=-name"))) == "abcde"
+    assert view(table, QueryDict()).headers[0].href == "?models-sort=name"
+
+
+def test_headings_sort_numbers_from_the_highest_first_and_words_from_a_to_z() -> None:
+    headers = view(models_table(), QueryDict("page=2&kind=causal")).headers
+    assert [header.href for header in headers] == ["?kind=causal&sort=name", "?kind=causal&sort=-score"]
+
+
+@pytest.mark.parametrize(
+    ("query", "directions", "href"),
+    [
+        ("sort=score", ["", "ascending"], "?sort=-score"),
+        ("sort=-score", ["", "descending"], "?sort=score"),
+    ],
+)
+def test_the_heading_of_the_sorted_column_turns_the_order_round(query: str, directions: list[str], href: str) -> None:
+    headers = view(models_table(), QueryDict(query)).headers
+    assert [header.direction for header in headers] == directions
+    assert headers[1].href == href
+
+
+def test_the_order_in_which_rows_come_is_shown_and_can_be_turned_round() -> None:
+    headers = view(models_table(order="-score"), QueryDict("kind=causal")).headers
+    assert [header.direction for header in headers] == ["", "descending"]
+    assert headers[1].href == "?kind=causal&sort=score"
+    assert names(models_table(order="-score").ordered(QueryDict())) == "bcaed"
+
+
+def test_a_page_leaves_out_columns_that_are_empty_in_all_its_rows_and_csv_keeps_them() -> None:
+    table = models_table(rows=[("c", None, ""), ("e", None, "")])
+    assert [header.column.name for header in view(table, QueryDict()).headers] == ["name"]
+    assert [len(row) for row in table.cells(table.rows)] == [3, 3]
+
+
+def test_the_head_column_names_the_rows_and_else_the_first_one() -> None:
+    assert view(models_table(columns=[SCORE, NAME]), QueryDict()).head is NAME
+    assert view(models_table(columns=[SCORE, COMMIT]), QueryDict()).head is SCORE
+
+
+@pytest.mark.parametrize(("columns", "cards", "shown"), [(3, True, False), (4, True, True), (4, False, False)])
+def test_only_a_table_with_many_columns_becomes_cards(columns: int, cards: bool, shown: bool) -> None:
+    table = models_table(columns=[replace(NAME, name=str(number)) for number in range(columns)], cards=cards)
+    assert view(table, QueryDict()).cards is shown
+
+
+def test_a_column_leads_to_the_paragraph_of_its_own_or_of_its_name() -> None:
+    accuracy = replace(NAME, name="accuracy")
+    assert (replace(accuracy, about="ties").paragraph, NAME.paragraph) == ("ties", "")
+    assert accuracy.paragraph == "accuracy"
+
+
+def test_a_page_leaves_out_columns_that_only_csv_has() -> None:
+    table = models_table()
+    lines = view(table, QueryDict()).lines
+    assert [column.name for column, _ in lines[0].cells] == ["name", "score"]
+    assert [cell.value for cell in next(table.cells(table.rows))] == ["b", 0.2, "c0ffee"]
+
+
+@pytest.mark.parametrize(("query", "page"), [("", "bc"), ("page=2", "ae"), ("page=3", "d"), ("page=9", "d")])
+def test_a_page_has_its_rows(query: str, page: str) -> None:
+    assert names(select(models_table(page_size=2), QueryDict(query), all_pages=False)) == page
+
+
+@pytest.mark.parametrize(("query", "rows"), [("", "bcaed"), ("page=2", "ae")])
+def test_csv_has_all_pages_unless_one_is_asked_for(query: str, rows: str) -> None:
+    assert names(select(models_table(page_size=2), QueryDict(query), all_pages=True)) == rows
+
+
+@pytest.mark.parametrize(("query", "page"), [("", "edb"), ("page=2", "edc"), ("page=3", "eda"), ("page=4", "eda")])
+def test_pinned_rows_are_first_on_every_page_and_take_no_room_there(query: str, page: str) -> None:
+    table = models_table(band=lambda model: model[2], pinned="published", page_size=1)
+    assert names(select(table, QueryDict(query), all_pages=False)) == page
+    assert [number.title for number in view(table, QueryDict(query)).pages] == ["1", "2", "3"]
+
+
+@pytest.mark.parametrize(("rows", "empty"), [(MODELS, False), (MODELS[3:], True), ([], True)])
+def test_a_table_of_pinned_rows_only_is_empty(rows: list[Model], empty: bool) -> None:
+    table = models_table(band=lambda model: model[2], pinned="published", rows=rows)
+    assert view(table, QueryDict()).empty is empty
+
+
+def test_the_link_to_csv_keeps_the_order_and_drops_the_page() -> None:
+    assert view(models_table(), QueryDict("sort=name&page=2")).csv == "?sort=name&format=csv"
+    assert view(models_table(main=False), QueryDict("models-page=2")).csv == "?format=csv&table=models"
