@@ -19,6 +19,7 @@ ROOT_PAGES = {
     "CHANGELOG.md": "CHANGELOG.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "SECURITY.md": "SECURITY.md",
+    "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
 }
 CITATION, LICENCE, LICENCE_PAGE = "CITATION.cff", "LICENSE", "LICENSE.md"
 NOTEBOOKS = ROOT / "examples" / "notebooks"

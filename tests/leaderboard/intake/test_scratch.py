@@ -25,11 +25,12 @@ def test_temporary_files_are_removed_with_their_folder(data: Path) -> None:
 
 def test_the_folder_of_a_killed_process_is_removed(data: Path) -> None:
     program = (
-        "import os, tempfile\nfrom django.conf import settings\nsettings.configure(DATA=os.environ['DATA'])\n"
+        "import os, tempfile\nimport django\ndjango.setup()\n"
         "from leaderboard.intake.disk import temporary_files\n"
         "with temporary_files():\n    tempfile.mkstemp()\n    os._exit(9)\n"
     )
-    subprocess.run([sys.executable, "-c", program], env={"DATA": str(data), "PYTHONPATH": ":".join(sys.path)})
+    site = {"CLOZEBOARD_DATA": str(data), "DJANGO_SETTINGS_MODULE": "leaderboard.settings", "DEBUG": "1"}
+    subprocess.run([sys.executable, "-c", program], env=site | {"PYTHONPATH": ":".join(sys.path)})
     folders = [path for path in (data / "scratch").iterdir() if path.is_dir()]
     assert len(folders) == 1
     remove_abandoned()

@@ -12,7 +12,7 @@ import requests
 
 from leaderboard.settings import BASE_DIR
 from tests.conftest import BearFolder
-from tests.e2e.conftest import Deployment, free_port, wait_for
+from tests.tools.deployment import Deployment
 
 FILL = """
 from leaderboard.models import Benchmark
@@ -46,15 +46,8 @@ def shell(commands: str, site: Deployment, backup: Path) -> None:
     subprocess.run(["bash", "-e", "-c", commands], cwd=BASE_DIR, env=environment, check=True)
 
 
-def site_in(folder: Path, port: int) -> Deployment:
-    usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    ours = {"CLOZEBOARD_DATA": str(folder), "PORT": str(port), "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
-    return Deployment(usual | ours, f"http://127.0.0.1:{port}")
-
-
 def served_pages(site: Deployment) -> dict[str, bytes]:
-    with site.process("manage.py", "serve"):
-        wait_for(f"{site.url}/healthz")
+    with site.served():
         (run,) = requests.get(f"{site.url}/api/v1/runs?model=org/first", timeout=60).json()["runs"]
         of_run = [f"/runs/{run['run']}/{file}" for file in ("", "items/?format=csv", "items.parquet")]
         answers = {page: requests.get(f"{site.url}{page}", timeout=60) for page in [*PAGES, *of_run]}
@@ -64,8 +57,7 @@ def served_pages(site: Deployment) -> dict[str, bytes]:
 
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="No sqlite3 on this machine: apt-get install sqlite3.")
 def test_a_site_that_is_started_from_a_backup_shows_the_same_pages(tmp_path: Path) -> None:
-    port, backup = free_port(), tmp_path / "backup"
-    site, copy = site_in(tmp_path / "site", port), site_in(tmp_path / "copy", port)
+    site, copy, backup = Deployment(tmp_path / "site"), Deployment(tmp_path / "copy"), tmp_path / "backup"
     site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(tmp_path / "small").write()))
     site.command("shell", "--verbosity=0", "--command", FILL)

@@ -1,6 +1,5 @@
 """The web server, with real sockets: slow clients cost it no thread."""
 
-import os
 import socket
 import time
 import urllib.request
@@ -17,7 +16,7 @@ from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 from leaderboard.serving.web_server import OPTIONS, share_memory_between_threads
 from leaderboard.ui.csv_files import csv_lines
 from tests.conftest import BearFolder
-from tests.e2e.conftest import Deployment, free_port, wait_for
+from tests.tools.deployment import Deployment, wait_for
 
 ROWS = 40_000
 RUN = 4711  # the number of the large run
@@ -45,11 +44,8 @@ storage.save(name, ContentFile(many.to_parquet(index=False, compression=None)))
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, psutil.Process]]:
     """Yield the address of a site with one run of 40,000 items, and the process that serves it."""
-    folder, port = tmp_path_factory.mktemp("site"), free_port()
-    ours = {"CLOZEBOARD_DATA": str(folder / "data"), "PORT": str(port), "CLOZEBOARD_REQUESTS_PER_MINUTE": "0"}
-    usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-    environment = usual | ours | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
-    site = Deployment(environment, f"http://127.0.0.1:{port}")
+    folder = tmp_path_factory.mktemp("site")
+    site = Deployment(folder / "data", CLOZEBOARD_REQUESTS_PER_MINUTE="0")
     site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
     site.command("shell", "--verbosity=0", "--command", FILL.format(rows=ROWS, run=RUN))

@@ -160,8 +160,7 @@ def test_too_many_subjects_of_any_number_of_sitelinks_are_read_in_slices(
     source = serve(world)
     whole = lines(curated(source, tmp_path / "whole", least_sitelinks=0))
     source.forget()
-    for module in ("query", "endpoint"):
-        monkeypatch.setattr(f"probing.curation.{module}.PAGE", 3)
+    monkeypatch.setattr("probing.curation.wikidata.PAGE", 3)
     assert lines(curated(source, tmp_path / "sliced", least_sitelinks=0)) == whole
     assert len(whole) == 15
     assert any("VALUES ?subject_sitelinks { 0 }" in text for text in source.sparql.requests)
