@@ -52,7 +52,7 @@ def served_pages(site: Deployment) -> dict[str, bytes]:
         of_run = [f"/runs/{run['run']}/{file}" for file in ("", "items/?format=csv", "items.parquet")]
         answers = {page: requests.get(f"{site.url}{page}", timeout=60) for page in [*PAGES, *of_run]}
     assert {answer.status_code for answer in answers.values()} == {200}
-    return {page: answer.content for page, answer in answers.items()}
+    return {page: answer.content.replace(site.url.encode(), b"") for page, answer in answers.items()}
 
 
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="No sqlite3 on this machine: apt-get install sqlite3.")
