@@ -81,7 +81,7 @@ def test_focus_and_selection_survive_the_updates_of_the_queue(client: Client, pa
     run = make.running(make.model("org/running"), tiny, done=10)
     serve(page, client, "/queue/")
     page.goto(f"{SITE}/queue/")
-    link = page.get_by_role("link", name="org/running")
+    link = page.get_by_role("link", name="org/running", exact=True)
     link.focus()
     page.evaluate(SELECT_HEADING)
     focused = page.evaluate_handle("document.activeElement")
@@ -111,7 +111,7 @@ def test_a_row_with_the_focus_stays_until_the_reader_leaves_it(client: Client, p
     update(page, "/queue/", 10)
     expect(page.locator("[data-table=failed]")).to_contain_text("The disk is full.")
     expect(row).to_be_focused()
-    page.get_by_role("link", name="org/other").focus()
+    page.get_by_role("link", name="org/other", exact=True).focus()
     update(page, "/queue/", 10)
     expect(row).to_have_count(0)
 
