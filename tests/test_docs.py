@@ -18,15 +18,16 @@ def codes(error: type[ProbingError]) -> set[str]:
     return {error.code}.union(*map(codes, error.__subclasses__()))
 
 
-@pytest.mark.parametrize("code", sorted(codes(ProbingError) - {"probing"} | {"internal"}))
-def test_every_error_code_is_explained(code: str) -> None:
+def test_every_error_code_is_explained() -> None:
     assert jobs  # imported, so that the site's own errors are among the subclasses
-    assert f"| `{code}` |" in DOCS["errors.md"]
+    all_codes = sorted(codes(ProbingError) - {"probing"} | {"internal"})
+    assert [code for code in all_codes if f"| `{code}` |" not in DOCS["errors.md"]] == []
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r'env(?:_\w+|iron\.get)\(\s*"(\w+)"', SOURCE))))
-def test_every_setting_is_explained(name: str) -> None:
-    assert f"| `{name}` |" in DOCS["deployment.md"]
+def test_every_setting_is_explained() -> None:
+    names = sorted(set(re.findall(r'env(?:_\w+|iron\.get)\(\s*"(\w+)"', SOURCE)))
+    assert len(names) > 10
+    assert [name for name in names if f"| `{name}` |" not in DOCS["deployment.md"]] == []
 
 
 def modules_of_the_tree(package: str) -> list[str]:
@@ -48,8 +49,10 @@ def test_the_architecture_names_every_module_once_and_no_other(package: str) -> 
     assert sorted(modules_of_the_tree(package)) == sorted(modules)
 
 
-@pytest.mark.parametrize("document", sorted(DOCS))
-def test_links_between_documents_lead_somewhere(document: str) -> None:
-    folder = ROOT if (ROOT / document).exists() else ROOT / "docs"
-    for target in re.findall(r"\]\((?!https?:|/)([^)#]+)", DOCS[document]):
-        assert (folder / target).exists() or target in made_pages(), target
+def test_links_between_documents_lead_somewhere() -> None:
+    made, broken = made_pages(), []
+    for document, text in DOCS.items():
+        folder = ROOT if (ROOT / document).exists() else ROOT / "docs"
+        targets = re.findall(r"\]\((?!https?:|/)([^)#]+)", text)
+        broken += [(document, target) for target in targets if not (folder / target).exists() and target not in made]
+    assert broken == []

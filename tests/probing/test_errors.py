@@ -31,12 +31,13 @@ def test_only_a_full_disk_and_a_silent_source_may_pass() -> None:
     assert [error for error in ERRORS if not error.permanent] == [NoSpace, SourceUnavailable, SlowDownload]
 
 
-@pytest.mark.parametrize("error", ERRORS)
-def test_an_error_keeps_its_parts_on_the_way_between_processes(error: type[ProbingError]) -> None:
-    original = error("It failed.", "Do this.")
-    for received in (pickle.loads(pickle.dumps(original)), copy.copy(original)):
-        assert type(received) is error
-        assert (received.message, received.next_step) == ("It failed.", "Do this.")
+def test_an_error_keeps_its_parts_on_the_way_between_processes(subtests: pytest.Subtests) -> None:
+    for error in ERRORS:
+        with subtests.test(error.__name__):
+            original = error("It failed.", "Do this.")
+            for received in (pickle.loads(pickle.dumps(original)), copy.copy(original)):
+                assert type(received) is error
+                assert (received.message, received.next_step) == ("It failed.", "Do this.")
 
 
 def test_scores_that_are_not_finite_are_told_with_their_model_and_place() -> None:

@@ -139,10 +139,11 @@ def test_a_table_without_results_is_empty() -> None:
     assert with_table(text, "x", "") == "<!-- table x -->\n<!-- end of table x -->"
 
 
-@pytest.mark.parametrize("table", TABLES, ids=lambda table: f"{table.document}: {table.name}")
-def test_the_documents_show_the_results_and_nothing_without_them(table: Table) -> None:
-    text = (CHECKOUT / table.document).read_text(encoding="utf-8")
-    assert text == with_table(text, table.name, table.text()), "python -m speed.report writes the tables"
+def test_the_documents_show_the_results_and_nothing_without_them() -> None:
+    texts = {table.document: (CHECKOUT / table.document).read_text(encoding="utf-8") for table in TABLES}
+    shown = [(texts[table.document], table) for table in TABLES]
+    other = [table.name for text, table in shown if text != with_table(text, table.name, table.text())]
+    assert other == [], "python -m speed.report writes the tables"
 
 
 def test_every_table_of_a_document_is_written_by_the_command() -> None:

@@ -1,8 +1,16 @@
-"""What holds for every page: it opens, its tables equal their CSV, it asks the database a fixed number of times."""
+"""What holds for every page of a filled site, which one test visits page by page, and how much the database is asked.
+
+A page opens with nothing inline, its tables equal their CSV files, the points of its charts lead on, and its links to
+the methods and to snapshots lead somewhere.
+"""
 
 import csv
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import unescape
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -10,12 +18,46 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.methods_page import read_methods
 from leaderboard.probes import PAGES
 from leaderboard.ui import labels
+from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.tables import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.ui.charts.plotted import plotted
+
+TYPES = {"run": re.compile(r"-?\d+"), "correct": re.compile("true|false")}
+CSV = re.compile(r'href="(\?[^"]*format=csv[^"]*)"')
+BEHIND = ("chance", "median")  # series that stand behind the points of a model
+# Points that show no run, relation or group of items: rules of one run, and groups of equally sure answers.
+WITHOUT_PAGES = {"max_softmax_bin", "softmax_margin_bin"}
+
+
+@dataclass
+class Visit:
+    """A page that was fetched once, for all checks."""
+
+    address: str
+    response: Any
+    client: Client
+    text: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.text = self.response.content.decode()
+
+
+@dataclass
+class Seen:
+    """What the checks note of each page, for what holds of all pages together."""
+
+    descriptions: dict[str, str] = field(default_factory=dict)
+    csv_names: dict[str, str] = field(default_factory=dict)  # by the address of the file
+    typed_columns: set[str] = field(default_factory=set)
+    links_to_methods: set[str] = field(default_factory=set)
+    pages_with_charts: set[str] = field(default_factory=set)
+    offers_to_freeze: int = 0
 
 
 def read_csv(client: Client, address: str) -> list[list[str]]:
@@ -61,58 +103,149 @@ def same(shown: str, value: str) -> bool:
     return float(shown.replace(",", "").replace("−", "-")) == pytest.approx(float(value), abs=0.0051)
 
 
-def test_every_page_opens_with_nothing_inline_and_no_id_twice(
-    client: Client, site: Site, subtests: pytest.Subtests
-) -> None:
-    for address in site.addresses:
-        with subtests.test(address):
-            response = client.get(address)
-            assert response.status_code == 200
-            assert "default-src 'self'" in response["Content-Security-Policy"]
-            html = response.content.decode()
-            assert not re.search("<script>|<style|style=", html)
-            ids = re.findall(r'\sid="([^"]*)"', html)
-            assert len(ids) == len(set(ids)), [name for name in set(ids) if ids.count(name) > 1]
+def opens_with_nothing_inline_and_no_id_twice(page: Visit, seen: Seen) -> None:
+    assert page.response.status_code == 200
+    assert "default-src 'self'" in page.response["Content-Security-Policy"]
+    assert not re.search("<script>|<style|style=", page.text)
+    ids = re.findall(r'\sid="([^"]*)"', page.text)
+    assert len(ids) == len(set(ids)), [name for name in set(ids) if ids.count(name) > 1]
 
 
-def test_every_page_describes_itself_to_those_who_search(client: Client, site: Site) -> None:
-    descriptions = {}
-    for address in site.addresses:
-        if "?" not in address or "/compare/" in address:
-            (text,) = re.findall(r'<meta name="description"\s+content="([^"]+)"', client.get(address).content.decode())
-            descriptions[address] = " ".join(text.split())
-    assert len(set(descriptions.values())) == len(descriptions) > 15
-    assert "Best" in descriptions["/benchmarks/small/"]
+def sets_no_cookie_unless_it_is_the_form(page: Visit, seen: Seen) -> None:
+    assert set(page.response.cookies) == ({"csrftoken"} if page.address == "/submit/" else set())
+    assert all(cookie["httponly"] for cookie in page.response.cookies.values())
+
+
+def describes_itself_to_those_who_search(page: Visit, seen: Seen) -> None:
+    if "?" not in page.address or "/compare/" in page.address:
+        (text,) = re.findall(r'<meta name="description"\s+content="([^"]+)"', page.text)
+        seen.descriptions[page.address] = " ".join(text.split())
 
 
 def from_one(table: list[list[str]]) -> list[list[str]]:
     """Return the lines of a CSV with wordings and questions counted from 1, as pages count them."""
-    counted = [place for place, name in enumerate(table[0]) if name in ("template", "index")]
+    counted = [number for number, name in enumerate(table[0]) if name in ("template", "index")]
     lines = [
-        [str(int(value) + 1) if place in counted else value for place, value in enumerate(line)] for line in table[1:]
+        [str(int(value) + 1) if number in counted else value for number, value in enumerate(line)] for line in table[1:]
     ]
     return [table[0], *lines]
 
 
-def test_every_table_equals_its_csv(client: Client, site: Site, subtests: pytest.Subtests) -> None:
+def shows_tables_that_equal_their_csv(page: Visit, seen: Seen) -> None:
+    different = {}
+    for name, rows in Tables(page.text).found.items():
+        joined = "&" if "?" in page.address else "?"
+        full = read_csv(page.client, f"{page.address}{joined}format=csv&table={name}")
+        full = from_one(full) if name in ("items", "questions", "disagreements") else full
+        columns = [full[0].index(column) for column in rows[0]]
+        assert columns == sorted(columns), name
+        assert len(rows) == len(full) or len(rows) == 1 + PAGE_SIZE < len(full), name
+        for shown, everything in zip(rows[1:], full[1:], strict=False):
+            values = {column: everything[number] for column, number in zip(rows[0], columns, strict=True)}
+            different.update({(name, *pair): values for pair in differences(name, shown, values)})
+    assert different == {}
+
+
+def differences(table: str, shown: list[str], values: dict[str, str]) -> list[tuple[str, str]]:
+    """Return the cells of a row of which the page shows something else than CSV has, with what CSV has."""
+    texts = dict(zip(values, shown, strict=True))
+    assert values.get("run", "0").isdecimal()  # the page names the run, or has its number in words
+    figures = [name for name in texts if name != "run"]
+    named = [name for name in figures if texts[name] != labels.group(values[name])]
+    if table == "overview":  # a run without a figure shows its progress in place of one
+        named = [name for name in named if values[name] or not texts[name].endswith(" %")]
+    return [(texts[name], values[name]) for name in named if not same(texts[name], values[name])]
+
+
+def links_csv_files_with_the_same_types_and_a_telling_name(page: Visit, seen: Seen) -> None:
+    path = page.address.partition("?")[0]
+    for link in CSV.findall(page.text):
+        address = path + unescape(link)
+        if address in seen.csv_names:
+            continue  # another page links it as well
+        response = page.client.get(address)
+        for row in csv.DictReader(response.getvalue().decode("utf-8-sig").splitlines()):
+            for name in row.keys() & TYPES.keys():
+                seen.typed_columns.add(name)
+                assert not row[name] or TYPES[name].fullmatch(row[name]), (address, row)
+        file = response["Content-Disposition"].removeprefix("attachment; filename=")
+        seen.csv_names[address] = file
+        assert file.startswith('"clozeboard-'), address
+
+
+def has_points(trace: Any) -> bool:
+    return trace.type == "heatmap" or "markers" in str(getattr(trace, "mode", ""))
+
+
+def unlinked(chart: Chart) -> list[str]:
+    """Return the names of the series with points that lead nowhere."""
+    series = [trace for trace in plotted(chart.figure).data if has_points(trace) and trace.name not in BEHIND]
+    return [str(trace.name) for trace in series if not all("/" in str(part) for part in trace.customdata or [""])]
+
+
+def has_charts_whose_points_lead_on(page: Visit, seen: Seen) -> None:
+    charts = (page.response.context or {}).get("charts") or {}
+    if charts:
+        seen.pages_with_charts.add(page.address)
+    missing = {name: unlinked(chart) for name, chart in charts.items() if name not in WITHOUT_PAGES}
+    assert not {name: series for name, series in missing.items() if series}
+
+
+def leads_to_paragraphs_of_the_methods(page: Visit, seen: Seen) -> None:
+    main = page.text.partition("<main")[2].partition("</main>")[0]
+    links = set(re.findall(r'href="/methods/([^"/]*)"', main))
+    seen.links_to_methods |= links
+    assert links <= {f"#{identifier}" for identifier in read_methods().ids}
+
+
+def can_freeze_the_tables_that_it_offers_to(page: Visit, seen: Seen) -> None:
+    for link in re.findall(r'href="/snapshots/new/\?of=([^"]*)', page.text)[-1:]:
+        form = page.client.get(f"/snapshots/new/?of={link}")
+        assert page.client.post("/snapshots/new/", {"of": form.context["address"]}).status_code == 302, link
+        seen.offers_to_freeze += 1
+
+
+CHECKS: tuple[Callable[[Visit, Seen], None], ...] = (
+    opens_with_nothing_inline_and_no_id_twice,
+    sets_no_cookie_unless_it_is_the_form,
+    describes_itself_to_those_who_search,
+    shows_tables_that_equal_their_csv,
+    links_csv_files_with_the_same_types_and_a_telling_name,
+    has_charts_whose_points_lead_on,
+    leads_to_paragraphs_of_the_methods,
+    can_freeze_the_tables_that_it_offers_to,
+)
+
+
+def test_every_page_passes_every_check(site: Site, subtests: pytest.Subtests) -> None:
+    seen = Seen()
     for address in site.addresses:
-        for name, rows in Tables(client.get(address).content.decode()).found.items():
-            with subtests.test(address, table=name):
-                joined = "&" if "?" in address else "?"
-                full = read_csv(client, f"{address}{joined}format=csv&table={name}")
-                full = from_one(full) if name in ("items", "questions", "disagreements") else full
-                places = [full[0].index(name) for name in rows[0]]
-                assert places == sorted(places)
-                assert len(rows) == len(full) or len(rows) == 1 + PAGE_SIZE < len(full)
-                for shown, everything in zip(rows[1:], full[1:], strict=False):
-                    values = {name: everything[place] for name, place in zip(rows[0], places, strict=True)}
-                    texts = dict(zip(rows[0], shown, strict=True))
-                    assert values.get("run", "0").isdecimal()  # the page names the run, or has its number in words
-                    figures = [name for name in texts if name != "run"]
-                    named = [name for name in figures if texts[name] != labels.group(values[name])]
-                    if name == "overview":  # a run without a figure shows its progress in place of one
-                        named = [part for part in named if values[part] or not texts[part].endswith(" %")]
-                    assert [(texts[n], values[n]) for n in named if not same(texts[n], values[n])] == []
+        client = Client()  # as a reader who comes for the first time, without the cookie of another page
+        page = Visit(address, client.get(address), client)
+        for check in CHECKS:
+            with subtests.test(f"{address} {check.__name__}"):
+                check(page, seen)
+    assert len(set(seen.descriptions.values())) == len(seen.descriptions) > 15
+    assert "Best" in seen.descriptions["/benchmarks/small/"]
+    assert len(seen.csv_names) > 20
+    assert f'"clozeboard-runs-{site.first.pk}-scores.csv"' in seen.csv_names.values()
+    assert '"clozeboard-benchmarks-small-leaderboard.csv"' in seen.csv_names.values()
+    assert seen.typed_columns == {"run", "correct"}
+    compared = f"/compare/?m={site.first.pk}&m={site.second.pk}"
+    run = site.first.get_absolute_url()
+    assert seen.pages_with_charts >= {"/", "/models/org/first/", run, compared, "/benchmarks/small/"}
+    assert len(seen.links_to_methods) > 5
+    assert seen.offers_to_freeze >= 5
+
+
+def test_charts_by_domain_lead_to_the_questions_of_the_domain(client: Client, site: Site) -> None:
+    (trace,) = (
+        trace
+        for trace in plotted(client.get(site.first.get_absolute_url()).context["charts"]["domain"].figure).data
+        if trace.name == "score"
+    )
+    assert client.get(trace.customdata[0]).status_code == 200
+    assert all(f"/runs/{site.first.pk}/items/?domain=" in address for address in trace.customdata)
 
 
 def add_rows(on: Benchmark, rows: int) -> None:

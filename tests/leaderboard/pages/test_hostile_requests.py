@@ -1,4 +1,7 @@
-"""Whatever strangers send, no address answers with an error of the site, and the API answers with JSON."""
+"""Whatever strangers send, no address answers with an error of the site, the API answers with JSON, nothing changes.
+
+They send addresses, query strings, bodies, hosts, methods and headers.
+"""
 
 import json
 from typing import Any
@@ -9,6 +12,7 @@ from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from leaderboard.models import Run
 from tests.leaderboard.conftest import Site
 
 PARAMETERS = (
@@ -78,6 +82,35 @@ BODIES = (
     b'{"model": "a/b", "options": {"templates": ' + b"9" * 5000 + b"}}", b"{" + b'"a":1,' * 5000 + b'"model":"a/b"}',
 )  # fmt: skip
 
+RUN_FILES = ("items.parquet", "items.jsonl", "picture.png", "every-eval-ever.json", "reproduce.sh")
+HEADERS: dict[str, tuple[str, ...]] = {
+    "Range": (
+        *("bytes=", "bytes=-", "bytes=9-1", "bytes=-0", "bytes=0-99999999999999999999", "bytes=99999999999999999999-"),
+        *("bytes=\u0663-", "items=0-1", "bytes=0-1,2-3", "bytes=0x1-2", "bytes=" + "0-1," * 1000, "=", "bytes"),
+    ),
+    "If-None-Match": ('"', "*", "W/", "a" * 5000, "\xe9", '"\x00"', ", ," * 100),
+    "If-Match": ('"x"', "*"),
+    "If-Modified-Since": ("never", "Mon, 31 Feb 2026 25:61:00 GMT", "Sun, 06 Nov 99999999 08:49:37 GMT", "-1"),
+    "If-Unmodified-Since": ("Sun, 06 Nov 1994 08:49:37 GMT", "\x00"),
+    "Accept": ("*/*;q=NaN", "text/html;" * 500, "\xe9", ";;;,,,", "application/json;q=-1"),
+    "Accept-Encoding": ("gzip;q=0", "gzip, " * 500, "\x00", "identity;q=0"),
+    "Accept-Language": ("xx-" * 1000, "de;q=1e999", "\u202e"),
+    "Cookie": ("sessionid=\x00", "csrftoken=" + "a" * 5000, "messages=!!!", "sessionid=../../etc/passwd", ";=;=", "="),
+    "Authorization": ("Bearer " + "\xe9" * 1000, "Basic !!!", "Bearer", "Digest x", "\x00"),
+    "Content-Type": ("multipart/form-data", "application/json; charset=nonsense", "\xe9", "a" * 5000),
+    "Content-Length": ("0", "99999999999999999999"),
+    "X-Request-ID": ("a\nb", "\x00" * 20, "a" * 5000),
+    "X-Forwarded-For": ("evil", "127.0.0.1, " * 500),
+    "X-Forwarded-Host": ("evil.example",),
+    "X-HTTP-Method-Override": ("DELETE",),
+    "HX-Request": ("true", "\xe9"),
+    "HX-Current-URL": ("javascript:alert(1)", "%ff", "http://[::"),
+    "HX-Target": ("<script>", "\x00"),
+    "Referer": ("http://[::", "javascript:alert(1)", "a" * 5000),
+    "Origin": ("null", "http://[::", "https://evil.example"),
+}
+METHODS = ("OPTIONS", "TRACE", "PUT", "PATCH", "DELETE", "PROPFIND", "get", "A" * 200)
+
 
 @pytest.fixture
 def visitor(site: Site) -> Client:
@@ -115,11 +148,12 @@ def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, su
                 expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile))}")
 
 
-@pytest.mark.parametrize("name", ["page", "sort", "m", "search", "benchmark"])
-def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, name: str) -> None:
-    for address in addresses(site):
-        for hostile in LONG:
-            expect_no_error(visitor, f"{address}?{name}={quote(hostile)}")
+def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for name in ("page", "sort", "m", "search", "benchmark"):
+        for address in addresses(site):
+            with subtests.test(f"{address} {name}"):
+                for hostile in LONG:
+                    expect_no_error(visitor, f"{address}?{name}={quote(hostile)}")
 
 
 @given(data=st.data())
@@ -131,19 +165,43 @@ def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, s
     expect_no_error(visitor, f"{address}?{urlencode(pairs)}")
 
 
-@pytest.mark.parametrize("body", BODIES, ids=lambda body: repr(body[:40]))
-def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, body: bytes) -> None:
+def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
     api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel", "/api/v1/work/claim")
     for address in (*api, "/submit/", "/submissions/a/", "/", "/admin/login/"):
-        response = visitor.post(address, body, content_type="application/json")
-        assert response.status_code < 500, address
-        if address.startswith("/api/v1/"):
-            assert set(response.json()["error"]) == {"code", "message", "next_step"}
+        for body in BODIES:
+            with subtests.test(f"{address} {body[:40]!r}"):
+                response = visitor.post(address, body, content_type="application/json")
+                assert response.status_code < 500
+                if address.startswith("/api/v1/"):
+                    assert set(response.json()["error"]) == {"code", "message", "next_step"}
 
 
-@pytest.mark.parametrize("host", ["evil.example", "a b", "localhost\x00", "[::", "é"])
-def test_an_invalid_host_is_refused(visitor: Client, site: Site, host: str) -> None:
-    page, answer = (visitor.get(path, headers={"Host": host}) for path in ("/queue/", "/api/v1/models"))
-    assert (page.status_code, answer.status_code) == (400, 400)
-    assert "<h1>" in page.content.decode()
-    assert answer.json()["error"]["code"] == "bad-request"
+def test_an_invalid_host_is_refused(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
+    for host in ("evil.example", "a b", "localhost\x00", "[::", "é"):
+        with subtests.test(host):
+            page, answer = (visitor.get(path, headers={"Host": host}) for path in ("/queue/", "/api/v1/models"))
+            assert (page.status_code, answer.status_code) == (400, 400)
+            assert "<h1>" in page.content.decode()
+            assert answer.json()["error"]["code"] == "bad-request"
+
+
+@pytest.mark.slow
+def test_no_header_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
+    run = f"/runs/{site.first.pk}/"
+    pages = ["/", run, "/submit/", "/api/v1/runs", "/api/v1/submissions", "/nowhere/", "/static/site.css", "/healthz"]
+    for name, values in HEADERS.items():
+        for address in (*pages, *(f"{run}{file}" for file in RUN_FILES)):
+            with subtests.test(f"{name} {address}"):
+                for value in values:
+                    response = visitor.get(address, headers={name: value})
+                    body, headers = response.getvalue(), str(response.headers)
+                    assert response.status_code < 500, value[:80]
+                    assert b"evil.example" not in body and "evil.example" not in headers, value[:80]
+
+
+def test_no_other_method_is_an_error_of_the_site_or_changes_anything(visitor: Client, site: Site) -> None:
+    before = list(Run.objects.order_by("pk").values())
+    for address in (*addresses(site), f"/runs/{site.first.pk}/items.parquet", "/metrics", "/admin/"):
+        for method in METHODS:
+            assert visitor.generic(method, address).status_code < 500, (method, address)
+    assert list(Run.objects.order_by("pk").values()) == before

@@ -15,13 +15,14 @@ def fields_of(benchmark: Benchmark) -> dict[str, type[forms.Field]]:
     return {name: type(field) for name, field in option_fields(benchmark).items()}
 
 
-@pytest.mark.parametrize("probe", PROBES)
-def test_everything_that_is_offered_has_a_field_with_a_label_and_a_help_text(probe: str) -> None:
-    fields = option_fields(Benchmark(probe=probe))
-    offered = offered_options(PROBES[probe])
-    of_files = {"templates", *(name for name, option in offered.items() if option.tag)}
-    assert fields.keys() == offered.keys() - of_files, "without files, there are none of these"
-    assert all(field.label and field.help_text for field in fields.values())
+def test_everything_that_is_offered_has_a_field_with_a_label_and_a_help_text(subtests: pytest.Subtests) -> None:
+    for probe in PROBES:
+        with subtests.test(probe):
+            fields = option_fields(Benchmark(probe=probe))
+            offered = offered_options(PROBES[probe])
+            of_files = {"templates", *(name for name, option in offered.items() if option.tag)}
+            assert fields.keys() == offered.keys() - of_files, "without files, there are none of these"
+            assert all(field.label and field.help_text for field in fields.values())
 
 
 def test_a_field_fits_the_type_of_its_option() -> None:

@@ -7,7 +7,6 @@ from django.test import Client
 from pytest_django.fixtures import Settings
 
 from tests.leaderboard import factories as make
-from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
 BROWSER = {"Accept-Encoding": "gzip, deflate, br"}
@@ -40,14 +39,6 @@ def test_styles_and_refusals_have_the_headers_as_well(client: Client) -> None:
 
 def test_programs_elsewhere_may_read_the_api(client: Client) -> None:
     assert client.get("/api/v1/models")["Cross-Origin-Resource-Policy"] == "cross-origin"
-
-
-def test_no_page_but_the_form_sets_a_cookie(client: Client, site: Site) -> None:
-    for address in site.addresses:
-        if address != "/submit/":
-            assert not client.get(address).cookies, address
-    assert set(client.get("/submit/").cookies) == {"csrftoken"}
-    assert client.get("/submit/").cookies["csrftoken"]["httponly"]
 
 
 @pytest.mark.parametrize("secure", [True, False])

@@ -42,18 +42,19 @@ def read(words: list[str]) -> Settings:
     return Settings(**values, options=parse(declared_options(probe), arguments.set, "The probe"))
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_setting_can_be_given_on_the_command_line(name: str) -> None:
-    settings = Settings(**{name: other_value(SETTINGS[name])})
-    assert read(settings_words(settings)) == settings != Settings()
+def test_every_setting_can_be_given_on_the_command_line(subtests: pytest.Subtests) -> None:
+    for name, setting in SETTINGS.items():
+        with subtests.test(name):
+            settings = Settings(**{name: other_value(setting)})
+            assert read(settings_words(settings)) == settings != Settings()
 
 
-@pytest.mark.parametrize(
-    ("probe", "name"), [(probe, name) for probe in PROBES for name in declared_options(PROBES[probe])]
-)
-def test_every_option_of_a_probe_can_be_given_on_the_command_line(probe: str, name: str) -> None:
-    settings = Settings(probe=probe, options={name: other_value(declared_options(PROBES[probe])[name])})
-    assert read(settings_words(settings)) == settings
+def test_every_option_of_a_probe_can_be_given_on_the_command_line(subtests: pytest.Subtests) -> None:
+    for probe in PROBES:
+        for name, option in declared_options(PROBES[probe]).items():
+            with subtests.test(f"{probe} {name}"):
+                settings = Settings(probe=probe, options={name: other_value(option)})
+                assert read(settings_words(settings)) == settings
 
 
 def test_the_help_of_a_setting_names_its_default_once() -> None:

@@ -146,10 +146,10 @@ def test_templates_and_questions_stand_in_the_entry(tmp_path: Path) -> None:
     assert predicate.questions == {"fr": "Quelle est la religion de [X] ?"}
 
 
-@pytest.mark.parametrize("id", PREDICATES)
-def test_own_predicates_have_a_template_and_a_question_in_four_languages(id: str) -> None:
-    for texts in (PREDICATES[id].templates, PREDICATES[id].questions):
-        assert sorted(texts) == ["ar", "en", "es", "ko"]
+def test_own_predicates_have_a_template_and_a_question_in_four_languages() -> None:
+    languages = {id: (sorted(one.templates), sorted(one.questions)) for id, one in PREDICATES.items()}
+    four = ["ar", "en", "es", "ko"]
+    assert {id: names for id, names in languages.items() if names != (four, four)} == {}
 
 
 @pytest.mark.parametrize(

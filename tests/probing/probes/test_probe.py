@@ -8,7 +8,7 @@ import pytest
 
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
-from probing.probes.probe import Probe, changed_options, declared_options, make, offered_options, parse
+from probing.probes.probe import changed_options, declared_options, make, offered_options, parse
 from probing.probes.similarity import Similarity
 from probing.runner import run
 from probing.settings import SETTINGS
@@ -60,15 +60,15 @@ def test_an_option_that_takes_many_values_takes_them_with_commas_between() -> No
         parse(SETTINGS, ["templates="], "The run")
 
 
-@pytest.mark.parametrize("name", PROBES)
-def test_what_is_offered_is_declared_once_and_used_by_the_probe(name: str) -> None:
-    probe = PROBES[name]
-    offered = offered_options(probe)
-    own, settings = declared_options(probe), {name for name in offered if name in SETTINGS}
-    assert not own.keys() & SETTINGS.keys(), "a name would have two meanings"
-    assert offered.keys() == own.keys() | settings
+def test_what_is_offered_is_declared_once_and_used_by_the_probe(subtests: pytest.Subtests) -> None:
     every_probe = {"templates", "sample", "language", "dtype", "start"}
-    assert every_probe <= settings <= {*every_probe, "pll", "reduction", "protocol"} - probe.fixed.keys()
+    for name, probe in PROBES.items():
+        with subtests.test(name):
+            offered = offered_options(probe)
+            own, settings = declared_options(probe), {option for option in offered if option in SETTINGS}
+            assert not own.keys() & SETTINGS.keys(), "a name would have two meanings"
+            assert offered.keys() == own.keys() | settings
+            assert every_probe <= settings <= {*every_probe, "pll", "reduction", "protocol"} - probe.fixed.keys()
 
 
 def test_a_probe_without_options_says_so() -> None:
@@ -97,12 +97,10 @@ def test_each_option_names_its_type_and_its_choices() -> None:
     assert declared_options(PROBES["similarity"]) == {}
 
 
-@pytest.mark.parametrize("probe", PROBES.values())
-def test_every_option_of_a_shipped_probe_is_explained_and_hides_no_setting(probe: type[Probe]) -> None:
+def test_every_option_of_a_shipped_probe_is_explained_and_hides_no_setting() -> None:
     arguments = {*inspect.signature(run).parameters, *SETTINGS}
-    for name, option in declared_options(probe).items():
-        assert option.help
-        assert name not in arguments
+    options = [(key, name, option) for key, probe in PROBES.items() for name, option in declared_options(probe).items()]
+    assert [(key, name) for key, name, option in options if not option.help or name in arguments] == []
 
 
 def test_only_options_that_differ_from_their_defaults_enter_the_digest() -> None:

@@ -7,9 +7,6 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-import pytest
-from _pytest.mark import ParameterSet
-
 from probing.formats.geography import read_triples
 from probing.statements.fact_types import FACT_TYPES
 from probing.statements.geography_sentences import Sentence, sentences
@@ -38,10 +35,6 @@ def blocks() -> Iterator[tuple[str, str, tuple[str, ...], list[str]]]:
             yield key, subject, tuple(objects.split("; ")), expected
 
 
-def cases() -> list[ParameterSet]:
-    return [pytest.param(*block, id=f"{block[0]}-{block[1]}") for block in blocks()]
-
-
 def test_every_template_has_sentences_written_by_hand() -> None:
     covered = {
         (key, sentence.template) for key, subject, objects, _ in blocks() for sentence in worded(key, subject, *objects)
@@ -51,11 +44,13 @@ def test_every_template_has_sentences_written_by_hand() -> None:
         assert {(fact_type.key, number) for number in numbers} <= covered
 
 
-@pytest.mark.parametrize(("key", "subject", "objects", "expected"), cases())
-def test_a_fact_gives_the_sentences_written_by_hand(
-    key: str, subject: str, objects: tuple[str, ...], expected: list[str]
-) -> None:
-    assert [with_flags(sentence) for sentence in worded(key, subject, *objects)] == expected
+def test_a_fact_gives_the_sentences_written_by_hand() -> None:
+    different = []
+    for key, subject, objects, expected in blocks():
+        generated = [with_flags(sentence) for sentence in worded(key, subject, *objects)]
+        if generated != expected:
+            different.append((key, subject, generated, expected))
+    assert different == []
 
 
 def test_the_sample_gives_the_sentences_written_by_hand() -> None:

@@ -5,11 +5,16 @@ import pytest
 from probing.statements.geography_sentences import MUTED_WORDS, agreeing, muted, split
 
 
-@pytest.mark.parametrize(("word", "suffix"), [(word, suffix) for word, all_ in MUTED_WORDS.items() for suffix in all_])
-def test_a_word_is_muted_behind_each_of_its_suffixes(word: str, suffix: str) -> None:
-    template = f"The {{S}} {word} is here."
-    assert muted(template, {"S": f"Old {suffix.title()}"}) == "The {S} is here."
-    assert muted(template, {"S": f"{suffix.title()} of Old"}) == template
+def test_a_word_is_muted_behind_each_of_its_suffixes() -> None:
+    wrong = []
+    for word, suffixes in MUTED_WORDS.items():
+        template = f"The {{S}} {word} is here."
+        for suffix in suffixes:
+            behind = muted(template, {"S": f"Old {suffix.title()}"})
+            elsewhere = muted(template, {"S": f"{suffix.title()} of Old"})
+            if (behind, elsewhere) != ("The {S} is here.", template):
+                wrong.append((word, suffix, behind, elsewhere))
+    assert wrong == []
 
 
 @pytest.mark.parametrize(

@@ -55,10 +55,11 @@ def test_the_arguments_are_recorded_as_a_file_that_makes_the_same_study(
     assert list(again.folders) == list(study.folders) and len(loaded) == 2, "nothing was measured again"
 
 
-@pytest.mark.parametrize("name", [*SETTINGS, *LOADING, "prompting"])
-def test_every_setting_option_and_way_of_loading_may_stand_in_a_file(name: str) -> None:
-    given = StudyArguments.of({"benchmarks": "pairs", "models": [{"model": "org/plain", name: 1}], name: 2})
-    assert (given.models[0].values, given.values) == ({name: 1}, {name: 2})
+def test_every_setting_option_and_way_of_loading_may_stand_in_a_file(subtests: pytest.Subtests) -> None:
+    for name in (*SETTINGS, *LOADING, "prompting"):
+        with subtests.test(name):
+            given = StudyArguments.of({"benchmarks": "pairs", "models": [{"model": "org/plain", name: 1}], name: 2})
+            assert (given.models[0].values, given.values) == ({name: 1}, {name: 2})
 
 
 @pytest.mark.parametrize(
