@@ -26,7 +26,7 @@ def test_every_error_code_is_explained(code: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r'env(?:_\w+|iron\.get)\(\s*"(\w+)"', SOURCE))))
 def test_every_setting_is_explained(name: str) -> None:
-    assert f"| `{name}` |" in DOCS["deployment.md"]
+    assert f"| `{name}` |" in DOCS["operating.md"]
 
 
 @pytest.mark.parametrize("package", ["probing", "leaderboard"])
