@@ -23,7 +23,7 @@ class LeaderboardConfig(AppConfig):
 
 
 def refuse_older_database(sender: AppConfig, using: str, **kwargs: Any) -> None:
-    """Refuse a database from before version 0.2.0, whose migrations became one (docs/operations.md).
+    """Refuse a database from before version 0.2.0, whose migrations became one (docs/operating.md).
 
     Raises `CommandError` before anything is changed.
     """

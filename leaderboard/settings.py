@@ -1,4 +1,4 @@
-"""Django settings, read from the environment (docs/deployment.md). An invalid value stops the start."""
+"""Django settings, read from the environment (docs/operating.md). An invalid value stops the start."""
 
 import hashlib
 import os
@@ -174,7 +174,7 @@ TEMPLATES = [
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
-# HTTPS: the web server learns from the proxy it trusts whether a request came by HTTPS (docs/deployment.md), so Django
+# HTTPS: the web server learns from the proxy it trusts whether a request came by HTTPS (docs/operating.md), so Django
 # needs no SECURE_PROXY_SSL_HEADER.
 HTTPS = env_bool("CLOZEBOARD_HTTPS", False)
 SECURE_SSL_REDIRECT = env_bool("CLOZEBOARD_HTTPS_REDIRECT", HTTPS)

@@ -47,8 +47,8 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (probe_import,), (probe_entry,), (pages_import,), (pages_entry,) = added
     (copy / "probing" / "probes" / "contrast.py").write_text(probe, encoding="utf-8")
     add_lines(copy / "probing" / "probes" / "__init__.py", probe_import, probe_entry)
-    (copy / "leaderboard" / "probe_pages" / "contrast.py").write_text(pages, encoding="utf-8")
-    add_lines(copy / "leaderboard" / "probe_pages" / "__init__.py", pages_import, pages_entry)
+    (copy / "leaderboard" / "probes" / "contrast.py").write_text(pages, encoding="utf-8")
+    add_lines(copy / "leaderboard" / "probes" / "__init__.py", pages_import, pages_entry)
     build_gpt2(copy / "models" / "org" / "tiny")
     return copy
 
@@ -69,7 +69,7 @@ def python(project: Path, *arguments: str) -> str:
 
 
 def test_the_document_names_every_file_that_it_changes() -> None:
-    for name in ("probing/probes/", "leaderboard/probe_pages/"):
+    for name in ("probing/probes/", "leaderboard/probes/"):
         assert f"`{name}contrast.py`" in DOCUMENT
         assert f"`{name}__init__.py`" in DOCUMENT
 

@@ -1,4 +1,4 @@
-"""The documents agree with the code: settings, error codes, modules, make targets, and links between documents."""
+"""The documents agree with the code: settings, error codes, rooms of the code, and links between documents."""
 
 import re
 from pathlib import Path
@@ -27,26 +27,18 @@ def test_every_error_code_is_explained() -> None:
 def test_every_setting_is_explained() -> None:
     names = sorted(set(re.findall(r'env(?:_\w+|iron\.get)\(\s*"(\w+)"', SOURCE)))
     assert len(names) > 10
-    assert [name for name in names if f"| `{name}` |" not in DOCS["deployment.md"]] == []
-
-
-def modules_of_the_tree(package: str) -> list[str]:
-    """The files of a package's tree in docs/architecture.md, with their folders."""
-    (tree,) = re.findall(rf"^```\n{package}/\n(.*?)^```", DOCS["architecture.md"], re.DOTALL | re.MULTILINE)
-    folders, files = [package], []
-    for line in tree.splitlines():
-        depth, name = (len(line) - len(line.lstrip())) // 2, line.split()[0]
-        folders[depth:] = [name.removesuffix("/")]
-        if not name.endswith("/"):
-            files.append("/".join(folders))
-    return files
+    assert [name for name in names if f"| `{name}` |" not in DOCS["operating.md"]] == []
 
 
 @pytest.mark.parametrize("package", ["probing", "leaderboard"])
-def test_the_architecture_names_every_module_once_and_no_other(package: str) -> None:
-    paths = (path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py"))
-    modules = [str(path) for path in paths if path.name != "__init__.py" and "migrations" not in path.parts]
-    assert sorted(modules_of_the_tree(package)) == sorted(modules)
+def test_the_architecture_describes_every_room_and_no_other(package: str) -> None:
+    """The folders of a package are named below its heading; a folder inside one is named by its path from there."""
+    (rooms,) = re.findall(rf"^## The rooms of [^\n]*`{package}/`\n(.*?)^## ", DOCS["architecture.md"], re.M | re.S)
+    described = set(re.findall(r"`([a-z_/]+)/`", rooms))
+    folders = {path.parent.relative_to(ROOT / package) for path in (ROOT / package).rglob("*.py")}
+    named = {str(folder) for folder in folders if folder.parts}
+    assert described <= named
+    assert {name for name in named if "/" not in name} <= described
 
 
 def test_links_between_documents_lead_somewhere() -> None:

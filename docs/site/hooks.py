@@ -18,6 +18,7 @@ ROOT_PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "CHANGELOG.md",
     "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
     "SECURITY.md": "SECURITY.md",
     "CODE_OF_CONDUCT.md": "CODE_OF_CONDUCT.md",
 }

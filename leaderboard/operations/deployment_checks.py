@@ -28,7 +28,7 @@ from probing.measuring import limits
 
 # Checks of the whole deployment by `manage.py check --deploy`; `--tag database`, files, machine or work picks some.
 #
-# docs/operations.md lists their ids. What is in order is not reported.
+# docs/operating.md lists their ids. What is in order is not reported.
 
 
 State = Run.State
@@ -231,7 +231,7 @@ def runs_in_progress() -> Iterator[CheckMessage]:
         yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E114")
 
 
-# Checks of the settings, which are quick and come before every command (docs/operations.md lists their ids).
+# Checks of the settings, which are quick and come before every command (docs/operating.md lists their ids).
 
 
 LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}

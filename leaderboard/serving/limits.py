@@ -245,7 +245,7 @@ IPV6_NETWORK = 64  # bits; one customer has at least such a network, and so 2**6
 def client_address(request: HttpRequest) -> str:
     """Return the address that the request came from; of an IPv6 address the network, such as "2001:db8:1:2::/64".
 
-    Behind a proxy, the web server must trust that proxy (docs/deployment.md), so that REMOTE_ADDR is the client's.
+    Behind a proxy, the web server must trust that proxy (docs/operating.md), so that REMOTE_ADDR is the client's.
     All whose address is not known, as with a web server that listens on a Unix socket, count as one client, so that
     nobody is without limits.
     """

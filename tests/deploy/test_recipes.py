@@ -145,7 +145,7 @@ def test_the_slurm_script_starts_a_worker(tmp_path: Path) -> None:
 
 
 def test_every_setting_in_the_recipes_exists() -> None:
-    documented = (BASE_DIR / "docs" / "deployment.md").read_text(encoding="utf-8")
+    documented = (BASE_DIR / "docs" / "operating.md").read_text(encoding="utf-8")
     for path in [*DEPLOY.rglob("*.example"), *DEPLOY.rglob("*.yaml")]:
         for name in re.findall(r"\bCLOZEBOARD_\w+", path.read_text(encoding="utf-8")):
             assert f"`{name}`" in documented, f"{path.name}: {name}"

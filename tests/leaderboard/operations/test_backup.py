@@ -1,4 +1,4 @@
-"""A site that is started from a backup, which the commands of docs/operations.md have made, shows the same pages."""
+"""A site that is started from a backup, which the commands of docs/operating.md have made, shows the same pages."""
 
 import os
 import re
@@ -34,7 +34,7 @@ PAGES = [  # and those of the first measured run
 
 def documented_commands(first_line: str) -> str:
     """Return the block of commands in the chapter on backups that begins with a line."""
-    document = (BASE_DIR / "docs" / "operations.md").read_text(encoding="utf-8")
+    document = (BASE_DIR / "docs" / "operating.md").read_text(encoding="utf-8")
     (chapter,) = re.findall(r"^## Backup\n(.*?)^## ", document, re.DOTALL | re.MULTILINE)
     (block,) = re.findall(rf"^```\n({re.escape(first_line)}.*?)^```", chapter, re.DOTALL | re.MULTILINE)
     return str(block)
