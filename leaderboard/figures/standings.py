@@ -1,4 +1,8 @@
-"""The leaderboard of one benchmark: its rows with their ranks, and how many rows each choice of a filter leaves."""
+"""The leaderboard of one benchmark: its rows with their ranks, and how many rows each choice of a filter leaves.
+
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
+answered the same items; published ones stand apart unless the reader includes them in the ranking.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -18,12 +22,6 @@ from leaderboard.figures.runs import ANY_VERSION, finished, light_rows, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.standing import RunRank, places
-
-# The leaderboard of one benchmark: its rows, what is made of them, and how many each choice of a facet would leave.
-#
-# Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
-# answered the same items; published ones stand apart unless the reader includes them in the ranking.
-
 
 MadeT = TypeVar("MadeT")
 

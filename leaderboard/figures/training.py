@@ -1,4 +1,7 @@
-"""What a model knows at several steps of its training, and what became of the items between two steps."""
+"""What a model knows at several steps of its training, and what became of the items between two steps.
+
+The scores of the steps are series of finished runs that were measured in the same way.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +19,6 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
-
-# Trajectories: what a model knows at several steps of its training, as series of finished runs.
-
 
 # Large fields of a run that no page of a series shows.
 UNUSED = ("provenance_record", "message", "next_step", "traceback", "log")

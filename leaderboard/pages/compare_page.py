@@ -208,9 +208,6 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
-# The tables of answers in a comparison: how often runs agree, and the answers on which they do not.
-
-
 DISAGREEMENTS_PER_PAGE = 20
 CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
 

@@ -23,9 +23,6 @@ from leaderboard.ui.links import link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 
-# The tables of a comparison that every probe has: its runs, their values and differences by group, their agreement.
-
-
 SIGNIFICANT = 0.05
 HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
 

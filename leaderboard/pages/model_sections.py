@@ -18,9 +18,6 @@ from leaderboard.ui.columns import interval_columns, score_points, source_column
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
-# The sections of a model's page: its profile, what it knows best, and its family.
-
-
 EXTREMES = 3  # groups that are named as known best, and as known least
 
 

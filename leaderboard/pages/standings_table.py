@@ -38,9 +38,6 @@ from leaderboard.ui.columns import (
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
-# The standings of a benchmark: the table with every finished run, in groups of equal settings and equal sources.
-
-
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
 COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."

@@ -30,9 +30,6 @@ from probing.errors import ProbingError
 from probing.probes.cloze import INSTRUCTIONS
 from probing.statements.fact_types import FACT_TYPES
 
-# The pages of cloze: fact types by kind of place, examples with the answer marked, and encoders beside generators.
-
-
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
     "in_near_1": "Within 1 token",

@@ -38,9 +38,6 @@ from probing.analysis.perplexity_metrics import (
 from probing.benchmark import TRUTH, TRUTH_VALUES
 from probing.errors import ProbingError
 
-# The pages of perplexity: distributions, phrasings and truth on the page of a run, and the page of a statement.
-
-
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
 ITEM_COLUMNS = ItemColumns(
     ("subject", "true", "perplexity", "tokens"),
