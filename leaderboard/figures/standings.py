@@ -100,8 +100,8 @@ class Standing:
         return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
 
     @cached_property
-    def place(self) -> tuple[bool, str, bool, str]:
-        """The group of rows that it stands in: rows of equal places are sorted and ranked among themselves."""
+    def heading_group(self) -> tuple[bool, str, bool, str]:
+        """The group of rows that it stands in: rows of equal groups are sorted and ranked among themselves."""
         return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
 
     @cached_property
@@ -388,7 +388,7 @@ def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, f
 def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], bool, bool, float, str]:
     value = standing.ranked_value
     return (
-        standing.place,
+        standing.heading_group,
         standing.rank is None,
         value is None,
         -(value or 0.0),

@@ -66,7 +66,7 @@ class Series:
         return all(run.model.tokens is not None for run in self.runs)
 
     @property
-    def place(self) -> tuple[str, bool, bool, bool, int]:
+    def sort_key(self) -> tuple[str, bool, bool, bool, int]:
         """The sort key: by benchmark, current versions, measured ones, usual settings and longer ones first."""
         older, other = not self.benchmark.current, not self.is_measured
         return (self.benchmark.title, older, other, bool(self.settings_group), -len(self.runs))
@@ -105,7 +105,7 @@ def series_of(runs: Iterable[Run]) -> list[Series]:
     for run in sorted(finished, key=lambda run: (step_of(run), run.pk)):
         by_training.setdefault(_training(run), {})[step_of(run)] = run
     series = [Series(tuple(by_step.values())) for by_step in by_training.values() if len(by_step) >= FEWEST]
-    return sorted(series, key=lambda part: part.place)
+    return sorted(series, key=lambda part: part.sort_key)
 
 
 def _training(run: Run) -> tuple[object, ...]:

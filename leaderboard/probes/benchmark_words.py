@@ -64,7 +64,7 @@ def topic_of(benchmark: Benchmark) -> str:
     return pages_of(benchmark).topic
 
 
-def topic_place(benchmark: Benchmark) -> int:
+def topic_order(benchmark: Benchmark) -> int:
     """Return the place of the benchmark's topic among all topics, by which lists are sorted."""
     return list(TOPICS).index(topic_of(benchmark))
 

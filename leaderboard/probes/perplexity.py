@@ -392,8 +392,6 @@ def _rank_summary_table(names: Sequence[str], rows: Sequence[Row]) -> Table[Row]
 
 
 def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
-    relations = relation_names(runs[0])
-
     def statement(row: Row) -> Cell:
         address = item_url(runs[0], row)
         return cells.text(row["statement"], href=address)
