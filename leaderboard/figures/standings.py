@@ -23,6 +23,10 @@ from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.standing import RunRank, places
 
+Provenance = Run.Provenance
+# The beginnings of headings above the groups of a leaderboard, in their order.
+OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
+STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 MadeT = TypeVar("MadeT")
 
 
@@ -333,12 +337,6 @@ def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing])
 
 
 # Rows of a leaderboard, with their ranks among the rows of their group and their default order.
-
-
-Provenance = Run.Provenance
-# The beginnings of headings above the groups of a leaderboard, in their order.
-OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
-STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 
 
 def ranked(rows: Iterable[Standing], rank_published: bool) -> list[Standing]:

@@ -27,11 +27,9 @@ from probing.analysis.specificity_metrics import NO_PREFERENCE
 from probing.statements.prompting import PROMPTINGS
 
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
-
-
+MEAN = "all"  # the mean over relations
+VANILLA = "vanilla"
 CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
-
-
 METRIC_LABELS = {
     **FACTORS,
     "acc_at_10_either": "Acc@10, either answer",
@@ -365,10 +363,6 @@ def _profile(scores: ScoresByGroup) -> dict[str, float]:
         for (metric, group), score in scores.items()
         if metric == "specificity" and group != MEAN and score.value is not None
     }
-
-
-MEAN = "all"  # the mean over relations
-VANILLA = "vanilla"
 
 
 def prompting(run: Run) -> str:
