@@ -1,4 +1,7 @@
-"""Files of runs in the artefact storage, and waiting for a database that is locked or away."""
+"""Files of runs in the artefact storage, and waiting for a database that is locked or away.
+
+A run has files of its parts while it goes on, and the result folder once it is finished.
+"""
 
 import hashlib
 import logging
@@ -21,9 +24,6 @@ from leaderboard.models import Run, RunPart
 from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.results.result import Result
-
-# Files of runs in the artefact storage: parts while a run goes on, the result folder once it is finished.
-
 
 PUSHED = "pushed"  # the folder of files that were pushed and are not checked yet
 

@@ -34,8 +34,6 @@ from probing.settings import Settings
 from probing.time_left import estimate_work
 from probing.usual_settings import read_usual_settings
 
-# Benchmarks on the site. Every imported version is kept; one version of each benchmark is current.
-
 
 def current(name: str) -> Benchmark:
     """Return the version that new runs use, of a benchmark with its main probe or with another one (`named`)."""

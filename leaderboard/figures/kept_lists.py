@@ -1,4 +1,8 @@
-"""Lists that are kept in memory until the figures that they are made of change, and the thread that renews them."""
+"""Lists that are kept in memory until the figures that they are made of change, and the thread that renews them.
+
+`renew_lists` renews them after such a change, outside of any request. A reader who comes earlier makes the list: a list
+of an older version is never shown.
+"""
 
 import logging
 import time
@@ -11,12 +15,6 @@ from weakref import WeakSet
 from django.db import Error, close_old_connections, connection
 
 from leaderboard.data_version import FiguresVersion, figures_version
-
-# Lists that are kept in memory until the figures that they are made of change.
-#
-# `renew_lists` renews them after such a change, outside of any request (`leaderboard/figures/kept_lists.py`). A reader
-# who comes earlier makes the list: a list of an older version is never shown.
-
 
 ListT = TypeVar("ListT")
 Make = Callable[[FiguresVersion], ListT]

@@ -1,4 +1,7 @@
-"""Outcomes of single questions: which of them a run answered rightly, how many runs did, how difficult they are."""
+"""Outcomes of single questions: which of them a run answered rightly, how many runs did, how difficult they are.
+
+They are stored when a run finishes, so that the pages of questions read no result files.
+"""
 
 import zlib
 from collections import Counter
@@ -16,11 +19,6 @@ from leaderboard.models.run import RunQuerySet
 from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import UNKNOWN, Fact, facts_of, overlap
 from probing.benchmark import Benchmark as Content
-
-# Outcomes of single questions: which of them a run answered rightly, and how many runs did.
-#
-# They are stored when a run finishes, so that the pages of questions read no result files.
-
 
 WRONG, RIGHT, NOT_COUNTED = 0, 1, 2
 

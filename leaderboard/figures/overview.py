@@ -1,4 +1,9 @@
-"""The overview of models and benchmarks: one figure for each model on each benchmark, in few queries."""
+"""The overview of models and benchmarks: one figure for each model on each benchmark, in few queries.
+
+The figure of a model is that of its newest run that was measured here with the usual settings, or else a published one.
+A column has one metric, and it is about the same items in all of its rows: figures about other items are marked. Models
+whose published figures are in other metrics, or that still wait to be measured, have rows as well.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,13 +27,6 @@ from leaderboard.figures.scores import Slice
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.model import stated_bits
 from leaderboard.schedule import LANES, started_turns
-
-# The overview of models and benchmarks: one figure for each model on each benchmark. Few queries, whatever their size.
-#
-# The figure of a model is that of its newest run that was measured here with the usual settings, or else a published
-# one. A column has one metric, and it is about the same items in all of its rows: figures about other items are marked.
-# Models whose published figures are in other metrics, or that still wait to be measured, have rows as well.
-
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.

@@ -1,4 +1,7 @@
-"""A model's figures on each benchmark, beside those of models of similar size, and the family of a model."""
+"""A model's figures on each benchmark, beside those of models of similar size, and the family of a model.
+
+The number of queries does not depend on the number of models.
+"""
 
 import json
 import re
@@ -18,9 +21,6 @@ from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.scores import OVERALL_SLICE, overall_scores
 from leaderboard.models import Benchmark, Run, Score
-
-# A model's figures on each benchmark, beside those of models of similar size. A fixed number of queries.
-
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)

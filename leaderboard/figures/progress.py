@@ -1,4 +1,8 @@
-"""The progress of runs, the time until they have ended, the queue in its order, and the runs that ended lately."""
+"""The progress of runs, the time until they have ended, the queue in its order, and the runs that ended lately.
+
+There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
+also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -26,12 +30,6 @@ from leaderboard.figures.runs import OPEN, State, measured_runs
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run, RunEvent, RunPart, Score
 from leaderboard.models.benchmark import named
-
-# The progress of runs, the time until they have ended, and the queue in its order.
-#
-# There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has
-# one, also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
-
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",

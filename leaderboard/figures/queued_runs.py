@@ -1,4 +1,9 @@
-"""The runs that no worker has begun, and how long like runs took."""
+"""The runs that no worker has begun, and how long like runs took.
+
+The list is kept until the queue changes: a queue of thousands takes longer to read and to order than the page that
+shows fifty of them. What changes every few seconds, the progress of runs that are being measured, is not part of it
+(`leaderboard/figures/progress.py`).
+"""
 
 import heapq
 from collections import OrderedDict
@@ -18,12 +23,6 @@ from leaderboard.figures.runs import State
 from leaderboard.models import Run, RunPart
 from leaderboard.turns import OpenTurn, in_turn
 from probing.time_left import Step, median_pace
-
-# The runs that no worker has begun, with the time that each needs. They are kept until the queue changes.
-#
-# A queue of thousands takes longer to read and to order than the page that shows fifty of them. What changes every few
-# seconds, the progress of runs that are being measured, is not part of it (`leaderboard/figures/progress.py`).
-
 
 MOST_LINES = 4  # for as many states of the workers the order of the queue is remembered
 

@@ -1,4 +1,7 @@
-"""Ranks of measured runs, from paired comparisons, and the smallest difference that a benchmark can tell apart."""
+"""Ranks of measured runs, from paired comparisons, and the smallest difference that a benchmark can tell apart.
+
+Both are computed when a run finishes, from the figures of the items of all runs of its group.
+"""
 
 import hashlib
 import json
@@ -27,8 +30,6 @@ from probing.analysis.power import SmallestDifference, assumed_difference, small
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
 from probing.settings import Settings
-
-# Ranks of measured runs, computed when a run finishes from the figures of the items of all runs of its group.
 
 
 @transaction.atomic

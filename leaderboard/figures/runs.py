@@ -93,7 +93,7 @@ def finished_runs(benchmark: Benchmark) -> RunQuerySet:
 
     Of a model that was measured at several steps of its training, only the last one is included.
 
-    Those about another sample or version are separate (`lists/published`).
+    Those about another sample or version are separate (`figures.standings.published_version`).
     """
     return _with_commits(finished(benchmark).newest_steps())
 

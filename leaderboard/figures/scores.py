@@ -37,7 +37,7 @@ MOST_DOTS = 20  # models in a strip
 LAST = ("relation", "template")
 
 
-def place(dimension: str) -> int:
+def dimension_order(dimension: str) -> int:
     """Return the sort key of a dimension on a page: tags come first, in stored order."""
     return LAST.index(dimension) if dimension in LAST else -1
 
@@ -61,7 +61,7 @@ def slices(benchmark: Benchmark, metric: str, hidden: Collection[str] = ()) -> l
     measured = runs.filter(provenance=Run.Provenance.MEASURED)
     newest = measured.order_by().values("settings_digest").annotate(newest=Max("pk")).values("newest")
     groups = _groups_of(newest, metric, hidden) or _groups_of(runs.values("pk"), metric, hidden)
-    return sorted(groups, key=lambda part: place(part.dimension))
+    return sorted(groups, key=lambda part: dimension_order(part.dimension))
 
 
 def _groups_of(runs: QuerySet[Any, Any], metric: str, hidden: Collection[str]) -> list[Slice]:
@@ -96,7 +96,7 @@ def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = (
             ends[score.dimension, score.group, score.metric] = score.value
         elif score.dimension not in (OVERALL_SLICE.dimension, *hidden) and score.metric not in DETAIL_METRICS:
             by_dimension.setdefault(score.dimension, {}).setdefault(score.group, {})[score.metric] = score
-    return {name: _groups(metric, name, by_dimension[name], ends) for name in sorted(by_dimension, key=place)}
+    return {name: _groups(metric, name, by_dimension[name], ends) for name in sorted(by_dimension, key=dimension_order)}
 
 
 def _groups(

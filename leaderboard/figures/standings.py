@@ -1,4 +1,8 @@
-"""The leaderboard of one benchmark: its rows with their ranks, and how many rows each choice of a filter leaves."""
+"""The leaderboard of one benchmark: its rows with their ranks, and how many rows each choice of a filter leaves.
+
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
+answered the same items; published ones stand apart unless the reader includes them in the ranking.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -19,12 +23,10 @@ from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.standing import RunRank, places
 
-# The leaderboard of one benchmark: its rows, what is made of them, and how many each choice of a facet would leave.
-#
-# Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
-# answered the same items; published ones stand apart unless the reader includes them in the ranking.
-
-
+Provenance = Run.Provenance
+# The beginnings of headings above the groups of a leaderboard, in their order.
+OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
+STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
 MadeT = TypeVar("MadeT")
 
 
@@ -102,8 +104,8 @@ class Standing:
         return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
 
     @cached_property
-    def place(self) -> tuple[bool, str, bool, str]:
-        """The group of rows that it stands in: rows of equal places are sorted and ranked among themselves."""
+    def heading_group(self) -> tuple[bool, str, bool, str]:
+        """The group of rows that it stands in: rows of equal groups are sorted and ranked among themselves."""
         return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
 
     @cached_property
@@ -337,12 +339,6 @@ def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing])
 # Rows of a leaderboard, with their ranks among the rows of their group and their default order.
 
 
-Provenance = Run.Provenance
-# The beginnings of headings above the groups of a leaderboard, in their order.
-OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
-STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
-
-
 def ranked(rows: Iterable[Standing], rank_published: bool) -> list[Standing]:
     """Give rows their ranks within their groups, and return them in their default order."""
     groups: dict[str, list[Standing]] = defaultdict(list)
@@ -390,7 +386,7 @@ def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, f
 def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], bool, bool, float, str]:
     value = standing.ranked_value
     return (
-        standing.place,
+        standing.heading_group,
         standing.rank is None,
         value is None,
         -(value or 0.0),

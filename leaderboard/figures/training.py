@@ -1,4 +1,7 @@
-"""What a model knows at several steps of its training, and what became of the items between two steps."""
+"""What a model knows at several steps of its training, and what became of the items between two steps.
+
+The scores of the steps are series of finished runs that were measured in the same way.
+"""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +19,6 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
-
-# Trajectories: what a model knows at several steps of its training, as series of finished runs.
-
 
 # Large fields of a run that no page of a series shows.
 UNUSED = ("provenance_record", "message", "next_step", "traceback", "log")
@@ -66,7 +66,7 @@ class Series:
         return all(run.model.tokens is not None for run in self.runs)
 
     @property
-    def place(self) -> tuple[str, bool, bool, bool, int]:
+    def sort_key(self) -> tuple[str, bool, bool, bool, int]:
         """The sort key: by benchmark, current versions, measured ones, usual settings and longer ones first."""
         older, other = not self.benchmark.current, not self.is_measured
         return (self.benchmark.title, older, other, bool(self.settings_group), -len(self.runs))
@@ -105,7 +105,7 @@ def series_of(runs: Iterable[Run]) -> list[Series]:
     for run in sorted(finished, key=lambda run: (step_of(run), run.pk)):
         by_training.setdefault(_training(run), {})[step_of(run)] = run
     series = [Series(tuple(by_step.values())) for by_step in by_training.values() if len(by_step) >= FEWEST]
-    return sorted(series, key=lambda part: part.place)
+    return sorted(series, key=lambda part: part.sort_key)
 
 
 def _training(run: Run) -> tuple[object, ...]:

@@ -17,9 +17,6 @@ from leaderboard.models import Run
 from probing.errors import NoSpace
 from probing.files.listing import Listing, files_to_load
 
-# Room in the cache of downloaded models: the commits that were used longest ago are deleted.
-
-
 SPARE_DISK = 10**9  # bytes that a download leaves free
 
 

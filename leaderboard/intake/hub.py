@@ -26,8 +26,6 @@ from probing.files.hub import HubClient
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
 from probing.start import SpecialTokens
 
-# Models that can be submitted: those of the hub, over HTTP, and those of a local folder, with the same form of id.
-
 
 def find(hub_id: str, commit: str = "") -> Listing:
     """Return the listing of a local model, or else of a model of the hub, at `commit` or as it is now."""

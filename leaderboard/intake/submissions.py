@@ -1,4 +1,8 @@
-"""From a submitter's wish to a run: received, checked, and measured once; withdrawn and tried again."""
+"""From a submitter's wish to a run: received, checked, and measured once; withdrawn and tried again.
+
+`submit` checks a model and makes sure that exactly one run measures it, all at once. The check job calls the same steps
+one by one, so that the database is locked only for the last of them.
+"""
 
 import json
 import secrets
@@ -27,12 +31,6 @@ from probing.plan import Part, Plan
 from probing.probes import probe_of
 from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
-
-# The core of every submission: check a model, and make sure that exactly one run measures it.
-#
-# `submit` does all of it at once. The check job calls the same steps one by one, so that the database is locked only
-# for the last of them.
-
 
 QUEUE_DOWN = Check(
     "queue",

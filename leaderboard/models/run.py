@@ -1,4 +1,8 @@
-"""The tables of runs, of their parts, scores and changes of state."""
+"""The tables of runs, of their parts, scores and changes of state.
+
+Every change of a run's state is a queryset method with a conditional UPDATE. The caller whose UPDATE matched the row
+makes the transition; all others get False. No other code writes a state.
+"""
 
 import json
 from collections.abc import Collection
@@ -18,12 +22,6 @@ from leaderboard.models.model import Model
 from probing.plan import Part
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
-
-# The tables of runs and of the changes of their states.
-#
-# Every change of a run's state is a queryset method with a conditional UPDATE. The caller whose UPDATE matched the row
-# makes the transition; all others get False. No other code writes a state.
-
 
 LEASE = timedelta(seconds=30)  # how long a run or a part stays with a worker that sends no heartbeat
 

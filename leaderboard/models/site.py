@@ -6,8 +6,6 @@ from django.urls import reverse
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.run import Run
 
-# The table of submissions, which become runs.
-
 
 class Submission(models.Model):
     """A request to measure a model. It becomes a run once its checks have passed."""
@@ -43,9 +41,6 @@ class Submission(models.Model):
         return f"{self.model_id} on {self.benchmark}"
 
 
-# The table of changes: the public log of what happened to results.
-
-
 class Change(models.Model):
     """One change of the figures of the site. Changes are added, never changed, and outlive the run they are about."""
 
@@ -68,9 +63,6 @@ class Change(models.Model):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.model or self.benchmark}"
-
-
-# The table of snapshots.
 
 
 class Snapshot(models.Model):

@@ -5,8 +5,6 @@ from django.db import models
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.run import Run
 
-# The tables of ranks and of the figures from which they are computed.
-
 
 class ItemSet(models.Model):
     """The items that count in a run for one metric; most runs of a benchmark share one."""
@@ -69,9 +67,6 @@ class RunRank(models.Model):
     def places(self) -> str:
         """The range of its places in words; empty without a rank."""
         return places(self.best, self.worst) if self.best and self.worst else ""
-
-
-# The tables of right answers, question by question.
 
 
 class RelationOutcomes(models.Model):

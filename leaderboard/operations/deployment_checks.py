@@ -1,4 +1,8 @@
-"""Checks of the settings before every command, and of the whole deployment by `manage.py check --deploy`."""
+"""Checks of the settings before every command, and of the whole deployment by `manage.py check --deploy`.
+
+`--tag` with database, files, machine or work picks some. docs/operating.md lists the ids of all checks. What is in
+order is not reported.
+"""
 
 import os
 import shutil
@@ -25,11 +29,6 @@ from leaderboard.models import LEASE, Benchmark, Run, RunPart
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import live_workers, measured
 from probing.measuring import limits
-
-# Checks of the whole deployment by `manage.py check --deploy`; `--tag database`, files, machine or work picks some.
-#
-# docs/operating.md lists their ids. What is in order is not reported.
-
 
 State = Run.State
 SKEW = timedelta(seconds=2)  # difference of two clocks from which on the operator should know

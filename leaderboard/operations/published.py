@@ -19,8 +19,6 @@ from leaderboard.probes.probe_pages import Json
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 
-# Figures from papers, stored as runs of provenance "published", with the place where each was published.
-
 
 def load(folder: Path) -> int:
     """Replace all published runs by those of the folder's files; return how many there are.

@@ -24,9 +24,6 @@ from leaderboard.intake import queue
 from leaderboard.models import LEASE, Benchmark, Run, RunEvent, RunPart, WorkerToken
 from leaderboard.schedule import EpochSeconds
 
-# The health of the parts of the site, each checked in a separate thread with a time limit.
-
-
 log = logging.getLogger(__name__)
 TIMEOUT = 2.0  # seconds for one part
 FRESH = 5.0  # seconds during which an answer is repeated

@@ -42,7 +42,7 @@ from leaderboard.probes.benchmark_words import (
     description,
     sentence_about,
     topic_of,
-    topic_place,
+    topic_order,
 )
 from leaderboard.probes.culture import places
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
@@ -187,7 +187,7 @@ def _sources(board: Leaderboard) -> list[tuple[str, str]]:
 
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
-    return show(request, "benchmarks.html", {}, [_table(sorted(benchmarks(), key=topic_place))])
+    return show(request, "benchmarks.html", {}, [_table(sorted(benchmarks(), key=topic_order))])
 
 
 def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:

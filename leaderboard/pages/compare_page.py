@@ -200,15 +200,15 @@ def _groups(
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the names of the form's choices, each with the run or model that is chosen there."""
     number = min(max(FEWEST_CHOICES, len(names) + 1), len(RESULT_NAMES))
-    return [(choice, names[place] if place < len(names) else "") for place, choice in enumerate(RESULT_NAMES[:number])]
+    return [
+        (choice, names[position] if position < len(names) else "")
+        for position, choice in enumerate(RESULT_NAMES[:number])
+    ]
 
 
 def read_pattern(text: str, runs: int) -> Pattern | None:
     """Read a pattern: `10` means that the first is right and the second wrong. Return None where it is malformed."""
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
-
-
-# The tables of answers in a comparison: how often runs agree, and the answers on which they do not.
 
 
 DISAGREEMENTS_PER_PAGE = 20
@@ -229,7 +229,7 @@ def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: 
         name="agreement",
         caption=f"Right and wrong answers, counted over questions and wordings{order}",
         columns=[
-            *(_pattern_column(place, run) for place, run in enumerate(runs)),
+            *(_pattern_column(position, run) for position, run in enumerate(runs)),
             Column("answers", "Answers", lambda row: _count_cell(counts, row, query), align="score"),
         ],
         rows=patterns,
@@ -248,9 +248,9 @@ def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDic
     return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
 
 
-def _pattern_column(place: int, run: ComparedRun) -> Column[Pattern]:
+def _pattern_column(position: int, run: ComparedRun) -> Column[Pattern]:
     return Column(
-        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[place]), word, kind=_mark(row[place]))
+        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[position]), word, kind=_mark(row[position]))
     )
 
 
@@ -293,7 +293,7 @@ def disagreements_table(
             Column("relation", "Relation", lambda row: group_cell("relation", row["relation"], names), folded=True),
             Column("template", "Wording", _wording_cell, align="number", shown=False),
             Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
-            *(_answer_column(place, run) for place, run in enumerate(runs)),
+            *(_answer_column(position, run) for position, run in enumerate(runs)),
             Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
             Column("right", "", right_keys, shown=False),
         ],
@@ -310,10 +310,10 @@ def _wording_cell(row: Row) -> Cell:
     return Cell(row["template"], str(row["template"] + 1), kind="number")
 
 
-def _answer_column(place: int, run: ComparedRun) -> Column[Row]:
+def _answer_column(position: int, run: ComparedRun) -> Column[Row]:
     def cell(row: Row) -> Cell:
-        right = row["right"][place]
-        answer = row["answers"][place] or _right_or_wrong(right)
+        right = row["right"][position]
+        answer = row["answers"][position] or _right_or_wrong(right)
         return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
 
     return Column(run.key, run.name, cell)
@@ -368,9 +368,9 @@ def group_filters(rows: Sequence[Row], query: QueryDict, names: Names) -> list[G
     Relations are those of the chosen domain.
     """
     filters = []
-    for place, name in enumerate(FILTERED_BY):
+    for position, name in enumerate(FILTERED_BY):
         wider = query.copy()
-        for narrower in FILTERED_BY[place:]:
+        for narrower in FILTERED_BY[position:]:
             wider.pop(narrower, None)
         counts = Counter(group for row in chosen_rows(rows, wider) for group in _disagreement_groups(row, name))
         choices = [

@@ -11,7 +11,7 @@ from django.utils.text import get_text_list
 
 from leaderboard.figures.comparisons import short_names
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.scores import place
+from leaderboard.figures.scores import dimension_order
 from leaderboard.models import Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.wording import Names, group_title
@@ -22,9 +22,6 @@ from leaderboard.ui.columns import interval_columns, source_column
 from leaderboard.ui.links import link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
-
-# The tables of a comparison that every probe has: its runs, their values and differences by group, their agreement.
-
 
 SIGNIFICANT = 0.05
 HOLM = "The p-value, corrected by Holm's method for all tests of the dimension: every group of every run."
@@ -79,7 +76,7 @@ def group_values(differences: Sequence[Row]) -> list[GroupValues]:
         GroupValues(*name, rows[0]["n"], [_side(rows[0], "first"), *(_side(row, "second") for row in rows)])
         for name, rows in by_group.items()
     ]
-    return sorted(groups, key=lambda group: (group.dimension != "overall", place(group.dimension)))
+    return sorted(groups, key=lambda group: (group.dimension != "overall", dimension_order(group.dimension)))
 
 
 def _side(row: Row, side: str) -> Interval:
@@ -98,7 +95,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
     def name_cell(row: ComparedRun) -> Cell:
         return cells.text(row.name, row.run.get_absolute_url(), row.run.name)
 
-    def place_cell(row: ComparedRun) -> Cell:
+    def order_cell(row: ComparedRun) -> Cell:
         if row.against_first is None:
             return cells.text(row.key)
         numbers = [str(other.run.pk) for other in rows if other is not row]
@@ -115,7 +112,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
             *interval_columns(lambda row: row.overall),
             *_against_first_columns(),
             *([source_column(lambda row: row.run)] if reported else []),
-            Column("result", "Place", place_cell, "Differences are from the first run; select a place to change it."),
+            Column("result", "Place", order_cell, "Differences are from the first run; select a place to change it."),
         ],
         rows=rows,
         sortable=False,
@@ -362,8 +359,8 @@ def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], me
     titles = _titles([(group.dimension, group.group) for group in groups], names)
     heads = {label: labels.dimension(group.dimension) for label, group in zip(titles, groups, strict=True)}
     points = [
-        Point(label, *group.values[place], group=run.name, href=_href(run, group.dimension, group.group))
-        for place, run in enumerate(runs)
+        Point(label, *group.values[position], group=run.name, href=_href(run, group.dimension, group.group))
+        for position, run in enumerate(runs)
         for label, group in zip(titles, groups, strict=True)
     ]
     summary = f"Overall, {best_of(runs)}. Lines are 95 % intervals."

@@ -7,7 +7,7 @@ from leaderboard.figures.profiles import Figure, ProfileRow, family_of
 from leaderboard.figures.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import topic_of, topic_place
+from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href, titled_cell
 from leaderboard.probes.culture.sides import pair_title
 from leaderboard.probes.wording import group_title, relation_names
@@ -18,15 +18,12 @@ from leaderboard.ui.columns import interval_columns, score_points, source_column
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
-# The sections of a model's page: its profile, what it knows best, and its family.
-
-
 EXTREMES = 3  # groups that are named as known best, and as known least
 
 
 def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
     """Return the rows by what their benchmarks are about, then by title."""
-    return sorted(rows, key=lambda row: (topic_place(row.run.benchmark), row.run.benchmark.title))
+    return sorted(rows, key=lambda row: (topic_order(row.run.benchmark), row.run.benchmark.title))
 
 
 def row_label(run: Run) -> str:

@@ -74,9 +74,6 @@ class Matrix(NamedTuple):
     shown: Sequence[BenchmarkColumn]
 
 
-# What the overview shows of each benchmark: its topic, its metrics, and the group of items that a reader chose.
-
-
 @dataclass(frozen=True)
 class PartChoice:
     """A group of items of which one is shown at a time, such as a culture pair in one language."""

@@ -1,4 +1,7 @@
-"""Functions that several pages share: rendering, tables and pictures in other formats, references, files in ranges."""
+"""Functions that several pages share: rendering, tables and pictures in other formats, references, files in ranges.
+
+`show` renders a page, or gives one of its tables or its reference as a file.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,9 +24,6 @@ from leaderboard.ui.csv_files import table_response, wants_csv
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import Table, views
-
-# What several pages share; `show` renders a page, or gives one of its tables or its reference as a file.
-
 
 LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
 
@@ -116,9 +116,6 @@ def switch_links(
 ) -> list[list[PageLink]]:
     """Return the links of each choice that sections follow: of places, then those of the probe's switches."""
     return [*switches(query, offered, place), *(switch.links(query) for switch in pages.switches)]
-
-
-# Files of the disk as responses, in full or the requested range.
 
 
 def file_response(request: HttpRequest, path: Path, content_type: str) -> HttpResponseBase:

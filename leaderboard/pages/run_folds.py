@@ -39,8 +39,6 @@ from probing.analysis.wording_sensitivity import FLIPS, RANGE, VARIANCE_SHARES
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
-# The folds of a run's page, with details that its main figure hides. Each module of this package makes one of them.
-
 
 def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
     """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""

@@ -255,9 +255,6 @@ def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
     return [*baseline, *notes, *ties]
 
 
-# The figure at the head of a run's page, with everything that is needed to interpret it.
-
-
 class Headline(NamedTuple):
     """A run's main figure. `half` is half its interval over items; `wordings` are the ends of its range over wordings.
 

@@ -14,9 +14,6 @@ from leaderboard.models import Benchmark
 from leaderboard.probes.wording import read_relations, relation_name
 from leaderboard.serving.errors import API, problem, refusal
 
-# The search of the page header: models, benchmarks and relations whose names contain a text.
-
-
 LEAST_LETTERS = 2  # of a text, so that not everything is suggested
 MOST_BENCHMARKS, MOST_RELATIONS = 5, 8
 

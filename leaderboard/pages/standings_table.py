@@ -38,9 +38,6 @@ from leaderboard.ui.columns import (
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
-# The standings of a benchmark: the table with every finished run, in groups of equal settings and equal sources.
-
-
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
 COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
@@ -77,7 +74,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
         rows=board.standings,
         main=True,
         band=_band,
-        heading=lambda row: headings[row.place],
+        heading=lambda row: headings[row.heading_group],
         pinned="baseline",
         page_size=PAGE_SIZE,
         order=f"-{filters.metric}",
@@ -87,15 +84,15 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
 
 
 def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str]:
-    """Map the place of each group to the text above it, with the number of its models and its source if it has one."""
-    models = Counter(place for place, _ in dict.fromkeys((row.place, row.hub_id) for row in rows))
-    published = {(row.place, row.run.is_published) for row in rows}
+    """Map each group of rows to the text above it, with the number of its models and its source if it has one."""
+    models = Counter(group for group, _ in dict.fromkeys((row.heading_group, row.hub_id) for row in rows))
+    published = {(row.heading_group, row.run.is_published) for row in rows}
     kinds = {
-        place: BOTH if (place, not is_published) in published else PUBLISHED if is_published else MEASURED
-        for place, is_published in published
+        group: BOTH if (group, not is_published) in published else PUBLISHED if is_published else MEASURED
+        for group, is_published in published
     }
-    of_place = {row.place: row for row in rows}
-    return {place: _heading(row, models[place], kinds[place]) for place, row in of_place.items()}
+    of_group = {row.heading_group: row for row in rows}
+    return {group: _heading(row, models[group], kinds[group]) for group, row in of_group.items()}
 
 
 def _heading(row: Standing, models: int, kind: str) -> str:

@@ -33,9 +33,6 @@ from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
 from probing.settings import SETTINGS
 
-# /submit/ : take a model, benchmarks and options; show what that costs, or go to the page of the submissions.
-
-
 LANE = "default"
 
 

@@ -242,9 +242,6 @@ def _links(query: QueryDict, name: str, choices: Sequence[tuple[str, str]], curr
     return [PageLink(title, link(query, **{name: value or None}), value == current) for value, title in choices]
 
 
-# What a reader chose to see of a model's training, read from a query string, and the sections that show it.
-
-
 CHANGED = ("learned", "forgotten")  # the items that are listed unless a reader chooses one change
 CHANGE_COLUMNS = ["relation", "index", "before", "after", "change"]
 DOMAIN = "domain"  # the breakdown that is shown unless a reader chooses another

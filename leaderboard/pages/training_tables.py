@@ -20,9 +20,6 @@ from leaderboard.ui.tables import Column, Table
 from probing.analysis.intervals import recovered
 from probing.benchmark import Item, Relation
 
-# The tables of a trajectory: its points, its groups, and its differences from another one.
-
-
 SLACK = 1e-6  # by which two figures may differ that count the same answers
 PAGE_SIZE = 25  # rows, as the page has several tables
 ABOUT_TRAINING = "during-training"  # the heading of docs/methods.md that explains these tables

@@ -14,9 +14,6 @@ from probing.analysis.specificity_metrics import RARER
 from probing.benchmark import Relation
 from probing.known_benchmarks import CATALOG
 
-# What a benchmark asks, in one sentence: that of the catalog, or of a paper whose figures alone are on the site.
-
-
 PUBLISHED_ONLY = {
     "dlama": "Facts of Wikidata about the countries of three pairs of cultures, in English and each pair's language.",
     "cultlama": "Facts about Arab and Asian countries beside Western ones, in English and four other languages.",
@@ -67,7 +64,7 @@ def topic_of(benchmark: Benchmark) -> str:
     return pages_of(benchmark).topic
 
 
-def topic_place(benchmark: Benchmark) -> int:
+def topic_order(benchmark: Benchmark) -> int:
     """Return the place of the benchmark's topic among all topics, by which lists are sorted."""
     return list(TOPICS).index(topic_of(benchmark))
 

@@ -30,9 +30,6 @@ from probing.errors import ProbingError
 from probing.probes.cloze import INSTRUCTIONS
 from probing.statements.fact_types import FACT_TYPES
 
-# The pages of cloze: fact types by kind of place, examples with the answer marked, and encoders beside generators.
-
-
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},
     "in_near_1": "Within 1 token",
@@ -43,6 +40,7 @@ METRIC_LABELS = {
     "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",
     "accuracy_mask_predict": "Accuracy before training, filled blank",
 }
+HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
 BASELINE_NOTE = (
     "Here, the options are the right answers of all sentences of the relation, and as many are given as count."
@@ -210,9 +208,6 @@ INSTRUCTION_LABELS = {0: "0: none, the sentence alone"} | {
 
 
 # The fact types that a reader chose, and the macro-averages over them (methods 5.5).
-
-
-HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 
 
 def name_column() -> Column[Any]:

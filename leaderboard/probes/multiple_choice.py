@@ -20,9 +20,6 @@ from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
-# Charts of all models on a multiple-choice benchmark: domains, hardest relations, difficulty of questions.
-
-
 HARDEST_SHOWN = 10  # relations
 SELECTION = "With many models, some of them are drawn, from the best to the worst in even steps."
 GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."

@@ -38,9 +38,6 @@ from probing.analysis.perplexity_metrics import (
 from probing.benchmark import TRUTH, TRUTH_VALUES
 from probing.errors import ProbingError
 
-# The pages of perplexity: distributions, phrasings and truth on the page of a run, and the page of a statement.
-
-
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
 ITEM_COLUMNS = ItemColumns(
     ("subject", "true", "perplexity", "tokens"),
@@ -395,8 +392,6 @@ def _rank_summary_table(names: Sequence[str], rows: Sequence[Row]) -> Table[Row]
 
 
 def _sentences_table(runs: Sequence[Run], names: Sequence[str], rows: Sequence[Row]) -> Table[Row]:
-    relations = relation_names(runs[0])
-
     def statement(row: Row) -> Cell:
         address = item_url(runs[0], row)
         return cells.text(row["statement"], href=address)

@@ -24,9 +24,6 @@ from probing.analysis.culture_metrics import WITH_GAP, west_last
 from probing.benchmark import Relation
 from probing.probes.ranking import Ranking
 
-# The pages of ranking: culture pairs with both sides of each predicate, gaps, prompt languages and predictions.
-
-
 METRIC = Ranking.main_metric
 GAP_HELP = "The figure of the first culture minus that of the West."
 HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show

@@ -26,21 +26,10 @@ from probing.analysis.breakdowns import ALL
 from probing.analysis.specificity_metrics import NO_PREFERENCE
 from probing.statements.prompting import PROMPTINGS
 
-# The sections of a run of specificity: its promptings side by side, and its factors (methods 2).
-
-
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
-
-
-# What prompting changes in the specificity of models, and how similar models are (methods 2).
-
-
+MEAN = "all"  # the mean over relations
+VANILLA = "vanilla"
 CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
-
-
-# The pages of specificity: what they are made of, and the page of a pair (methods 2).
-
-
 METRIC_LABELS = {
     **FACTORS,
     "acc_at_10_either": "Acc@10, either answer",
@@ -200,9 +189,6 @@ def _point(label: RelationLabel, score: Score) -> Point:
 def _mean(points: Sequence[Point]) -> str:
     value = next((point.value for point in points if point.label == "mean"), np.nan)
     return "not measured" if np.isnan(value) else f"{value:.3f}"
-
-
-# Promptings side by side on the page of a benchmark: specificity, naturalness and relatedness (S-TEST, Table 9).
 
 
 NOTE = (
@@ -377,13 +363,6 @@ def _profile(scores: ScoresByGroup) -> dict[str, float]:
         for (metric, group), score in scores.items()
         if metric == "specificity" and group != MEAN and score.value is not None
     }
-
-
-# Runs of specificity as sections set them side by side: their promptings, labels and scores.
-
-
-MEAN = "all"  # the mean over relations
-VANILLA = "vanilla"
 
 
 def prompting(run: Run) -> str:

@@ -12,9 +12,6 @@ from django.template.loader import render_to_string
 
 from probing.errors import BadInput, ProbingError
 
-# Responses that say what is wrong: JSON of one form below /api/v1/, and a page everywhere else.
-
-
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 API = "/api/v1/"
 TOO_LARGE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)

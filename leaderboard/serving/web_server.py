@@ -1,4 +1,9 @@
-"""The web server, and the addresses of scripts and styles that change with their content."""
+"""The web server, and the addresses of scripts and styles that change with their content.
+
+One thread of waitress reads all requests and sends all responses; the other threads run the site. A request comes to
+them when it is complete, and they leave the response to the first thread, which keeps what a client has not yet taken
+in temporary files. Slow clients therefore occupy no thread of the site.
+"""
 
 import ctypes
 import gc
@@ -14,13 +19,6 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.wsgi import get_wsgi_application
-
-# The web server with the settings that keep it answering while some clients are slow.
-#
-# One thread of waitress reads all requests and sends all responses; the other threads run the site. A request comes to
-# them when it is complete, and they leave the response to the first thread, which keeps what a client has not yet taken
-# in temporary files. Slow clients therefore occupy no thread of the site.
-
 
 OPTIONS: dict[str, Any] = {
     "threads": 8,

@@ -96,7 +96,7 @@ def wants_csv(request: HttpRequest) -> bool:
 def file_name(request: HttpRequest, table: str = "") -> str:
     """Return a name that says what a download is: the page, then the table; without an ending."""
     words = [slugify(part) for part in ["clozeboard", *request.path.split("/"), table]]
-    return "-".join(word for place, word in enumerate(words) if word and word not in words[:place])
+    return "-".join(word for position, word in enumerate(words) if word and word not in words[:position])
 
 
 def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list[Raw]]]:

@@ -1,4 +1,7 @@
-"""The HTML of cells, of rows and of column heads; pages have too many cells for a template engine."""
+"""The HTML of cells, of rows and of column heads; pages have too many cells for a template each.
+
+Everything that a cell holds may be a stranger's text: each value is escaped where it enters the HTML.
+"""
 
 from collections.abc import Collection, Iterable
 from functools import lru_cache
@@ -10,11 +13,6 @@ from django.utils.safestring import SafeString
 from leaderboard.ui.cells import Bar, Cell
 from leaderboard.ui.tables import Column, Header, TableLine, TableView
 from leaderboard.ui.visible import visible
-
-# The HTML of cells and of what is drawn in them; pages have too many cells for a template each.
-#
-# Everything that a cell holds may be a stranger's text: each value is escaped where it enters the HTML.
-
 
 GROUND = '<line class="ground" x1="0" x2="100%" y1="50%" y2="50%" />'
 

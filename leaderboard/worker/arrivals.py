@@ -1,4 +1,8 @@
-"""Checks of the rows and the record that a worker elsewhere or a third party sends."""
+"""Checks of the rows and the record that a worker elsewhere or a third party sends.
+
+What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
+with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,13 +31,6 @@ from probing.plan import Part, Plan
 from probing.probes.probe import VERSION_TAGS
 from probing.results.completeness import left_out, no_rows, without
 from probing.results.joining import PartResult
-
-# Checks of the rows that a worker elsewhere sends for a part, or a third party for a whole run.
-#
-# What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own
-# probe with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its
-# scores.
-
 
 # Columns that probes declare and that do not depend on the model's answers; tags do not either.
 FROM_BENCHMARK = frozenset(

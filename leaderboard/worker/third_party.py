@@ -26,9 +26,6 @@ from probing.results.result import RECORD, Result
 from probing.results.rows import ITEMS
 from probing.settings import Settings
 
-# Results that a third party measured with this library: checked as a worker's rows are, and stored as such.
-
-
 BLOCK = 1 << 20  # bytes read at a time
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 

@@ -41,9 +41,6 @@ from probing.analysis.breakdowns import join_group
 from probing.analysis.culture_metrics import common_predictions
 from probing.formats.dlama import natural
 
-# Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages side by side.
-
-
 MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
 

@@ -1,4 +1,7 @@
-"""What all plots share: a chart with its words, points with intervals, colours, markers, and axes."""
+"""What all plots share: a chart with its words, points with intervals, colours, markers, and axes.
+
+Colours are custom properties of the stylesheet; static/charts.js replaces them by their values when it draws.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +16,6 @@ from django.utils.safestring import SafeString
 
 from leaderboard.ui import cells
 from probing.chart_template import ERROR_BAR, Palette, chart_template
-
-# What all plots share: a chart with its words, points with intervals, colours, markers and the layout template.
-#
-# Colours are custom properties of the stylesheet; static/charts.js replaces them by their values when it draws.
-
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"

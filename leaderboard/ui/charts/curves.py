@@ -54,7 +54,7 @@ class SizedScore(NamedTuple):
 def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Plot:
     """Plot scores against sizes; filled points were measured here, hollow ones are published."""
     families = _families(scores)
-    colours = {name: SERIES_MARKERS[place % len(SERIES_MARKERS)][1] for place, name in enumerate(families)}
+    colours = {name: SERIES_MARKERS[position % len(SERIES_MARKERS)][1] for position, name in enumerate(families)}
     others = [score for score in scores if score.family not in families]
     detailed = len(scores) <= MOST_HOVERS
     traces = [_trace(families[name], name, colours[name], "lines+markers", detailed) for name in families]
@@ -159,7 +159,7 @@ class Trajectory(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """An axis: its title, how a hover writes a place on it, and whether it is logarithmic, from above 0."""
+    """An axis: its title, how a hover writes a position on it, and whether it is logarithmic, from above 0."""
 
     title: str
     hover: str
@@ -183,7 +183,7 @@ def trajectories(
     lines = [line._replace(points=[point for point in line.points if scale.holds(point)]) for line in lines]
     points = [point for line in lines for point in line.points]
     plot = figure(
-        [_trajectory_line(line, place, scale) for place, line in enumerate(lines)],
+        [_trajectory_line(line, position, scale) for position, line in enumerate(lines)],
         height,
         xaxis=scale.axis,
         yaxis={"title": {"text": y_title}, "range": range_in_view(points, chance), "tickformat": ".3~f"},
@@ -192,8 +192,8 @@ def trajectories(
     return with_chance_line(plot, chance)
 
 
-def _trajectory_line(line: Trajectory, place: int, scale: Scale) -> Trace:
-    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+def _trajectory_line(line: Trajectory, position: int, scale: Scale) -> Trace:
+    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
     symbol = marker_symbol(symbol, hollow=not line.is_measured)
     has_intervals = any(point.low is not None for point in line.points)
     place_in_words = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
@@ -219,7 +219,9 @@ def _trajectory_line(line: Trajectory, place: int, scale: Scale) -> Trace:
 def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
     groups = group_names(points)
-    traces = [_line([point for point in points if point.group == group], place) for place, group in enumerate(groups)]
+    traces = [
+        _line([point for point in points if point.group == group], position) for position, group in enumerate(groups)
+    ]
     return figure(
         traces,
         HEIGHT,
@@ -229,9 +231,9 @@ def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     )
 
 
-def _line(points: Sequence[Point], place: int) -> Trace:
+def _line(points: Sequence[Point], position: int) -> Trace:
     """Return one line with hollow markers, as all its figures are published."""
-    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
     return new_trace(
         "scatter",
         x=[point.x for point in points],

@@ -59,7 +59,7 @@ def grouped(
 
     `names` maps labels to shorter texts for the axis.
     """
-    traces = [_series_trace(name, points, place) for place, (name, points) in enumerate(series.items())]
+    traces = [_series_trace(name, points, position) for position, (name, points) in enumerate(series.items())]
     labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
     plot = figure(
         traces,
@@ -90,8 +90,8 @@ def headed_dots(
     ]
     groups = group_names(points)
     traces = [
-        _group_trace([point for point in points if point.group == group], group, place)
-        for place, group in enumerate(groups)
+        _group_trace([point for point in points if point.group == group], group, position)
+        for position, group in enumerate(groups)
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows, names)}
     return figure(traces, 90 + 26 * len(rows), **axes, showlegend=len(groups) > 1)
@@ -153,16 +153,16 @@ def _chance_trace(ticks: Sequence[tuple[float, str]]) -> Trace:
     )
 
 
-def _series_trace(name: str, points: Sequence[Point], place: int) -> Trace:
+def _series_trace(name: str, points: Sequence[Point], position: int) -> Trace:
     return new_trace(
         "scatter",
         x=[point.label for point in points],
         y=[point.value for point in points],
         mode="markers",
-        marker={"size": 9, "symbol": SYMBOLS[place % len(SYMBOLS)], "color": INK if place % 3 == 2 else None},
+        marker={"size": 9, "symbol": SYMBOLS[position % len(SYMBOLS)], "color": INK if position % 3 == 2 else None},
         cliponaxis=False,
         error_y=error_bars(points),
-        offsetgroup=str(place),
+        offsetgroup=str(position),
         name=name,
         customdata=links(points),
         hovertext=intervals(points),
@@ -170,8 +170,8 @@ def _series_trace(name: str, points: Sequence[Point], place: int) -> Trace:
     )
 
 
-def _group_trace(points: Sequence[Point], group: str, place: int) -> Trace:
-    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+def _group_trace(points: Sequence[Point], group: str, position: int) -> Trace:
+    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
     marker = {"size": 9, "symbol": symbol, "color": colour}
     return {**_dot_trace(points), "name": group or "score", "marker": marker}
 
@@ -214,17 +214,17 @@ def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> P
         hoverinfo="skip",
         showlegend=False,
     )
-    sides = [_side(rows, place, name) for place, name in enumerate(names)]
+    sides = [_side(rows, position, name) for position, name in enumerate(names)]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis([row.label for row in rows])}
     return figure([lines, *sides], MARGINS + ROW * len(rows), **axes, showlegend=True)
 
 
-def _side(rows: Sequence[Dumbbell], place: int, name: str) -> Trace:
-    _, colour = SERIES_MARKERS[place]
-    symbol = DUMBBELL_SYMBOLS[place]
+def _side(rows: Sequence[Dumbbell], position: int, name: str) -> Trace:
+    _, colour = SERIES_MARKERS[position]
+    symbol = DUMBBELL_SYMBOLS[position]
     return new_trace(
         "scatter",
-        x=[(row.first, row.second)[place] for row in rows],
+        x=[(row.first, row.second)[position] for row in rows],
         y=[row.label for row in rows],
         customdata=[row.href for row in rows],
         mode="markers",
@@ -274,8 +274,8 @@ def beside(
     lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
     centres = {line.label: line.centre for line in lines if not line.heading}
     traces = [
-        _trace([point for point in points if point.group == group], place, place - (len(groups) - 1) / 2, centres)
-        for place, group in enumerate(groups)
+        _trace([point for point in points if point.group == group], position, position - (len(groups) - 1) / 2, centres)
+        for position, group in enumerate(groups)
     ]
     if published is not None:
         for trace in traces:
@@ -318,9 +318,9 @@ def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
     }
 
 
-def _trace(points: Sequence[Point], place: int, offset: float, centres: Mapping[str, float]) -> Trace:
-    """Return the dots of one group; `offset` is its place from the middle of a row."""
-    symbol, colour = SERIES_MARKERS[place % len(SERIES_MARKERS)]
+def _trace(points: Sequence[Point], position: int, offset: float, centres: Mapping[str, float]) -> Trace:
+    """Return the dots of one group; `offset` is its position from the middle of a row."""
+    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
     name = points[0].group
     return new_trace(
         "scatter",
