@@ -1,4 +1,7 @@
-"""Scores that need no model: chance and other baselines of a benchmark, and a model without knowledge."""
+"""Scores that need no model: chance and other baselines of a benchmark, from the questions alone.
+
+The uniform baseline is a language model without knowledge, whose scores are those of guessing.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -15,8 +18,6 @@ from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.plan import Plan
 from probing.template import Prompt
-
-# Scores that need no model: chance and the other baselines of a benchmark, from the questions alone.
 
 
 def baseline_scores(plan: Plan) -> pd.DataFrame:
@@ -53,9 +54,6 @@ def rarer_scores(plan: Plan, counts: Mapping[str, float]) -> pd.DataFrame:
         for item in relation.items
     ]
     return rarer_answer_scores(pd.DataFrame(pairs, columns=["relation", "answer_label", "coarse_label"]), counts)
-
-
-# The uniform baseline: a language model without knowledge, whose scores are those of guessing.
 
 
 class UniformModel:

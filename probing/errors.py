@@ -1,8 +1,24 @@
-"""Errors that people get to read: each has a code, one sentence, a next step, and tells whether waiting helps."""
+"""Errors that people get to read: each has a code, one sentence, a next step, and tells whether waiting helps.
+
+Secrets are removed from text that is logged or shown, and panics of the tokenizers library, which is written in Rust,
+become errors like others.
+"""
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+HIDDEN = "***"
+SECRETS = re.compile(
+    r"\b(?:hf_|sk-|ghp_)\w{8,}"  # tokens of the hub and of other well-known services
+    r"|\bcb[wps]_[\w-]{8,}"  # tokens of programs at a site of this project
+    r"|(?<=Bearer )[^\s'\"]+"
+    r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"  # user and password in an address
+    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): the addresses of submissions
+)
+# A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
+ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
+AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
 
 
 class ProbingError(Exception):
@@ -200,21 +216,6 @@ class DigestMismatch(ProbingError):
     code = "digest-mismatch"
 
 
-# Removal of secrets from text that is logged or shown.
-
-
-HIDDEN = "***"
-SECRETS = re.compile(
-    r"\b(?:hf_|sk-|ghp_)\w{8,}"  # tokens of the hub and of other well-known services
-    r"|\bcb[wps]_[\w-]{8,}"  # tokens of programs at a site of this project
-    r"|(?<=Bearer )[^\s'\"]+"
-    r"|(?<=://)[^\s/@]*:[^\s/@]+(?=@)"  # user and password in an address
-    r"|(?<![\w-])[\w-]{43}(?![\w-])"  # secrets.token_urlsafe(): the addresses of submissions
-)
-# A name that announces a secret, with its value; only for the output of other programs, as it hides much else.
-ASSIGNMENTS = re.compile(r"(?i:(?:token|secret|password|authorization)\S{0,40}\s{0,9}[=:]\s*)\S+")
-
-
 def without_secrets(text: str) -> str:
     """Return the text with everything that looks like a token or a password replaced by "***"."""
     return SECRETS.sub(HIDDEN, text)
@@ -223,12 +224,6 @@ def without_secrets(text: str) -> str:
 def without_assigned_secrets(text: str) -> str:
     """Return the text without secrets, and without any value that a name such as "password" announces."""
     return ASSIGNMENTS.sub(HIDDEN, without_secrets(text))
-
-
-# Panics of the tokenizers library, which is written in Rust, as errors.
-
-
-AGAIN = "Load it with AutoTokenizer and save it with save_pretrained."
 
 
 @contextmanager

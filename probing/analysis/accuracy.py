@@ -1,4 +1,18 @@
-"""Accuracy of stored rows as tidy scores, ties among the options, and baselines that read no question."""
+"""Accuracy of stored rows as tidy scores, ties among the options, and baselines that read no question.
+
+A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every item
+was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the same
+relations, not other templates. The second one is clustered by relation, and covers other relations like these.
+`accuracy_sem` measures how much templates matter.
+
+A tie is an item whose best score several options share, so that the first of them counts as the prediction.
+
+Two baselines know how often answers are right, and stand beside `chance`. `majority_answer` always gives the answer
+that is right most often in the relation. `most_frequent_answer` gives, of a relation's options, the one whose label is
+the right answer most often in the whole benchmark. Of several equally frequent options the first is taken. Where any
+word may stand at a blank, `chance` and `majority_answer` name as many of the relation's answers as there are words of a
+model that count.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -9,20 +23,21 @@ from probing.analysis.breakdowns import ALL, OVERALL, count_items, group_means
 from probing.analysis.intervals import NO_INTERVAL, clustered_means, wilson
 from probing.analysis.option_scores import by_space, option_counts
 
-# Accuracy of stored rows as tidy scores.
-#
-# A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every
-# item was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the
-# same relations, not other templates. The second one is clustered by relation, and covers other relations like these.
-# `accuracy_sem` measures how much templates matter.
-
-
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
 # `low` and `high` hold for the relations that were asked, `cluster_low` and `cluster_high` for relations like these.
 SCORE_COLUMNS = [*ITEM_COLUMNS, "cluster_low", "cluster_high"]
 # The values of one score without a clustered interval, in the order of `ITEM_COLUMNS`, and of one with it.
 ScoreRow = tuple[str, str, str, float, float, float, float]
 ClusteredRow = tuple[str, str, str, float, float, float, float, float, float]
+TIES = "ties"
+TIED = "best options tie"  # a column of condensed rows (`analysis.details`)
+MOST_TIE = (
+    "Of most items several options share the best score, so that their order decides and the accuracy says "
+    "nothing: the tokenizer may not know the words, or the network may put out the same whatever it reads."
+)
+MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
+BASELINES = (MAJORITY, MOST_FREQUENT)
+CHANCE = "chance"
 
 
 def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
@@ -107,17 +122,6 @@ def _spread_over_templates(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [tidy([("accuracy_sem", OVERALL, ALL, error, float(n), np.nan, np.nan)])]
 
 
-# Ties: items whose best score several options share, so that the first of them counts as the prediction.
-
-
-TIES = "ties"
-TIED = "best options tie"  # a column of condensed rows (`analysis.condensed`)
-MOST_TIE = (
-    "Of most items several options share the best score, so that their order decides and the accuracy says "
-    "nothing: the tokenizer may not know the words, or the network may put out the same whatever it reads."
-)
-
-
 def with_ties(scores: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the scores with one more: `ties`, the share of items whose best score several options share.
 
@@ -156,21 +160,6 @@ def ties_in_words(share: float, items: float) -> str:
         f"Ties: of {number} of {items:,.0f} items ({share:.2%}) several options share the best score, and the first of "
         "them counts as the prediction."
     )
-
-
-# Baselines that know how often answers are right, but read no question; they stand beside `chance`.
-#
-# `majority_answer` always gives the answer that is right most often in the relation. `most_frequent_answer` gives, of a
-# relation's options, the one whose label is the right answer most often in the whole benchmark. Of several equally
-# frequent options the first is taken.
-#
-# Where any word may stand at a blank, `chance` and `majority_answer` name as many of the relation's answers as there
-# are words of a model that count.
-
-
-MAJORITY, MOST_FREQUENT = "majority_answer", "most_frequent_answer"
-BASELINES = (MAJORITY, MOST_FREQUENT)
-CHANCE = "chance"
 
 
 def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:

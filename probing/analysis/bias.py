@@ -86,7 +86,7 @@ def biases_of_rows(rows: pd.DataFrame) -> pd.DataFrame:
 
     The rows must have the scores of all options (`all_exact`).
     """
-    if set(BIAS_METRICS) <= set(rows.columns):  # condensed rows (`analysis.condensed`)
+    if set(BIAS_METRICS) <= set(rows.columns):  # condensed rows (`analysis.details`)
         return rows[list(BIAS_METRICS)]
     summary = bias_summary(answer_bias(rows))
     return summary.reindex(space_names(rows)).set_index(rows.index)

@@ -1,4 +1,11 @@
-"""Breakdowns of rows by tags: which items belong to a group, and what is computed of each."""
+"""Breakdowns of rows by tags: which items belong to a group, and what is computed of each.
+
+Items are counted, not rows: an item's templates share its weight of 1, and so do the values of a tag that has several.
+
+Crossed dimensions break down by several tags at once. A group of theirs is named by the values of its tags, joined by
+spaces: "arab-west en P37 Arab" is a group of `culture_pair_language_relation_culture`. Only the last value may contain
+spaces itself ("South America", "not leaky").
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
@@ -6,14 +13,23 @@ from functools import reduce
 import numpy as np
 import pandas as pd
 
-# Breakdowns of rows by a tag.
-#
-# Items are counted, not rows: an item's templates share its weight of 1, and so do the values of a tag that has
-# several.
-
-
 OVERALL = "overall"
 ALL = "all"
+CULTURE = "culture"
+# Each dimension with its tags, in the order in which the name of a group has their values.
+BY_CULTURE: Mapping[str, tuple[str, ...]] = {
+    "relation_culture": ("relation", CULTURE),
+    "culture_pair_culture": ("culture_pair", CULTURE),
+    "culture_pair_language": ("culture_pair", "language"),
+    "culture_pair_language_culture": ("culture_pair", "language", CULTURE),
+    "culture_pair_language_relation": ("culture_pair", "language", "relation"),
+    "culture_pair_language_relation_culture": ("culture_pair", "language", "relation", CULTURE),
+}
+# Of predicates that are asked in several languages about no cultures, as mLAMA's.
+BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {"language_relation": ("language", "relation")}
+# Shows what is left of each fact type without its leaky sentences.
+CELL = "fact_type_major_leak"
+CROSSED: Mapping[str, tuple[str, ...]] = {**BY_CULTURE, **BY_LANGUAGE, CELL: ("fact_type", "major", "leak")}
 
 
 def count_items(rows: pd.DataFrame) -> int:
@@ -75,30 +91,6 @@ def _tag_values(tag: object) -> list[str]:
     if isinstance(tag, Iterable):
         return list(dict.fromkeys(str(value) for value in tag))
     return []
-
-
-# Crossed dimensions: breakdowns by several tags at once, and the names of their groups.
-#
-# A group is named by the values of its tags, joined by spaces: "arab-west en P37 Arab" is a group of
-# `culture_pair_language_relation_culture`. Only the last value may contain spaces itself ("South America", "not
-# leaky").
-
-
-CULTURE = "culture"
-# Each dimension with its tags, in the order in which the name of a group has their values.
-BY_CULTURE: Mapping[str, tuple[str, ...]] = {
-    "relation_culture": ("relation", CULTURE),
-    "culture_pair_culture": ("culture_pair", CULTURE),
-    "culture_pair_language": ("culture_pair", "language"),
-    "culture_pair_language_culture": ("culture_pair", "language", CULTURE),
-    "culture_pair_language_relation": ("culture_pair", "language", "relation"),
-    "culture_pair_language_relation_culture": ("culture_pair", "language", "relation", CULTURE),
-}
-# Of predicates that are asked in several languages about no cultures, as mLAMA's.
-BY_LANGUAGE: Mapping[str, tuple[str, ...]] = {"language_relation": ("language", "relation")}
-# Shows what is left of each fact type without its leaky sentences.
-CELL = "fact_type_major_leak"
-CROSSED: Mapping[str, tuple[str, ...]] = {**BY_CULTURE, **BY_LANGUAGE, CELL: ("fact_type", "major", "leak")}
 
 
 def join_group(values: Iterable[str]) -> str:

@@ -56,7 +56,7 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     `normalised_entropy`: entropy of the probabilities / ln(options), 0 for one option. `brier_score`: the sum over
     options of the squared difference from 1 for the right option and 0 for others; several right options share the 1.
     """
-    if set(CONFIDENCES) <= set(rows.columns):  # condensed rows (`analysis.condensed`)
+    if set(CONFIDENCES) <= set(rows.columns):  # condensed rows (`analysis.details`)
         return rows[list(CONFIDENCES)]
     counts = option_counts(rows)
     parts = [

@@ -1,4 +1,15 @@
-"""How well each culture is known (methods 4): ranks, gaps, origins of wrong predictions, and entropy of answers."""
+"""How well each culture is known (methods 4.4, 4.5): ranks, gaps, origins of wrong predictions, and answers given.
+
+A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet); its interval is Newcombe's
+for two independent proportions, its p-value that of the two-sided z-test with pooled variance.
+
+The entropy of right answers tells how easy they are to guess: the more often the same object is right, the easier.
+
+The answers that a model gives are counted by the language of the prompts (DLAMA, section 3, Figure 1). Answers are the
+same in all languages if they have the same id, and also if the user merges them, as *Muslim* and *Islam*. Beside the
+share of an answer stands how often it is right: a model that always gives a common right answer looks as if it knew the
+facts.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,13 +26,6 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import WEST, common_name, natural
 
-# Ranked rows as tidy scores: how well each culture is known, the gap between two, where wrong predictions come from.
-#
-# See methods 4.4 and 4.5. A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet);
-# its interval is Newcombe's for two independent proportions, its p-value that of the two-sided z-test with pooled
-# variance.
-
-
 WITH_GAP = ("culture_pair", "culture_pair_language", "culture_pair_language_relation")
 WITH_ORIGIN = (OVERALL, CULTURE, "culture_pair_culture", "culture_pair_language_culture")
 # Where a wrong prediction is a valid object: only in the item's own culture, only in the other, in both, in neither.
@@ -33,6 +37,9 @@ ANSWERING_METRICS = {
     "accuracy_substring_normalised": "correct_normalised",
     "accuracy_exact": "correct_exact",
 }
+ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
+COLUMNS = ["relation", "language", "answer", "predictions", "share", "right_share"]
+NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
 
 
 def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
@@ -167,12 +174,6 @@ def common_predictions(rows: pd.DataFrame, most: int = 3) -> pd.DataFrame:
     return kept.sort_values([*keys, "correct"], ascending=[True] * 4 + [False], kind="stable").reset_index(drop=True)
 
 
-# Entropy of right answers (methods 4.4): the more often the same object is right, the easier it is to guess.
-
-
-ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
-
-
 def entropy(objects: Sequence[Collection[str]]) -> float:
     """Return the entropy in bits of the items' objects; `objects` has the ids of each item's valid objects.
 
@@ -206,17 +207,6 @@ def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:
     tags = [str(relation.tags.get(name, "")) for name in ENTROPY_COLUMNS[:3]]
     for culture, objects in by_culture.items():
         yield (*tags, relation.label, culture, len(objects), entropy(objects))
-
-
-# Which answers a model gives, by the language of the prompts (DLAMA, section 3, Figure 1).
-#
-# Answers are the same in all languages if they have the same id, and also if the user merges them, as *Muslim* and
-# *Islam*. Beside the share of an answer stands how often it is right: a model that always gives a common right answer
-# looks as if it knew the facts.
-
-
-COLUMNS = ["relation", "language", "answer", "predictions", "share", "right_share"]
-NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
 
 
 @dataclass(frozen=True)

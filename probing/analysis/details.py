@@ -1,4 +1,8 @@
-"""What a figure hides: scores with tables of their own, and the facts about options from which they are computed."""
+"""What a figure hides: scores with tables of their own, and the facts about options from which they are computed.
+
+Rows of a large run have several values for each of millions of options. Each row is therefore condensed to a few facts
+while the rows of its relation are in memory, and the scores are computed from the condensed rows of all relations.
+"""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -12,9 +16,6 @@ from probing.analysis.confidence import CONFIDENCE_METRICS, CONFIDENCES, confide
 from probing.analysis.option_scores import ALL_EXACT, OPTIONS, PER_OPTION, all_exact, exact_rows, option_counts
 from probing.analysis.wording_sensitivity import FLIPS, TEMPLATE_METRICS, template_scores, wordings
 
-# What a figure hides: scores that have tables of their own, apart from the breakdowns of a probe's main figures.
-
-
 # The metrics of each table that holds overall figures, by its title.
 OVERALL_TABLES = {
     "template sensitivity": TEMPLATE_METRICS,
@@ -26,6 +27,10 @@ CURVE_TITLES = {
     "calibration by largest probability": "max_softmax_bin",
     "calibration by margin": "softmax_margin_bin",
 }
+# The columns that only condensed rows have.
+FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
+# Columns that no score is computed from.
+UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
 
 
 class DetailTable(NamedTuple):
@@ -77,18 +82,6 @@ def detail_tables(rows: pd.DataFrame, scores: pd.DataFrame) -> list[DetailTable]
 def needs_full_run(rows: pd.DataFrame) -> bool:
     """Tell whether rows rank options, some of which have an upper bound in place of a score."""
     return "exact" in rows and not all_exact(rows)
-
-
-# Condensed rows: the facts about each row's options that scores are computed from, in place of the options' values.
-#
-# Rows of a large run have several values for each of millions of options. Each row is therefore condensed while the
-# rows of its relation are in memory, and the scores are computed from the condensed rows of all relations.
-
-
-# The columns that only condensed rows have.
-FIGURES = frozenset({OPTIONS, ALL_EXACT, TIED, *CONFIDENCES, *BIAS_METRICS})
-# Columns that no score is computed from.
-UNSCORED = ("subject", "subject_id", "statement", "prediction_label", "best", "margin", "demonstrations")
 
 
 def condensed(rows: pd.DataFrame) -> pd.DataFrame:

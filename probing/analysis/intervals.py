@@ -1,4 +1,11 @@
-"""95 % intervals of shares, means and differences, for independent items and clustered by relation."""
+"""95 % intervals of shares, means and differences, for independent items and clustered by relation.
+
+Those for independent items have a width at 0 and at 1, too. Those clustered by relation tell how far a mean over items
+could move on other relations of the same kind: their standard error is that of the jackknife that leaves out one
+relation at a time. A mean p with this error is as certain as the share of n' = p (1 - p) / error² independent items, so
+its interval is Wilson's for p and n', with a quantile of Student's t in place of 1.96. docs/methods.md has the
+simulation by which this rule was chosen.
+"""
 
 from collections.abc import Iterator
 from math import sqrt
@@ -11,14 +18,12 @@ from scipy.special import stdtrit
 from probing.analysis.breakdowns import means_of, members
 from probing.arrays import Floats
 
-# 95 % intervals of shares, of their means and of their differences; all of them have a width at 0 and at 1.
-
-
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
 RESAMPLES = 10_000  # of every bootstrap and randomisation test
 # Number of pseudo-items that are added to each part of a mean, right as often as all parts together. Without them, a
 # part in which no item or every item is right would seem certain.
 MORE_ITEMS = 4
+NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, float]:
@@ -81,16 +86,6 @@ def percentile_interval(resampled: NDArray[np.float64]) -> tuple[float, float]:
     """Return the percentile interval of a bootstrap, from the statistic of each resample."""
     low, high = np.quantile(resampled, [0.025, 0.975])
     return float(low), float(high)
-
-
-# Intervals clustered by relation: how far a mean over items could move on other relations of the same kind.
-#
-# The standard error is that of the jackknife that leaves out one relation at a time. A mean p with this error is as
-# certain as the share of n' = p (1 - p) / error² independent items, so its interval is Wilson's for p and n', with a
-# quantile of Student's t in place of 1.96. docs/methods.md has the simulation by which this rule was chosen.
-
-
-NO_INTERVAL = (float("nan"), float("nan"))
 
 
 def cluster_interval(shares: Floats, weights: Floats, n: float) -> tuple[float, float]:

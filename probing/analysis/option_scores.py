@@ -10,7 +10,7 @@ from probing.analysis.breakdowns import BY_CULTURE, group_names
 
 # Columns of rows that hold a value for each option.
 PER_OPTION = ("scores", "exact", "tokens", "generic")
-# Columns of condensed rows (`analysis.condensed`): the number of options, and whether all of them have their scores.
+# Columns of condensed rows (`analysis.details`): the number of options, and whether all of them have their scores.
 OPTIONS, ALL_EXACT = "number of options", "all options exact"
 BLOCK = 2**18  # values of options that are computed at once: 2 MiB for each array
 # The tags that name an answer space where a label is shared by several relations (methods 4).

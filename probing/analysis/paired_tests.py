@@ -1,4 +1,8 @@
-"""Results compared on the items that they share: paired differences with intervals and tests."""
+"""Results compared on the items that they share: paired differences with intervals and tests.
+
+Two tables of tidy scores of the same rows can be compared as well: which metrics and groups are new, which values
+differ.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -24,6 +28,9 @@ DIFFERENCE_COLUMNS = [
 RESULT_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 # The rows of each result, by the result's name.
 ResultRows = Mapping[str, pd.DataFrame]
+SCORE_KEY = ["metric", "dimension", "group"]
+NAMED = 5  # groups that a sentence names
+SLACK = 1e-9  # differences up to this size are rounding
 
 
 class Correctness(NamedTuple):
@@ -210,14 +217,6 @@ def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> 
     gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
     sums = (2 * gained - counts) @ sizes
     return float((1 + (np.abs(sums) >= abs(changes.sum()) - 1e-9).sum()) / (1 + RESAMPLES))
-
-
-# What differs between two tables of tidy scores of the same rows: new metrics and groups, and changed values.
-
-
-SCORE_KEY = ["metric", "dimension", "group"]
-NAMED = 5  # groups that a sentence names
-SLACK = 1e-9  # differences up to this size are rounding
 
 
 def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:

@@ -1,4 +1,15 @@
-"""Perplexities of stored rows as tidy scores (methods 3.4), and the tests of true against false sentences."""
+"""Perplexities of stored rows as tidy scores (methods 3.4): do models find true statements less perplexing?
+
+Every repetition is one experiment with two samples of perplexities. A p-value tells how certain the difference is, and
+falls with the size of the sample. That of a good model on a thousand sentences can be smaller than the smallest float
+(about 1e-308), so each comes with its base-10 logarithm, which is computed without it. Cohen's d and the probability of
+superiority (that a true statement is less perplexing than a false one) tell how large the difference is. They are taken
+over all distinct sentences, with 95 % intervals. A statement that was put in several phrasings counts once, with the
+geometric mean of its perplexities.
+
+Perplexities of models with different tokenizers measure different things and are never compared. Each model's order of
+the same sentences can be: its superiority, and the rank of each sentence.
+"""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -20,15 +31,6 @@ from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import ROW_KEY, TRUTH, TRUTH_VALUES
 from probing.errors import BadInput
 
-# Perplexities of stored rows as tidy scores (methods 3.4): do models find true statements less perplexing?
-#
-# Every repetition is one experiment with two samples of perplexities. A p-value tells how certain the difference is,
-# and falls with the size of the sample. Cohen's d and the probability of superiority (that a true statement is less
-# perplexing than a false one) tell how large it is. They are taken over all distinct sentences, with 95 % intervals.
-#
-# A statement that was put in several phrasings counts once, with the geometric mean of its perplexities.
-
-
 Samples = tuple[Floats, Floats]
 TOKENIZER_NOTE = (
     "Perplexities depend on how a model's tokenizer divides sentences, so they can be compared within one run only. "
@@ -38,6 +40,11 @@ SIGNIFICANCE_LEVEL = 0.05
 # Over phrasings: the mean of their figures, that of the best one, and the best minus the worst.
 MEAN, BEST, SPREAD = PHRASING_METRICS = ("phrasing_mean", "phrasing_best", "phrasing_spread")
 TEMPLATE = "template"
+SMALLEST_LOG_P = -690.0  # natural logarithm of the p-values that scipy still computes without underflow
+LARGEST_STATISTIC = 1e150  # its square is still a float
+TINY = 1e-12
+FEWEST = 2  # sentences of either kind, below which nothing can be said about their spread
+EQUAL = 1e-9  # placements that differ by less are equal but for rounding
 
 
 def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -79,6 +86,65 @@ def _by_phrasing(rows: pd.DataFrame) -> Iterator[ScoreRow]:
             yield _score(metric, value, dimension=OVERALL, group=ALL, n=len(rows))
 
 
+def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> Iterator[ScoreRow]:
+    true, false = samples(rows)
+    if min(len(true), len(false)) < 2:
+        return
+    for metric, effect in (("superiority", superiority), ("cohens_d", cohens_d)):
+        value, low, high = effect(true, false)
+        yield metric, dimension, group, value, float(len(rows)), low, high
+    yield _score("chance", 0.5, dimension=dimension, group=group, n=len(rows))
+
+
+@dataclass(frozen=True)
+class PValue:
+    """A p-value. `value` is 0.0 where no float is small enough; `log10` is its base-10 logarithm."""
+
+    value: float
+    log10: float
+
+
+def _by_relation(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the effects of each relation that has two true and two false sentences or more."""
+    for relation, part in rows.groupby("relation", sort=False):
+        yield from _effects(part, "relation", str(relation))
+
+
+def _by_repetition(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the tests and effects of each repetition, then what they show together."""
+    p_values: dict[str, list[PValue]] = {}
+    true_is_lower = []
+    for repetition in sorted({number for numbers in rows["repetitions"] for number in numbers}):
+        true, false = samples(rows, repetition)
+        if min(len(true), len(false)) < 2:
+            continue
+        score = partial(_score, dimension="repetition", group=str(repetition), n=len(true) + len(false))
+        for name, p_value in difference_tests(true, false).items():
+            p_values.setdefault(name, []).append(p_value)
+            yield score(_metric_name("p_value", name), p_value.value)
+            yield score(_metric_name("log10_p", name), p_value.log10)
+        yield score("superiority", superiority(true, false)[0])
+        yield score("cohens_d", cohens_d(true, false)[0])
+        true_is_lower.append(true.mean() < false.mean())
+    if p_values:
+        yield from _over_repetitions(p_values, true_is_lower, len(rows))
+
+
+def _over_repetitions(p_values: dict[str, list[PValue]], true_is_lower: Sequence[bool], n: int) -> Iterator[ScoreRow]:
+    """Yield medians and summaries of the repetitions' p-values, and `discriminates`.
+
+    `discriminates` is the share of repetitions with p below 0.05 and a lower mean for true statements.
+    """
+    score = partial(_score, dimension=OVERALL, group=ALL, n=n)
+    for name, of_test in p_values.items():
+        yield score(_metric_name("log10_p", name) + "_median", float(np.median([p.log10 for p in of_test])))
+    student = p_values[""]
+    for statistic, value in summary([p.value for p in student]).items():
+        yield score(f"p_value_{statistic}", value)
+    verdicts = [p.value < SIGNIFICANCE_LEVEL and lower for p, lower in zip(student, true_is_lower, strict=True)]
+    yield score("discriminates", float(np.mean(verdicts)))
+
+
 def summary(p_values: Sequence[float]) -> dict[str, float]:
     """Summarise the p-values of an experiment's repetitions, as in the paper's tables 3 and 4.
 
@@ -92,6 +158,23 @@ def summary(p_values: Sequence[float]) -> dict[str, float]:
         "median": float(np.median(values)),
         "spread": float(values.max() - values.min()),
     }
+
+
+def _by_truth(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the median over sentences, and the perplexity of all sentences together (methods 3.3, corpus version)."""
+    for true, part in rows.groupby("true", sort=False):
+        score = partial(_score, dimension=TRUTH, group=TRUTH_VALUES[bool(true)], n=len(part))
+        yield score("perplexity_median", float(part["perplexity"].median()))
+        yield score("perplexity_corpus", float(np.exp(-part["log_prob"].sum() / part["tokens"].sum())))
+
+
+def _metric_name(metric: str, test: str) -> str:
+    return f"{metric}_{test}" if test else metric
+
+
+def _score(metric: str, value: float, *, dimension: str, group: str, n: int) -> ScoreRow:
+    """Return a score without an interval."""
+    return metric, dimension, group, value, float(n), np.nan, np.nan
 
 
 def samples(rows: pd.DataFrame, repetition: int | None = None) -> Samples:
@@ -129,91 +212,7 @@ def sentence_figures(rows: pd.DataFrame) -> pd.Series:
     return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, TRUTH_VALUES[True], TRUTH_VALUES[False]), names]))
 
 
-def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> Iterator[ScoreRow]:
-    true, false = samples(rows)
-    if min(len(true), len(false)) < 2:
-        return
-    for metric, effect in (("superiority", superiority), ("cohens_d", cohens_d)):
-        value, low, high = effect(true, false)
-        yield metric, dimension, group, value, float(len(rows)), low, high
-    yield _score("chance", 0.5, dimension=dimension, group=group, n=len(rows))
-
-
-def _by_relation(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield the effects of each relation that has two true and two false sentences or more."""
-    for relation, part in rows.groupby("relation", sort=False):
-        yield from _effects(part, "relation", str(relation))
-
-
-def _by_repetition(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield the tests and effects of each repetition, then what they show together."""
-    p_values: dict[str, list[PValue]] = {}
-    true_is_lower = []
-    for repetition in sorted({number for numbers in rows["repetitions"] for number in numbers}):
-        true, false = samples(rows, repetition)
-        if min(len(true), len(false)) < 2:
-            continue
-        score = partial(_score, dimension="repetition", group=str(repetition), n=len(true) + len(false))
-        for name, p_value in difference_tests(true, false).items():
-            p_values.setdefault(name, []).append(p_value)
-            yield score(_metric_name("p_value", name), p_value.value)
-            yield score(_metric_name("log10_p", name), p_value.log10)
-        yield score("superiority", superiority(true, false)[0])
-        yield score("cohens_d", cohens_d(true, false)[0])
-        true_is_lower.append(true.mean() < false.mean())
-    if p_values:
-        yield from _over_repetitions(p_values, true_is_lower, len(rows))
-
-
-@dataclass(frozen=True)
-class PValue:
-    """A p-value. `value` is 0.0 where no float is small enough; `log10` is its base-10 logarithm."""
-
-    value: float
-    log10: float
-
-
-def _over_repetitions(p_values: dict[str, list[PValue]], true_is_lower: Sequence[bool], n: int) -> Iterator[ScoreRow]:
-    """Yield medians and summaries of the repetitions' p-values, and `discriminates`.
-
-    `discriminates` is the share of repetitions with p below 0.05 and a lower mean for true statements.
-    """
-    score = partial(_score, dimension=OVERALL, group=ALL, n=n)
-    for name, of_test in p_values.items():
-        yield score(_metric_name("log10_p", name) + "_median", float(np.median([p.log10 for p in of_test])))
-    student = p_values[""]
-    for statistic, value in summary([p.value for p in student]).items():
-        yield score(f"p_value_{statistic}", value)
-    verdicts = [p.value < SIGNIFICANCE_LEVEL and lower for p, lower in zip(student, true_is_lower, strict=True)]
-    yield score("discriminates", float(np.mean(verdicts)))
-
-
-def _by_truth(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield the median over sentences, and the perplexity of all sentences together (methods 3.3, corpus version)."""
-    for true, part in rows.groupby("true", sort=False):
-        score = partial(_score, dimension=TRUTH, group=TRUTH_VALUES[bool(true)], n=len(part))
-        yield score("perplexity_median", float(part["perplexity"].median()))
-        yield score("perplexity_corpus", float(np.exp(-part["log_prob"].sum() / part["tokens"].sum())))
-
-
-def _metric_name(metric: str, test: str) -> str:
-    return f"{metric}_{test}" if test else metric
-
-
-def _score(metric: str, value: float, *, dimension: str, group: str, n: int) -> ScoreRow:
-    """Return a score without an interval."""
-    return metric, dimension, group, value, float(n), np.nan, np.nan
-
-
 # Tests of whether the first of two samples is lower than the second, and effect sizes.
-#
-# The p-value of a good model on a thousand sentences can be smaller than the smallest float (about 1e-308), so each
-# comes with its base-10 logarithm, which is computed without it.
-
-
-SMALLEST_LOG_P = -690.0  # natural logarithm of the p-values that scipy still computes without underflow
-LARGEST_STATISTIC = 1e150  # its square is still a float
-TINY = 1e-12
 
 
 def difference_tests(first: Floats, second: Floats) -> dict[str, PValue]:
@@ -315,15 +314,7 @@ def superiority(first: Floats, second: Floats) -> tuple[float, float, float]:
     return estimate, float(low), float(high)
 
 
-# Perplexity results compared on the sentences that they share: paired differences of superiority, and ranks.
-#
-# Perplexities of models with different tokenizers measure different things and are never compared. Each model's order
-# of the same sentences can be: its superiority (how often a true sentence is less perplexing than a false one), and the
-# rank of each sentence.
-
-
-FEWEST = 2  # sentences of either kind, below which nothing can be said about their spread
-EQUAL = 1e-9  # placements that differ by less are equal but for rounding
+# Results compared on the sentences that they share: paired differences of superiority, and ranks.
 
 
 def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataFrame:
@@ -372,26 +363,6 @@ def _comparable_groups(rows: pd.DataFrame, true: Bools, dimensions: list[str]) -
     return [part for part in parts if min(true[part[2]].sum(), (~true[part[2]]).sum()) >= FEWEST]
 
 
-def placements(true: Bools, values: Floats) -> Floats:
-    """Return how well each sentence is placed, from 0 to 1.
-
-    For a true sentence it is the share of false ones with a higher perplexity, for a false sentence the share of true
-    ones with a lower one; ties count half. The mean over either kind is the superiority.
-    """
-    lower, higher = np.sort(values[true]), np.sort(values[~true])
-    placed = np.empty(len(values))
-    placed[true] = 1 - _share_below(higher, values[true])
-    placed[~true] = _share_below(lower, values[~true])
-    return placed
-
-
-def _share_below(ascending: Floats, values: Floats) -> Floats:
-    """Return, for each value, the share of a sorted sample that is below it; ties count half."""
-    below = ascending.searchsorted(values, "left") + ascending.searchsorted(values, "right")
-    shares: Floats = below / (2 * len(ascending))
-    return shares
-
-
 def _paired(true: Bools, first: Floats, second: Floats) -> dict[str, Any]:
     """Return the figures of one group of sentences."""
     change = placements(true, second) - placements(true, first)
@@ -417,6 +388,26 @@ def _paired(true: Bools, first: Floats, second: Floats) -> dict[str, Any]:
     }
 
 
+def placements(true: Bools, values: Floats) -> Floats:
+    """Return how well each sentence is placed, from 0 to 1.
+
+    For a true sentence it is the share of false ones with a higher perplexity, for a false sentence the share of true
+    ones with a lower one; ties count half. The mean over either kind is the superiority.
+    """
+    lower, higher = np.sort(values[true]), np.sort(values[~true])
+    placed = np.empty(len(values))
+    placed[true] = 1 - _share_below(higher, values[true])
+    placed[~true] = _share_below(lower, values[~true])
+    return placed
+
+
+def _share_below(ascending: Floats, values: Floats) -> Floats:
+    """Return, for each value, the share of a sorted sample that is below it; ties count half."""
+    below = ascending.searchsorted(values, "left") + ascending.searchsorted(values, "right")
+    shares: Floats = below / (2 * len(ascending))
+    return shares
+
+
 def _superiority_p_value(difference: float, variance: float, df: float, n: int) -> float:
     """Return the p-value of a difference, which is at least 2 / 2^n.
 
@@ -427,12 +418,6 @@ def _superiority_p_value(difference: float, variance: float, df: float, n: int) 
         return 1.0
     tail = 2 * float(stdtr(df, -abs(difference) / sqrt(variance))) if variance else 0.0
     return min(1.0, max(tail, 2.0 ** (1 - n)))
-
-
-def rank_shares(values: Floats) -> Floats:
-    """Return the rank of each value as a share: 0 for the lowest, 1 for the highest; ties have their mean rank."""
-    ranks: Floats = (pd.Series(values).rank().to_numpy() - 1) / max(len(values) - 1, 1)
-    return ranks
 
 
 def sentence_ranks(results: ResultRows) -> pd.DataFrame:
@@ -447,6 +432,12 @@ def sentence_ranks(results: ResultRows) -> pd.DataFrame:
     table = first[[*ROW_KEY, "statement", "true"]].assign(**ranks)
     table["spread"] = np.ptp(np.array(list(ranks.values())), axis=0)
     return table.sort_values("spread", ascending=False, kind="stable", ignore_index=True)
+
+
+def rank_shares(values: Floats) -> Floats:
+    """Return the rank of each value as a share: 0 for the lowest, 1 for the highest; ties have their mean rank."""
+    ranks: Floats = (pd.Series(values).rank().to_numpy() - 1) / max(len(values) - 1, 1)
+    return ranks
 
 
 def rank_summary(ranks: pd.DataFrame, names: list[str]) -> pd.DataFrame:

@@ -1,4 +1,13 @@
-"""Specificity of stored rows (methods 2.2, 2.3) as tidy scores, also on the pairs that several models share."""
+"""Specificity of stored rows (methods 2.2, 2.3) as tidy scores: shares of pairs by relation, and their macro-average.
+
+A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except for
+`specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
+counted. The interval of a relation is Wilson's; that of the macro-average is that of a plain mean of shares, and its
+clustered interval covers other relations like these.
+
+Several results stand side by side only on pairs whose answers are single tokens of every model. The first result, for
+instance the one with vanilla prompting, is what the others are compared with.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -11,16 +20,10 @@ from probing.analysis.intervals import cluster_interval, mean_of_shares, wilson
 from probing.analysis.paired_tests import ResultRows, common_rows
 from probing.errors import BadInput
 
-# Specificity of stored rows (methods 2.2, 2.3) as tidy scores: shares of pairs by relation, and their macro-average.
-#
-# A share counts the pairs for which it is known: both answers must be single tokens of the model's vocabulary, except
-# for `specificity_all_pairs` and `specificity_whole_clause`, which are known for every pair. `n` is the number of pairs
-# counted. The interval of a relation is Wilson's; that of the macro-average is that of a plain mean of shares, and its
-# clustered interval covers other relations like these.
-
-
 NO_PREFERENCE = 0.5  # the share that guessing gets
 RARER = "rarer_answer"
+# Each word with the text of a model's own token for it: to an uncased model "Lyon" is "lyon".
+TokenTexts = Mapping[str, str]
 
 
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
@@ -81,15 +84,6 @@ def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
     for group, n in counts.items():
         yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan
     yield "chance", OVERALL, ALL, NO_PREFERENCE, float(counts.sum()), np.nan, np.nan
-
-
-# Several specificity results side by side (methods 2.2), only on pairs whose answers are single tokens of every model.
-#
-# The first result, for instance the one with vanilla prompting, is what the others are compared with.
-
-
-# Each word with the text of a model's own token for it: to an uncased model "Lyon" is "lyon".
-TokenTexts = Mapping[str, str]
 
 
 def common_pairs(results: ResultRows, words: Collection[str]) -> dict[str, pd.DataFrame]:

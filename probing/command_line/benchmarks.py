@@ -28,7 +28,7 @@ from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
 
-# The command `list`: benchmarks with their relations, and probes with their options.
+SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
@@ -82,9 +82,6 @@ def option_meaning(option: Option) -> str:
     return f"{option.help} [{kind}]".strip()
 
 
-# The command `download`: fetch a benchmark from its official source.
-
-
 def add_download(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("slug", metavar="SLUG", help="name of a benchmark in the catalog")
@@ -103,9 +100,6 @@ def download_benchmark(arguments: argparse.Namespace) -> None:
     print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
     for sentence in (how_checked(arguments.slug, target), *benchmark.notes):
         print(sentence)
-
-
-# The command `baselines`: what is reached on a benchmark without a model.
 
 
 def add_baselines(parser: argparse.ArgumentParser) -> None:
@@ -147,9 +141,6 @@ def _counts(arguments: argparse.Namespace, benchmark: Benchmark) -> Mapping[str,
     if arguments.frequencies:
         return listed_counts(arguments.frequencies, pair_answers(benchmark), arguments.ignore_case)
     return {}
-
-
-# The command `diversity`: facts of a data set by culture, and those that another data set has as well.
 
 
 def add_diversity(parser: argparse.ArgumentParser) -> None:
@@ -227,9 +218,6 @@ def _from_table(culture: Culture, file: Path) -> Places:
     return Places(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())
 
 
-# The command `sample`: draw true and false statements from a knowledge graph.
-
-
 def add_sample(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", type=Path, help="the folder of a knowledge graph")
     add_sampling_options(parser)
@@ -248,9 +236,6 @@ def add_sampling_options(parser: argparse._ActionsContainer) -> None:
     phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
     add("--phrasings", type=Path, metavar="FILE", help=phrasings)
     add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")
-
-
-SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
 
 
 def sample(arguments: argparse.Namespace) -> None:

@@ -21,8 +21,6 @@ from probing.sentences.fine_tuning import TEST, Split, sentence_tables
 from probing.sentences.sentence_files import read_sentences, refuse_bad_target, write_tables
 from probing.sentences.surprisal import MEASURES, Measure, surprisal_tables
 
-# The command `perplexity`: measure the perplexity of the user's own sentences.
-
 
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -58,9 +56,6 @@ def perplexity(arguments: argparse.Namespace) -> None:
         print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
-# The command `surprisal`: the log-probabilities of the user's own sentences by word, token or sentence.
-
-
 def add_surprisal(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
@@ -89,9 +84,6 @@ def surprisal(arguments: argparse.Namespace) -> None:
         source.open(arguments.dtype), sentences, measure, lambda message: print(message, file=sys.stderr)
     )
     write_tables(tables, arguments.out)
-
-
-# The command `sentences`: all true sentences of a benchmark in one file for fine-tuning, with a split.
 
 
 def add_sentences(parser: argparse.ArgumentParser) -> None:

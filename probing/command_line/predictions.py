@@ -1,4 +1,7 @@
-"""The command `predictions`: which answers a model gives, by the language of the prompts."""
+"""The command `predictions`: which answers a model gives, by the language of the prompts, as a table and as a chart.
+
+The chart is the one of DLAMA's Figure 1: shares of answers by the language of the prompts.
+"""
 
 import argparse
 import html
@@ -20,6 +23,11 @@ from probing.plan import plan_of
 from probing.results.rescoring import refuse_other_questions
 from probing.results.result import Result
 from probing.settings import Settings
+
+TASK = "The chart of predictions"
+OTHERS = "all other answers"
+BAR_HEIGHT = 34  # pixels; there are two bars for each language
+FRAME = 220  # pixels for the menu above the bars, and the axis and the legend below
 
 
 def add_predictions(parser: argparse.ArgumentParser) -> None:
@@ -75,15 +83,6 @@ def _refuse_twice(table: pd.DataFrame) -> None:
         first = twice.iloc[0]
         where = f"{first['relation']} in {first['language']}" if first["language"] else first["relation"]
         raise BadInput(f"Two results are about {where}.", "Give one for each language.")
-
-
-# The chart of the command `predictions`: shares of answers by the language of the prompts (DLAMA, Figure 1).
-
-
-TASK = "The chart of predictions"
-OTHERS = "all other answers"
-BAR_HEIGHT = 34  # pixels; there are two bars for each language
-FRAME = 220  # pixels for the menu above the bars, and the axis and the legend below
 
 
 def prediction_chart(shares: pd.DataFrame, most: int) -> Any:

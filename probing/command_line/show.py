@@ -26,8 +26,6 @@ from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 from probing.results.token_scores import TOKENS_FILE, read_tokens
 
-# The command `show`: print a result's scores, and what they hide.
-
 
 def add_show(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", metavar="DIR", help="the folder of a result")
@@ -99,9 +97,6 @@ def print_token_scores(result: Result, tokens: Path) -> None:
     print_table(conditional_accuracy(result.items, read_tokens(tokens), metric).drop(columns="dimension"))
 
 
-# The command `rescore`: compute the scores of results again, from their rows and the benchmark's present tags.
-
-
 def add_rescore(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results, which are rewritten")
     parser.add_argument("--benchmark", metavar="NAME", default="", help="folder or name; default: the recorded name")
@@ -120,9 +115,6 @@ def rescore(arguments: argparse.Namespace) -> None:
         again.replace(folder)
         for sentence in score_changes(result.scores, again.scores) or ["The scores are the same."]:
             print(f"  {sentence}")
-
-
-# The command `import-results`: turn samples of lm-evaluation-harness into the folder of a result.
 
 
 def add_import_results(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,9 @@ from probing.remote.connection import TOKEN_VARIABLE, SiteRefused, environment_t
 from probing.remote.results import ResultSite, result_folders
 from probing.remote.worker import Plan, RemoteWorker
 
-# The command `push`: send results that were measured elsewhere to a site.
+BACKEND, HARNESS = "probing.harness.backend", "lm_eval.__main__"
+# A character that no argument begins with: all arguments are the harness's, also those that begin with a dash.
+NO_PREFIX = "\0"
 
 
 def add_push(parser: argparse.ArgumentParser) -> None:
@@ -46,9 +48,6 @@ def push(arguments: argparse.Namespace) -> None:
     if refusals:
         message = f"{len(refusals)} of {len(folders)} results are not taken: {'; '.join(refusals)}"
         raise Incomplete(message, "The same command sends them again.")
-
-
-# The command `work`: measure models for a site, from anywhere, with a token of that site.
 
 
 def add_work(parser: argparse.ArgumentParser) -> None:
@@ -112,9 +111,6 @@ def _count(text: str) -> int:
     return value
 
 
-# The arguments that name a token of a site, which several commands share.
-
-
 def add_token(parser: argparse.ArgumentParser) -> None:
     help_text = f"token of the site; better in the variable {TOKEN_VARIABLE}: all users see the command line"
     parser.add_argument("--token", help=help_text)
@@ -131,14 +127,6 @@ def token_of(arguments: argparse.Namespace) -> str:
         except (OSError, ValueError) as error:
             raise BadInput(f"{arguments.token_file} cannot be read as a token.", "Check the path.") from error
     return environment_token()
-
-
-# The command `lm-eval`: run lm-evaluation-harness with the model `clozeboard`.
-
-
-BACKEND, HARNESS = "probing.harness.backend", "lm_eval.__main__"
-# A character that no argument begins with: all arguments are the harness's, also those that begin with a dash.
-NO_PREFIX = "\0"
 
 
 def add_lm_eval(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,11 @@
-"""Facts of two cultures by DLAMA's five steps (methods 4.3), in DLAMA's layout."""
+"""Facts of two cultures by DLAMA's five steps (methods 4.3), in DLAMA's layout.
+
+1. find: the facts of a country's people, places or works, with the Wikipedia articles of their subjects
+2. sort: subjects by their longest (or most edited) article; subjects without an article are dropped
+3. widen: all objects of the subjects, whatever their country
+4. name: labels in all languages, without which a triple is dropped; only the first subjects are kept
+5. augment: superclasses of the objects, or the territories that contain them
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,14 +36,6 @@ from probing.files.folders import new_folder
 from probing.formats.dlama import TEMPLATES_FOLDER
 from probing.formats.own_wordings import TEMPLATE_FILE, write_questions
 
-# Facts of two cultures by DLAMA's five steps (methods 4.3), in DLAMA's layout.
-#
-# 1. find: the facts of a country's people, places or works, with the Wikipedia articles of their subjects 2. sort:
-# subjects by their longest (or most edited) article; subjects without an article are dropped 3. widen: all objects of
-# the subjects, whatever their country 4. name: labels in all languages, without which a triple is dropped; only the
-# first subjects are kept 5. augment: superclasses of the objects, or the territories that contain them
-
-
 NO_ARTICLE = "the subject has no article on the sites"
 BEYOND_FIRST_SUBJECTS = "beyond the first subjects"
 NOT_CONFIRMED = "missing among all objects of the subject"
@@ -61,9 +60,6 @@ class Fact:
     objects: tuple[str, ...]
     countries: tuple[str, ...]
     size: int
-
-
-# The settings for the curation of culture pairs.
 
 
 @dataclass(frozen=True)
@@ -346,9 +342,6 @@ def _manifest_settings(plan: CulturePlan, articles: Articles) -> dict[str, Any]:
         "least_sitelinks": plan.least_sitelinks,
         "wikipedia": articles.url,
     }
-
-
-# The queries for culture facts: those of a country, and all objects of the subjects that were found.
 
 
 def find_queries(predicate: Predicate, culture: Culture, least_sitelinks: int = 0) -> Iterator[Query]:

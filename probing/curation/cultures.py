@@ -1,4 +1,7 @@
-"""Cultures, which are sets of countries, pairs of cultures, and the items of Wikidata that belong to one."""
+"""Cultures (methods 4.2): sets of countries with their Wikipedia sites, pairs of these, and the items of a culture.
+
+An item of Wikidata belongs to a culture by the citizenship of one of its countries, or because it lies in one.
+"""
 
 import re
 import tomllib
@@ -13,11 +16,15 @@ from probing.curation import wordings
 from probing.curation.wikidata import Endpoint, Query, chunks, item_number
 from probing.errors import BadInput
 
-# Cultures, which are sets of countries with their Wikipedia sites, and pairs of cultures (methods 4.2).
-
-
 FOLDER = Path(__file__).parent / "cultures"
 COMMON_SITE = "en"  # read for every country
+# Name of a pair -> its cultures and languages.
+KNOWN_PAIRS = {
+    "arab-west": (("arab", "west"), ("ar", "en")),
+    "asia-west": (("asia", "west"), ("ko", "en")),
+    "south-america-west": (("south-america", "west"), ("es", "en")),
+}
+LARGEST_TABLE = 10_000_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -43,14 +50,6 @@ class CulturePair:
     name: str
     cultures: tuple[Culture, ...]
     languages: tuple[str, ...]
-
-
-# Name of a pair -> its cultures and languages.
-KNOWN_PAIRS = {
-    "arab-west": (("arab", "west"), ("ar", "en")),
-    "asia-west": (("asia", "west"), ("ko", "en")),
-    "south-america-west": (("south-america", "west"), ("es", "en")),
-}
 
 
 def known_pair(name: str) -> CulturePair:
@@ -113,9 +112,6 @@ def _countries(content: Mapping[str, Any], file: str) -> dict[tuple[str, ...], t
     return {tuple(ids.split()): tuple(dict.fromkeys((*sites, COMMON_SITE))) for ids, sites in countries.items()}
 
 
-# Which items of Wikidata belong to a culture: to one of its countries by citizenship, or because they lie in it.
-
-
 def country_ids(culture: Culture) -> list[str]:
     """Return all ids that Wikidata has for the culture's countries."""
     return [id for country in culture.sites for id in culture.ids(country)]
@@ -150,12 +146,6 @@ def read_countries(path: Path) -> dict[str, frozenset[str]]:
         if id:
             countries[id] = countries.get(id, frozenset()) | frozenset(filter(None, ids))
     return countries
-
-
-# TOML and YAML files with which users describe cultures and predicates.
-
-
-LARGEST_TABLE = 10_000_000  # bytes
 
 
 def _from_yaml(text: str) -> Any:

@@ -1,4 +1,9 @@
-"""All facts of a property about well-known subjects, what stands above an item, and an account of every triple."""
+"""All facts of a property about well-known subjects, what stands above an item, and an account of every triple.
+
+From the facts multiple choice, graphs and pairs are chosen. What stands above an item are its superclasses, wholes or
+territories, found by following one property upwards. The account counts what became of every triple, and a manifest
+records how a benchmark was made.
+"""
 
 import json
 from collections import Counter, defaultdict
@@ -19,10 +24,13 @@ from probing.curation.wikidata import (
 )
 from probing.errors import BadInput, Incomplete
 
-# All facts of a property about well-known subjects, from which multiple choice, graphs and pairs are chosen.
-
-
 ENGLISH = "en"
+Parents = Mapping[str, tuple[str, ...]]
+SOVEREIGN = "Q3624078"
+SUBCLASS, TERRITORY, PART = "P279", "P131", "P361"
+HIGHEST = 30  # levels; Wikidata's longest chains of classes are shorter
+MANIFEST = "manifest.json"
+NOT_AN_ITEM = "the object is unknown or not an item"
 
 
 @dataclass(frozen=True)
@@ -103,15 +111,6 @@ def label_of(labels: Mapping[str, Mapping[str, str]], item: str, language: str =
     return labels[item].get(language, "")
 
 
-# The superclasses, wholes or territories above an item, found by following one property upwards.
-
-
-Parents = Mapping[str, tuple[str, ...]]
-SOVEREIGN = "Q3624078"
-SUBCLASS, TERRITORY, PART = "P279", "P131", "P361"
-HIGHEST = 30  # levels; Wikidata's longest chains of classes are shorter
-
-
 def parents(endpoint: Endpoint, property: str, items: Iterable[str], levels: int = HIGHEST) -> Parents:
     """Return item -> the items directly above it, for the given items and all that are above them.
 
@@ -153,13 +152,6 @@ def _directly_above(endpoint: Endpoint, property: str, items: list[str]) -> dict
         if row["parent"].startswith("Q") and row["parent"] != row["item"]:
             above.setdefault(row["item"], set()).add(row["parent"])
     return above
-
-
-# Counts of what became of every triple, and the manifest that records how a benchmark was made.
-
-
-MANIFEST = "manifest.json"
-NOT_AN_ITEM = "the object is unknown or not an item"
 
 
 def write_manifest(

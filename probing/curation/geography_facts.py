@@ -1,4 +1,9 @@
-"""Geography facts (methods 5.1): the best-known places of each kind, and a report on their sentences."""
+"""Geography facts (methods 5.1): the best-known places of each kind with the current values of a property.
+
+Writes `triples.jsonl`, from which the reader of the format makes sentences, and a report on the quality of those
+sentences (methods 5.4): counts, and the sentences that a person should read. The report's flags are this project's own;
+as in the paper, a model may judge how acceptable a sentence with its answer is.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -27,16 +32,14 @@ from probing.statements.fact_types import FACT_TYPES, FactType
 from probing.statements.geography_sentences import VERBS, Sentence, sentences, words
 from probing.template import ANSWER_SLOT, upper_first
 
-# Geography facts (methods 5.1): the best-known places of each kind with the current values of a property.
-#
-# Writes `triples.jsonl`, from which the reader of the format makes sentences, and a report on those sentences.
-
-
 REPORT = "report.json"
 UNUSABLE_SUBJECT = "the subject has no usable English label"
 UNUSABLE_OBJECT = "the object has no usable English label"
 DUPLICATE_PLACE = "a better known subject has the same name"
 DUPLICATE_OBJECT = "another object has the same name"
+DECIMALS = 4  # of probabilities and shares
+# The key of the fact type, and one of its sentences.
+Worded = tuple[str, Sentence]
 
 
 class PlaceKind(NamedTuple):
@@ -239,16 +242,6 @@ def _usable_name(labels: Labels, item: str) -> str:
     """Return the item's label if it can stand in a sentence, else an empty text."""
     name = label_of(labels, item)
     return name if any(map(str.isalnum, name)) and ANSWER_SLOT not in name else ""
-
-
-# Report on the quality of sentences about geography (methods 5.4): counts, and the sentences a person should read.
-#
-# The flags are this project's own; as in the paper, a model may judge how acceptable a sentence with its answer is.
-
-
-DECIMALS = 4  # of probabilities and shares
-# The key of the fact type, and one of its sentences.
-Worded = tuple[str, Sentence]
 
 
 def report(worded: Sequence[Worded], judge: SentenceJudge | None = None) -> dict[str, Any]:

@@ -1,4 +1,8 @@
-"""Pairs of a finer and a coarser answer (methods 2.1), both above the subject but not above each other."""
+"""Pairs of a finer and a coarser answer (methods 2.1), both above the subject but at different distances.
+
+An answer's distance is the mean length of the paths that reach it in at most five steps. Writes S-TEST's format. Words
+are checked for being one token of a tokenizer without a model and without torch.
+"""
 
 import json
 from collections import defaultdict
@@ -36,11 +40,6 @@ from probing.files.folders import new_folder
 from probing.formats.reading import RELATIONS_FILE
 from probing.formats.stest import CASCADE, PAIRS_FOLDER
 
-# Pairs of a finer and a coarser answer (methods 2.1), both above the subject but at different distances.
-#
-# An answer's distance is the mean length of the paths that reach it in at most five steps. Writes S-TEST's format.
-
-
 LONGEST_PATH = 5  # steps
 LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
 UNNAMED_PAIR = "a name is missing"
@@ -48,6 +47,10 @@ EQUAL_NAMES = "both answers have the same name"
 LONG_ANSWER = "an answer is more than one token"
 NOT_DRAWN = "other pairs of the subject were drawn"
 BEYOND_SAMPLE = "beyond the sample"
+TokenCheck = Callable[[str], bool]
+TOKENIZER = "tokenizer.json"
+# Words are checked after this one, because some tokenizers add a space before the first word of a text.
+PRECEDING_WORD = "in"
 
 
 class Chain(NamedTuple):
@@ -175,9 +178,6 @@ def candidates(subject: Subject, above: Parents) -> list[AnswerPair]:
     ]
 
 
-TokenCheck = Callable[[str], bool]
-
-
 def _pair_lines(
     endpoint: Endpoint,
     relation: str,
@@ -268,14 +268,6 @@ def _relation_lines(relation: str) -> list[dict[str, str]]:
         {"relation": relation, "template": chain.template, "label": chain.name},
         {"relation": relation + CASCADE, "template": chain.cascade, "label": chain.name},
     ]
-
-
-# Check of words for being one token of a tokenizer, without a model and without torch.
-
-
-TOKENIZER = "tokenizer.json"
-# Words are checked after this one, because some tokenizers add a space before the first word of a text.
-PRECEDING_WORD = "in"
 
 
 def single_token(name: str) -> TokenCheck:

@@ -1,4 +1,8 @@
-"""Wikidata by SPARQL: queries put together from small patterns, and the client that turns them into rows."""
+"""Wikidata by SPARQL: queries put together from small patterns, and the client that turns them into rows.
+
+People can read the queries in an endpoint's web form. A pattern is one or more lines of a WHERE clause. Current values
+are those of the best rank that have no end time; stated values are all that are not deprecated.
+"""
 
 import re
 from collections import Counter
@@ -13,18 +17,7 @@ from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut,
 from probing.errors import BadInput, SourceUnavailable
 from probing.extras import extra_package
 
-# Client of a SPARQL endpoint, which turns queries into rows.
-
-
 WIKIDATA = "https://query.wikidata.org/sparql"
-
-
-# SPARQL queries, put together from small patterns so that people can read them in an endpoint's web form.
-#
-# A pattern is one or more lines of a WHERE clause. Current values are those of the best rank that have no end time;
-# stated values are all that are not deprecated.
-
-
 PREFIXES = {
     "wd": "http://www.wikidata.org/entity/",
     "wdt": "http://www.wikidata.org/prop/direct/",
@@ -46,6 +39,12 @@ UNKNOWN = ""  # an object that exists according to Wikidata, which does not tell
 # Column -> value: an item's id, a text, or UNKNOWN. A column without a value is missing.
 Binding = Mapping[str, str]
 Labels = Mapping[str, Mapping[str, str]]
+PAGE = 10_000  # the most rows in an answer
+CHUNK = 200  # the most items that one query names
+EXAMPLE_ITEM = "Q42"  # stands for all items where queries are printed or recorded
+DECIMAL_DIGITS = "0123456789"
+MOST_ENDING_DIGITS = 4  # a query is sliced by no more digits of the item's number
+MOST_LINKS = 1000  # sitelinks; no item has as many: each of Wikimedia's sites gives it at most one, and they are fewer
 
 
 @dataclass(frozen=True)
@@ -258,14 +257,6 @@ def _sorted(rows: Iterable[Binding], columns: Sequence[str]) -> list[Binding]:
     """Return the distinct rows, sorted by the numbers of their items."""
     distinct = {tuple(item_number(row.get(column, "")) for column in columns): row for row in rows}
     return [distinct[key] for key in sorted(distinct)]
-
-
-PAGE = 10_000  # the most rows in an answer
-CHUNK = 200  # the most items that one query names
-EXAMPLE_ITEM = "Q42"  # stands for all items where queries are printed or recorded
-DECIMAL_DIGITS = "0123456789"
-MOST_ENDING_DIGITS = 4  # a query is sliced by no more digits of the item's number
-MOST_LINKS = 1000  # sitelinks; no item has as many: each of Wikimedia's sites gives it at most one, and they are fewer
 
 
 def chunks(items: Sequence[str], size: int = CHUNK) -> Iterator[tuple[str, ...]]:

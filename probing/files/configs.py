@@ -1,4 +1,7 @@
-"""Configs of models: which keys reach transformers, and the architectures that it knows."""
+"""Configs of models: which keys reach transformers, and whether they describe a model of the size of the weights.
+
+The architectures that the installed transformers knows are read from its source, since importing it loads torch.
+"""
 
 import ast
 import re
@@ -11,9 +14,6 @@ from typing import Any
 from probing.errors import BadConfig, NoHead, UnknownArchitecture, UnsafeModel
 from probing.files.weights import PACKED, Tensors
 from probing.kinds import Kind
-
-# Configs of models: which keys reach transformers, and whether they describe a model of the size of the weights.
-
 
 # Keys of a config, at any depth, that make loaders download or run something.
 CODE_KEYS = re.compile(
@@ -163,9 +163,6 @@ def _values(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for child in value:
             yield from _values(child, key)
-
-
-# The architectures that the installed transformers knows, read from its source, since importing it loads torch.
 
 
 def kind_of(architecture: str) -> Kind | None:

@@ -1,4 +1,8 @@
-"""Downloads from official sources: archives and data sets, unpacked safely and held to their digests."""
+"""Downloads from official sources: archives and data sets, never unpacked outside their folder.
+
+Parquet files of a data set come from the Hugging Face Hub without an account. Where a source states no digest of a
+file, that of the first download is kept and compared with.
+"""
 
 import hashlib
 import io
@@ -20,12 +24,10 @@ import httpx2
 from probing.errors import DigestMismatch, SourceUnavailable
 from probing.files.folders import new_file, space
 
-# Downloading files and archives from an official source and unpacking them, never outside their folder.
-
-
 LARGEST_ARCHIVE = 500_000_000  # bytes, as they are sent and when unpacked
 LARGEST_JSON = 5_000_000  # bytes
 READ_TIMEOUT = 60  # seconds without a byte
+SUFFIX = ".parquet"
 
 
 def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
@@ -163,12 +165,6 @@ def _write(content: IO[bytes], target: Path) -> None:
         shutil.copyfileobj(content, file)
 
 
-# Download of the Parquet files of a data set on the Hugging Face Hub, without an account.
-
-
-SUFFIX = ".parquet"
-
-
 @dataclass(frozen=True)
 class HubFolder:
     """The Parquet files in one folder of a data set, as they are at present.
@@ -200,9 +196,6 @@ class HubFolder:
 
 def _endpoint() -> str:
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-
-
-# The digests of downloaded files whose source states none: those of the first download are kept and compared with.
 
 
 def digests_file(folder: Path) -> Path:

@@ -1,4 +1,9 @@
-"""Access to a model hub over HTTP, and limits on what it may send: for how long, how much and how slowly."""
+"""Access to a model hub over HTTP, and limits on what it may send: for how long, how much and how slowly.
+
+Errors of the hub become `ProbingError`s. huggingface_hub limits only the time between two bytes, so that a hub could
+send a byte a second, or files without an end. The connections made here count what they receive, however the hub
+behaves; `allowance` sets the limits for the code inside it.
+"""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,13 +44,13 @@ from huggingface_hub.utils._http import hf_request_event_hook
 from probing.errors import BadConfig, Gated, ModelNotFound, SlowDownload, SourceUnavailable, WrongSizes
 from probing.files.folders import space
 
-# Access to a model hub over HTTP. Errors of the hub become `ProbingError`s.
-
-
 TIMEOUT = 10  # seconds until the hub counts as not answering
 LARGEST_DESCRIPTION = 10 * 10**6  # bytes of the hub's description of a model
 SLOWEST = 500_000  # bytes per second; a whole download may take this long, and a minute more
 ENVELOPE = 1_000_000  # bytes of headers and of repeated parts that a download may take beside the files
+WINDOW = 10  # seconds over which the rate is measured
+LEAST_RATE = 1_000  # bytes per second; a download below it would not end within any reasonable time
+AGAIN = "Try again later, or give a folder."
 
 
 @dataclass(frozen=True)
@@ -183,17 +188,6 @@ def _gated(hub_id: str, endpoint: str, has_token: bool) -> Gated:
 
 def _unavailable(endpoint: str) -> SourceUnavailable:
     return SourceUnavailable(f"The hub at {endpoint} does not answer.", AGAIN)
-
-
-# Limits on what a hub may send: for how long, how much and how slowly, however the hub behaves.
-#
-# huggingface_hub limits only the time between two bytes, so that a hub could send a byte a second, or files without an
-# end. The connections made here count what they receive; `allowance` sets the limits for the code inside it.
-
-
-WINDOW = 10  # seconds over which the rate is measured
-LEAST_RATE = 1_000  # bytes per second; a download below it would not end within any reasonable time
-AGAIN = "Try again later, or give a folder."
 
 
 @dataclass

@@ -1,4 +1,8 @@
-"""A model's files by name and size, at a hub or in a folder: which are loaded, and what small ones say."""
+"""A model's files by name and size, at a hub or in a folder: which are loaded, and what small ones say.
+
+Small parts of files are read without downloading the rest: among them the tokens bos and eos and the chat template,
+which stand in the files that the tokenizer comes with.
+"""
 
 import json
 import re
@@ -10,9 +14,6 @@ from typing import Any
 from probing.errors import BadConfig, BadWeights, UnsafeLink, UnsafeModel, WrongSizes
 from probing.files.hub import HubClient
 from probing.start import SpecialTokens
-
-# A model's files by name and size, at a hub or in a folder, and the reading of small parts of them.
-
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -45,6 +46,9 @@ TOKENIZER_FILES = frozenset(LARGEST) - {CONFIG, "generation_config.json", INDEX}
 JSON_DEPTH = 20
 JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred times its size when it is read
 REPAIR = "Repair the file, or save the model again."
+SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
+WEIGHTS = (SINGLE, INDEX)
+LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
 
 
 @dataclass(frozen=True)
@@ -188,14 +192,6 @@ def _too_large(hub_id: str, name: str) -> BadConfig:
     return BadConfig(f"{name} of {hub_id} is larger than {limit:,} bytes.", REPAIR)
 
 
-# Selection of the files of a model that are loaded, and of those that hold the weights.
-
-
-SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
-WEIGHTS = (SINGLE, INDEX)
-LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
-
-
 def files_to_load(names: Iterable[str]) -> list[str]:
     """Return the files that loading needs, sorted by name; no others are downloaded or read."""
     present = set(names)
@@ -241,9 +237,6 @@ def refuse_pickles(where: str, names: Iterable[str]) -> None:
             f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
             "Save the model with save_pretrained and use its model.safetensors.",
         )
-
-
-# The tokens bos and eos and the chat template of a model, read from the files that the tokenizer comes with.
 
 
 def special_tokens_of(listing: Listing) -> SpecialTokens:

@@ -1,4 +1,8 @@
-"""A model's files: finding or downloading them, and refusing those that could run code."""
+"""A model's files: finding or downloading them, and refusing those that could run code.
+
+Models are untrusted input: weights must be safetensors, never pickles, and code from a repository is never run. A model
+is loaded from a temporary folder with only the files and config keys that were checked.
+"""
 
 import hashlib
 import json
@@ -29,9 +33,7 @@ from probing.files.listing import (
 )
 from probing.revisions import position
 
-# A model's files: finding or downloading them, and refusing those that could run code.
-#
-# Models are untrusted input: weights must be safetensors, never pickles, and code from a repository is never run.
+CODE = "auto_map"  # the one key for code that is not refused, if transformers knows the type of the model
 
 
 @dataclass(frozen=True)
@@ -158,12 +160,6 @@ def download(listing: Listing, any_head: bool = False) -> Path:
     describe(listing, any_head)
     sizes = {name: listing.files[name] for name in files_to_load(listing.files)}
     return listing.client.download(listing.hub_id, listing.commit, sizes)
-
-
-# A temporary folder from which a checked model is loaded, with only the files and config keys that were checked.
-
-
-CODE = "auto_map"  # the one key for code that is not refused, if transformers knows the type of the model
 
 
 @contextmanager

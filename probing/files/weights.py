@@ -1,4 +1,9 @@
-"""Files of weights: the headers of safetensors, checked before any number is read, and quantised checkpoints."""
+"""Files of weights: the headers of safetensors, and the `quantization_config` of quantised checkpoints.
+
+A header tells which tensors a file holds, and is checked before any number is read or downloaded. Of a
+`quantization_config` the keys that are used are checked. Three methods can be loaded: that of bitsandbytes on any
+device, and GPTQ and AWQ on a GPU, with a further library.
+"""
 
 import json
 import re
@@ -11,9 +16,6 @@ from typing import Any, Literal, NamedTuple
 
 from probing.errors import BadConfig, BadWeights, MissingPackage, QuantisedWeights
 from probing.extras import extra_package
-
-# Headers of safetensors files: which tensors a file holds, checked before any number is read or downloaded.
-
 
 LENGTH_BYTES = 8  # a file starts with the length of its header, an unsigned little-endian number
 LARGEST_HEADER = 25 * 10**6  # bytes
@@ -31,6 +33,25 @@ PACKED = {"U8", "I8", "I32"}
 # Numbers with which the weights of a quantised layer are computed from the stored ones; they are no parameters.
 STATISTICS = re.compile(r".*\.(absmax|nested_absmax|quant_map|nested_quant_map|SCB|scales)")
 ReadRange = Callable[[int, int], bytes]
+Method = Literal["bitsandbytes", "gptq", "awq"]
+KEY = "quantization_config"
+# The usual names of the methods that a config may state; those that cannot be loaded are refused by name.
+TITLES = {
+    "bitsandbytes": "bitsandbytes",
+    "gptq": "GPTQ",
+    "awq": "AWQ",
+    "compressed-tensors": "compressed-tensors",
+    "fp8": "FP8",
+    "fbgemm_fp8": "FP8",
+}
+GPU_LIBRARY = "gptqmodel"  # loads GPTQ and AWQ
+MODULE = re.compile(r"[\w.-]{1,200}")
+WORD = re.compile(r"[\w-]{1,20}")
+MOST_MODULES = 1_000
+LARGEST_THRESHOLD = 1_000
+LARGEST_GROUP = 2**14
+USE_ORIGINAL = "Use the model in float32, bfloat16 or float16 from which it was made."
+Keys = Mapping[str, Callable[[Any], bool]]
 
 
 class Tensor(NamedTuple):
@@ -112,9 +133,6 @@ def joined_headers(headers: Iterable[tuple[str, Tensors]]) -> dict[str, Tensor]:
         if len(tensors) > MOST_TENSORS:
             raise broken(name, f"with it, the model has more than {MOST_TENSORS:,} tensors")
     return tensors
-
-
-Method = Literal["bitsandbytes", "gptq", "awq"]
 
 
 @dataclass(frozen=True)
@@ -218,30 +236,6 @@ def _are_sizes(values: Any) -> bool:
     return isinstance(values, list) and all(type(value) is int and 0 <= value < LARGEST_SIZE for value in values)
 
 
-# Quantised checkpoints: the `quantization_config` of a model, checked, and those of its keys that are used.
-#
-# Three methods can be loaded: that of bitsandbytes on any device, and GPTQ and AWQ on a GPU, with a further library.
-
-
-KEY = "quantization_config"
-# The usual names of the methods that a config may state; those that cannot be loaded are refused by name.
-TITLES = {
-    "bitsandbytes": "bitsandbytes",
-    "gptq": "GPTQ",
-    "awq": "AWQ",
-    "compressed-tensors": "compressed-tensors",
-    "fp8": "FP8",
-    "fbgemm_fp8": "FP8",
-}
-GPU_LIBRARY = "gptqmodel"  # loads GPTQ and AWQ
-MODULE = re.compile(r"[\w.-]{1,200}")
-WORD = re.compile(r"[\w-]{1,20}")
-MOST_MODULES = 1_000
-LARGEST_THRESHOLD = 1_000
-LARGEST_GROUP = 2**14
-USE_ORIGINAL = "Use the model in float32, bfloat16 or float16 from which it was made."
-
-
 def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -270,7 +264,6 @@ def _is_one_of(*values: Any) -> Callable[[Any], bool]:
     return lambda value: value in values and type(value) in map(type, values)
 
 
-Keys = Mapping[str, Callable[[Any], bool]]
 # For each method, the keys that change how weights are read, with a check of their values. Others are left out, among
 # them the format in which bitsandbytes computes: that is the run's number format.
 BITSANDBYTES: Keys = {

@@ -1,4 +1,11 @@
-"""DLAMA (methods 4): facts by culture pair and language, their wordings, and answers that count as one."""
+"""DLAMA (methods 4): `<pair>/dlama/<language>/<predicate>_*.jsonl`, as a folder or as the archive itself.
+
+`dlama_raw/` holds the same facts before objects were augmented; older releases say `cultlama`. The templates are in
+`templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or beside it. Facts
+without a template are left out, and the benchmark's notes tell how many.
+
+Answers that count as one are named in a TOML file of the user's: `Islam = ["Q432", "Muslim"]`, by their ids or labels.
+"""
 
 import re
 import tarfile
@@ -18,13 +25,6 @@ from probing.formats.own_wordings import QUESTION_SLOT, QUESTIONS_FILE, SOURCE_K
 from probing.formats.reading import JsonObject, by_relation, digest_of, parse_lines, parse_object, template_text
 from probing.template import SUBJECT_SLOT
 
-# DLAMA (methods 4): `<pair>/dlama/<language>/<predicate>_*.jsonl`, as a folder or as the archive itself.
-#
-# `dlama_raw/` holds the same facts before objects were augmented; older releases say `cultlama`. The templates are in
-# `templates/<language>/templates.jsonl`, the questions in `templates/questions.json`, in the folder or beside it. Facts
-# without a template are left out, and the benchmark's notes tell how many.
-
-
 # The keys of a fact that are read.
 FACT_KEYS = frozenset({"sub_uri", "sub_label", "obj_uri", "obj_label", "culture", "uuid"})
 # The region in capitals that ends a file's name or, before a running number, a line's uuid.
@@ -39,29 +39,17 @@ USUAL_TAGS = {"objects": "augmented"}
 # Searched in this order in the name of a region; the other regions, such as NORTH_AMERICA, are the West.
 CULTURES = {"SOUTH_AMERICA": "South America", "ARAB": "Arab", "ASIA": "Asia", "JAPAN": "Asia", "CHINA": "Asia"}
 WEST = "West"
-
-
-class Version(NamedTuple):
-    """A predicate in one culture pair, language and kind of objects: each version becomes a relation."""
-
-    predicate: str
-    pair: str
-    language: str
-    objects: str
-
-    @property
-    def id(self) -> str:
-        return ".".join(self if self.objects == "raw" else self[:3])
-
-
-@dataclass(frozen=True)
-class DlamaFact:
-    """A line: a subject with the labels of its valid objects by id."""
-
-    subject_id: str
-    subject: str
-    objects: Mapping[str, str]
-    culture: str
+FACTS_PATH = re.compile(
+    r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
+)
+FACTS_GLOB = "*/*lama*/*/P*.jsonl"
+ARCHIVES = (".tar.gz", ".tgz")
+TEMPLATES_FOLDER = "templates"
+LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
+# The keys of the file of questions that are read.
+QUESTIONS_KEYS = frozenset({"questions", "system_message"})
+WORDING_MATTERS = "Compare figures only with those of the same templates."
+HOW_TO_WRITE = 'Write lines such as: Islam = ["Q432", "Muslim"].'
 
 
 def fits(path: Path) -> bool:
@@ -89,6 +77,29 @@ def read(path: Path) -> Benchmark:
     further = ("answering",) if any(relation.questions for relation in relations) else ()
     benchmark = Benchmark(name, sha[:12], sha, relations, files=files, notes=tuple(notes), usual_tags=USUAL_TAGS)
     return verbatim(replace(benchmark, probe="ranking", further_probes=further))
+
+
+class Version(NamedTuple):
+    """A predicate in one culture pair, language and kind of objects: each version becomes a relation."""
+
+    predicate: str
+    pair: str
+    language: str
+    objects: str
+
+    @property
+    def id(self) -> str:
+        return ".".join(self if self.objects == "raw" else self[:3])
+
+
+@dataclass(frozen=True)
+class DlamaFact:
+    """A line: a subject with the labels of its valid objects by id."""
+
+    subject_id: str
+    subject: str
+    objects: Mapping[str, str]
+    culture: str
 
 
 @dataclass(frozen=True)
@@ -252,18 +263,6 @@ def natural(id_: str) -> tuple[str, int, str]:
     return (id_[: digits.start()], int(digits[0]), id_) if digits else (id_, 0, id_)
 
 
-# The files of a DLAMA release (methods 4): facts in a folder or an archive, and the folder of templates.
-
-
-FACTS_PATH = re.compile(
-    r"(?:.*/)?(?P<pair>[\w-]+)/\w*lama(?P<raw>_raw)?/(?P<language>[\w-]+)/(?P<predicate>P\d+)(?P<region>_\w+)?\.jsonl"
-)
-FACTS_GLOB = "*/*lama*/*/P*.jsonl"
-ARCHIVES = (".tar.gz", ".tgz")
-TEMPLATES_FOLDER = "templates"
-LARGEST_RELEASE = 500_000_000  # bytes, unpacked; the largest release that we know has 30 million
-
-
 def fact_files(path: Path) -> dict[str, bytes]:
     """Return the content of each file of facts by its path: `<pair>/<kind of objects>/<language>/<file>`."""
     place = facts_place(path)
@@ -330,35 +329,6 @@ def templates_folder(path: Path) -> Path:
     return near[0]
 
 
-# The wordings of DLAMA: templates, questions and system messages by language, and where the templates come from.
-
-
-# The keys that are read: of the file of questions, and of a fact.
-QUESTIONS_KEYS = frozenset({"questions", "system_message"})
-WORDING_MATTERS = "Compare figures only with those of the same templates."
-
-
-def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
-    """Return the line of each template by language and predicate."""
-    return {
-        (PurePosixPath(name).parent.name, predicate): line
-        for name, content in files.items()
-        if name != QUESTIONS_FILE
-        for predicate, line in by_relation(parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")).items()
-    }
-
-
-def source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Sequence[Relation]) -> list[str]:
-    """Return a sentence for each source that lines of templates name: figures depend on who worded the templates."""
-    used = sorted({(str(relation.tags["language"]), relation.label) for relation in relations})
-    sources = Counter((templates[key].optional_text(SOURCE_KEY), key[0]) for key in used)
-    counts: dict[str, list[str]] = defaultdict(list)
-    for (source, language), count in sources.items():
-        if source:
-            counts[source].append(f"{count} in {language}")
-    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
-
-
 def read_wordings(files: Mapping[str, bytes]) -> Wordings:
     """Read the contents of the files of templates and questions, by name; raise `BadBenchmark` for a bad question."""
     templates = {key: template_text(line) for key, line in template_lines(files).items()}
@@ -378,6 +348,16 @@ def read_wordings(files: Mapping[str, bytes]) -> Wordings:
     return Wordings(templates, questions, systems)
 
 
+def template_lines(files: Mapping[str, bytes]) -> dict[tuple[str, str], JsonObject]:
+    """Return the line of each template by language and predicate."""
+    return {
+        (PurePosixPath(name).parent.name, predicate): line
+        for name, content in files.items()
+        if name != QUESTIONS_FILE
+        for predicate, line in by_relation(parse_lines(content, f"{TEMPLATES_FOLDER}/{name}")).items()
+    }
+
+
 def _object_field(wordings_file: JsonObject, name: str) -> Mapping[str, object]:
     value = wordings_file.values.get(name, {})
     if not isinstance(value, dict):
@@ -392,10 +372,15 @@ def _texts(value: object, place: str) -> dict[str, str]:
     return {name: inner.text(name) for name in value}
 
 
-# Answers that count as one, in a TOML file of the user's: `Islam = ["Q432", "Muslim"]`, by their ids or labels.
-
-
-HOW_TO_WRITE = 'Write lines such as: Islam = ["Q432", "Muslim"].'
+def source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Sequence[Relation]) -> list[str]:
+    """Return a sentence for each source that lines of templates name: figures depend on who worded the templates."""
+    used = sorted({(str(relation.tags["language"]), relation.label) for relation in relations})
+    sources = Counter((templates[key].optional_text(SOURCE_KEY), key[0]) for key in used)
+    counts: dict[str, list[str]] = defaultdict(list)
+    for (source, language), count in sources.items():
+        if source:
+            counts[source].append(f"{count} in {language}")
+    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
 
 
 def read_merged(path: Path) -> dict[str, str]:

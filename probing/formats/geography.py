@@ -1,4 +1,11 @@
-"""Geography folders (methods 5): triples, worded by the sentence generator, and sentences that are left out."""
+"""Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
+
+A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
+
+Sentences that the folder's `left_out.json` names are not asked, which makes the benchmark a new version. Of its keys,
+`sentences` lists ids of sentences, `templates` maps fact types to the numbers of templates, and `notes` says to readers
+of results what was left out and why. Whatever else the file holds is for people.
+"""
 
 import csv
 import io
@@ -13,16 +20,13 @@ from probing.statements.fact_types import FACT_TYPES, FactType
 from probing.statements.geography_sentences import Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
-# Geography folders (methods 5): triples as `triples.jsonl` or `triples.csv`, worded by the sentence generator.
-#
-# A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text with semicolons between the objects.
-# Sentences that the folder's `left_out.json` names are not asked.
-
-
 FILES = ("triples.jsonl", "triples.csv")
 TRIPLE_FIELDS = ("fact_type", "subject", "objects")
 # The slots of a fact type's template as those of a relation's. The template is for display only: items have wordings.
 DISPLAYED_SLOTS = {"{S}": SUBJECT_SLOT, "{O}": ANSWER_SLOT, "{O1}": ANSWER_SLOT, "{O2}": "…"}
+# The key of a fact type, and one of its sentences.
+TypedSentence = tuple[str, Sentence]
+LEFT_OUT = "left_out.json"
 
 
 @dataclass(frozen=True)
@@ -48,10 +52,6 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relation(FACT_TYPES[key], [sentence for of, sentence in typed if of == key]) for key in keys)
     name, notes = folder.resolve().name.lower(), read_left_out(folder).notes
     return Benchmark(name, sha[:12], sha, relations, probe="cloze", files=tuple(files), notes=notes)
-
-
-# The key of a fact type, and one of its sentences.
-TypedSentence = tuple[str, Sentence]
 
 
 def typed_sentences(folder: Path) -> list[TypedSentence]:
@@ -160,15 +160,6 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
             id=sentence.id,
             names=sentence.names,
         )
-
-
-# Sentences and templates that a benchmark leaves out: `left_out.json` in its folder, which makes it a new version.
-#
-# `sentences` lists ids of sentences, `templates` maps fact types to the numbers of templates, and `notes` says to
-# readers of results what was left out and why. Whatever else the file holds is for people.
-
-
-LEFT_OUT = "left_out.json"
 
 
 @dataclass(frozen=True)

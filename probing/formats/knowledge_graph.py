@@ -1,4 +1,17 @@
-"""Knowledge graphs (methods 3.1): WN18RR and FB15k-237 as they are distributed, and a general form."""
+"""Knowledge graphs (methods 3.1): WN18RR and FB15k-237 as they are distributed, and a general form.
+
+A folder holds, each plain or gzipped:
+
+- `relation_mapping.json`: for each relation a sentence with `{HEAD}` and `{TAIL}`, or a list of several such phrasings,
+  as many for every relation;
+- `train`, `valid` and `test` (whichever are there) or `triples`: head, relation, tail; `.txt` or `.tsv` with tabs, or
+  `.csv`;
+- names in one of three forms: `entities.tsv` or `entities.csv` (id, name, any number of categories);
+  `entity2wikidata.json` (FB15k-237); nothing, where entities are WordNet synsets such as `land_reform.n.01`;
+- `sampling.json`, if statements should not be drawn as by default (fields of
+  `probing.statements.graph_statements.Sampling`);
+- `sentences.jsonl`, if statements were drawn before: then these are the benchmark, and no triples are needed.
+"""
 
 import csv
 import hashlib
@@ -16,22 +29,17 @@ from probing.formats.reading import JsonObject, digest, present, read_object, te
 from probing.statements.graph_statements import HEAD_SLOT, TAIL_SLOT, Graph, GraphStatement, Triple, draw
 from probing.template import ANSWER_SLOT
 
-# Knowledge graphs (methods 3.1): WN18RR and FB15k-237 as they are distributed, and a general form.
-#
-# A folder holds, each plain or gzipped: - `relation_mapping.json`: for each relation a sentence with `{HEAD}` and
-# `{TAIL}`, or a list of several such phrasings, as many for every relation; - `train`, `valid` and `test` (whichever
-# are there) or `triples`: head, relation, tail; `.txt` or `.tsv` with tabs, or `.csv`; - names in one of three forms:
-# `entities.tsv` or `entities.csv` (id, name, any number of categories); `entity2wikidata.json` (FB15k-237); nothing,
-# where entities are WordNet synsets such as `land_reform.n.01`; - `sampling.json`, if statements should not be drawn as
-# by default (fields of `probing.statements.graph_statements.Sampling`); - `sentences.jsonl`, if statements were drawn
-# before: then these are the benchmark, and no triples are needed.
-
-
 # Reasons why triples are left out.
 WITHOUT_NAME = "an entity has no name"
 WITHOUT_RELATION_TEMPLATE = "the relation has no template"
 WITHOUT_SLOTS = "the relation's template has not each slot once"
 OTHER_NUMBER = "Give every relation, and every statement, equally many phrasings."
+SPLITS = ("train", "valid", "test")
+TRIPLE_FILES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
+ENTITIES = ("entities.tsv", "entities.csv")
+ENTITY2WIKIDATA = "entity2wikidata.json"
+SEPARATORS = "with tabs between them (in a .csv file: commas)"
+SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 
 
 def fits(folder: Path) -> bool:
@@ -245,17 +253,6 @@ def _sample_digest(files: Sequence[Path], statements: Sequence[GraphStatement]) 
     texts = [s.texts if len(s.texts) > 1 else s.texts[0] for s in statements]
     sample = json.dumps([(text, s.triple, s.true, s.repetitions) for text, s in zip(texts, statements, strict=True)])
     return hashlib.sha256(f"{digest(files)}\n{sample}".encode()).hexdigest()
-
-
-# The files of a knowledge graph that list its triples and its entities.
-
-
-SPLITS = ("train", "valid", "test")
-TRIPLE_FILES = [f"{name}{suffix}" for name in (*SPLITS, "triples") for suffix in (".txt", ".tsv", ".csv")]
-ENTITIES = ("entities.tsv", "entities.csv")
-ENTITY2WIKIDATA = "entity2wikidata.json"
-SEPARATORS = "with tabs between them (in a .csv file: commas)"
-SYNSET = re.compile(r"(?P<name>[^.].*?)\..*[nvasr]\.\d+")
 
 
 def read_entities(folder: Path) -> Entities:

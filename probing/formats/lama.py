@@ -1,4 +1,15 @@
-"""LAMA folders: `relations.jsonl` with templates, a file of triples for each relation, and LAMA's rule for prompts."""
+"""LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
+
+The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does, and
+so are lists without a relation; the benchmark's notes name both.
+
+LAMA fills a template verbatim, and does not put its first letter into upper case. The formats of LAMA's family (LAMA,
+S-TEST, DLAMA) follow this rule, which is part of a benchmark's digest, and so of its version.
+
+Lists of bare triples, one `<predicate>.jsonl` each with `sub_uri` and `obj_uri`, are what LAMA, mLAMA and T-REx have in
+common. DLAMA's authors bring T-REx into this form (`T-REX/parse_trex.py` of their repository). Labels and templates are
+not needed, so that such a folder need not be a benchmark.
+"""
 
 import hashlib
 from collections.abc import Iterator
@@ -19,16 +30,12 @@ from probing.formats.reading import (
     template_text,
 )
 
-# LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
-#
-# The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does,
-# and so are lists without a relation; the benchmark's notes name both.
-
-
 LISTS_FOLDER = "TREx"
 # The keys that are read: of a relation, and of an item.
 RELATION_KEYS = frozenset({"relation", "template", "type", "label"})
 ITEM_KEYS = frozenset({"sub_uri", "sub_label", "obj_label"})
+RULE = "prompts are verbatim"
+LISTS = "P*.jsonl"
 
 
 def fits(folder: Path) -> bool:
@@ -77,15 +84,6 @@ def _relation(description: JsonObject, path: Path) -> Relation:
     return Relation(path.stem, (template_text(description),), answers, tuple(items), name=name, tags=tags)
 
 
-# LAMA's rule for prompts: a template is filled verbatim, and its first letter is not put into upper case.
-#
-# The formats of LAMA's family (LAMA, S-TEST, DLAMA) follow it. It is part of a benchmark's digest, and so of its
-# version.
-
-
-RULE = "prompts are verbatim"
-
-
 def verbatim(benchmark: Benchmark) -> Benchmark:
     """Return the benchmark with verbatim prompts, as a version of its own; its digest was that of its files alone."""
     digest = hashlib.sha256(f"{benchmark.digest}\n{RULE}".encode()).hexdigest()
@@ -103,15 +101,6 @@ def with_upper_case(benchmark: Benchmark) -> Benchmark:
 def _with_rule(benchmark: Benchmark, digest: str, *, verbatim: bool) -> Benchmark:
     relations = tuple(replace(relation, verbatim=verbatim) for relation in benchmark.relations)
     return replace(benchmark, digest=digest, version=digest[:12], relations=relations)
-
-
-# Lists of bare triples: one `<predicate>.jsonl` each with `sub_uri` and `obj_uri`, as LAMA, mLAMA and T-REx have them.
-#
-# DLAMA's authors bring T-REx into this form (`T-REX/parse_trex.py` of their repository). Labels and templates are not
-# needed, so that such a folder need not be a benchmark.
-
-
-LISTS = "P*.jsonl"
 
 
 def holds_triples(folder: Path) -> bool:

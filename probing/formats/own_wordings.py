@@ -1,4 +1,11 @@
-"""Sentence templates and questions of predicates that were written for this project, by predicate and language."""
+"""Sentence templates and questions of predicates that were written for this project, by predicate and language.
+
+The templates stand in for those of a benchmark whose source has none, such as DLAMA, whose paper uses mLAMA's. They are
+part of the predicates' entries in `predicates.toml`, which `probing.curation.predicates` reads as a whole.
+
+The questions are for the probe `answering`: those of the predicates' entries, or those of a user's file. They stand in
+a benchmark's file of questions where its curation or its user gives none.
+"""
 
 import json
 import tomllib
@@ -11,16 +18,20 @@ from probing.errors import BadInput
 from probing.formats.reading import parse_lines, template_text
 from probing.template import SUBJECT_SLOT
 
-# Sentence templates and questions of predicates that were written for this project, by predicate and language.
-#
-# The templates stand in for those of a benchmark whose source has none, such as DLAMA, whose paper uses mLAMA's. They
-# are part of the predicates' entries in `predicates.toml`, which `probing.curation.predicates` reads as a whole.
-
-
 OWN_PREDICATES = Path(__file__).with_name("predicates.toml")
 TEMPLATE_FILE = "templates.jsonl"
 # The key of a line of templates that says who worded it, and its value for those of this project.
 SOURCE_KEY, PROJECT = "source", "Clozeboard"
+QUESTIONS_FILE = "questions.json"
+QUESTION_SLOT = "{}"  # of the subject, in the file of questions
+SYSTEM_MESSAGES = {
+    "en": "Answer with a name and nothing else.",
+    "ar": "أجب باسم فقط دون أي شيء آخر.",
+    "ko": "다른 말 없이 이름만 답하세요.",
+    "es": "Responde con un nombre y nada más.",
+}
+# Predicate -> language -> question with [X] for the subject.
+Questions = Mapping[str, Mapping[str, str]]
 
 
 def own_templates(language: str) -> dict[str, str]:
@@ -79,23 +90,6 @@ def _entries() -> Mapping[str, Mapping[str, Any]]:
     """Return the entry of each predicate, whose file also describes kinds of subjects."""
     content = tomllib.loads(OWN_PREDICATES.read_text(encoding="utf-8"))
     return {name: entry for name, entry in content.items() if name != "kinds"}
-
-
-# Questions about predicates for the probe `answering`: those of the predicates' entries, or those of a user's file.
-#
-# They stand in a benchmark's file of questions where its curation or its user gives none.
-
-
-QUESTIONS_FILE = "questions.json"
-QUESTION_SLOT = "{}"  # of the subject, in the file of questions
-SYSTEM_MESSAGES = {
-    "en": "Answer with a name and nothing else.",
-    "ar": "أجب باسم فقط دون أي شيء آخر.",
-    "ko": "다른 말 없이 이름만 답하세요.",
-    "es": "Responde con un nombre y nada más.",
-}
-# Predicate -> language -> question with [X] for the subject.
-Questions = Mapping[str, Mapping[str, str]]
 
 
 def write_questions(

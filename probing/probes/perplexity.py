@@ -1,4 +1,7 @@
-"""Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?"""
+"""Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?
+
+Tables of surprisals score sentences as a whole in the same way.
+"""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,6 +32,8 @@ from probing.start import AUTO, NONE
 from probing.template import Prompt
 
 By = Literal["token", "word"]
+# The sentence itself is the option, and stays as it is.
+WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
 
 
 class PerplexityColumns(RowColumns):
@@ -173,13 +178,6 @@ def _exp(value: float) -> float:
     """Return the exponential, infinity where no float is large enough."""
     with np.errstate(over="ignore"):
         return float(np.exp(value))
-
-
-# Sentences that are scored as a whole, as the probe perplexity and tables of surprisals need them.
-
-
-# The sentence itself is the option, and stays as it is.
-WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
 
 
 def without_probability(kind: Kind, quantity: str) -> str:

@@ -16,13 +16,12 @@ from probing.language_model import LanguageModel
 from probing.options import Option, declared
 from probing.settings import SETTINGS, Settings
 
-# The base class of probes: options, rows, scores, and the relations that can be asked.
-
-
 Row = dict[str, Any]
 MadeT = TypeVar("MadeT")
 # Fixed by a probe that never scores statements.
 UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
+# Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
+VERSION_TAGS = frozenset({"predicate", "objects"})
 
 
 class Probe(ABC):
@@ -190,9 +189,6 @@ def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: s
             raise BadInput(f"{owner} has no option {name!r}.", step)
 
 
-# The columns that the rows of all probes share.
-
-
 class RowColumns(TypedDict):
     """Columns of every row. `index` is the item's line in its relation's file.
 
@@ -204,10 +200,6 @@ class RowColumns(TypedDict):
     index: int
     subject: str
     subject_id: str
-
-
-# Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
-VERSION_TAGS = frozenset({"predicate", "objects"})
 
 
 def item_cells(item: Item) -> dict[str, Any]:

@@ -1,4 +1,7 @@
-"""Results that are compared item by item, and what differs between their records."""
+"""Results that are compared item by item, as a data frame that notebooks show with what was compared.
+
+What differs between two runs is read from their records: model, benchmark, settings and software.
+"""
 
 import hashlib
 import json
@@ -14,7 +17,10 @@ from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.settings import Settings
 
-# Results that are compared item by item, as a data frame that notebooks show with what was compared.
+Record = Mapping[str, Any]
+# Where a record has only some of these, only they are compared.
+MODEL, BENCHMARK, SETTINGS, SOFTWARE = "model", "benchmark", "settings", "packages"
+ASPECTS = (MODEL, BENCHMARK, SETTINGS, SOFTWARE)
 
 
 class Comparison(pd.DataFrame):
@@ -76,15 +82,6 @@ def _run_name(record: Mapping[str, Any]) -> str:
 def _difference(first: str, record: Mapping[str, Any], name: str, other: Mapping[str, Any]) -> str:
     words = "; ".join(map(str, differences(record, other))) or "nothing that is recorded"
     return f"What differs between the {first} and the {name} run: {words}."
-
-
-# What differs between two runs, by their records: model, benchmark, settings and software.
-
-
-Record = Mapping[str, Any]
-# Where a record has only some of these, only they are compared.
-MODEL, BENCHMARK, SETTINGS, SOFTWARE = "model", "benchmark", "settings", "packages"
-ASPECTS = (MODEL, BENCHMARK, SETTINGS, SOFTWARE)
 
 
 class Difference(NamedTuple):

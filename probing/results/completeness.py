@@ -1,4 +1,7 @@
-"""Checks that a run has one row for each item of each part, but for those that it leaves out and records."""
+"""Checks that a run has exactly one row for each item of each of its parts, but for those that it leaves out.
+
+Items that are too long for the model are left out: the run's record names them, and they are counted and put in words.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,10 +14,9 @@ from probing.errors import Incomplete, TooLong
 from probing.plan import Part, Plan
 from probing.probes.probe import Row
 
-# Checks that a run has exactly one row for each item of each of its parts.
-
-
 AGAIN = "Run it again: complete parts are not repeated."
+Record = Mapping[str, Any]
+RELATIONS_NAMED = 10
 
 
 def check_complete(rows: pd.DataFrame, plan: Plan, record: Mapping[str, Any]) -> None:
@@ -56,13 +58,6 @@ def _expected(covered: Iterable[Part], chosen: Benchmark, record: Mapping[str, A
 
 def _row(key: tuple[str, int, int]) -> str:
     return f"relation {key[0]}, template {key[1]}, item {key[2]}"
-
-
-# Items that a run leaves out: those that are too long for the model, named in its record, counted and put in words.
-
-
-Record = Mapping[str, Any]
-RELATIONS_NAMED = 10
 
 
 class TooLongItems(NamedTuple):

@@ -1,4 +1,7 @@
-"""A result: one row per item and template, tidy scores, the record of how they were made, and its presentation."""
+"""A result: one row per item and template, tidy scores, and the record of how they were made.
+
+For people its scores are shown by group, as HTML in notebooks, as LaTeX for papers, and as a chart.
+"""
 
 import json
 import re
@@ -47,9 +50,6 @@ from probing.results.rows import (
 from probing.results.token_scores import TOKENS_FILE, join_tokens
 from probing.settings import Settings
 
-# A result: one row per item and template, tidy scores, and the record of how they were made.
-
-
 SCORES = "scores.csv"
 RECORD = "run.json"
 # The columns or keys that each file must have, whatever the probe. Columns of scores that were added later are empty in
@@ -59,6 +59,8 @@ NEEDED = {
     SCORES: ITEM_COLUMNS,  # results of older versions have no clustered intervals
     RECORD: ["model", "benchmark", "probe", "settings"],
 }
+FIGURES = ["value", "low", "high", "n"]
+ROW_HEIGHT = 34  # pixels of a group in a chart
 
 
 @dataclass(frozen=True)
@@ -273,13 +275,6 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (ValueError, TypeError, pa.ArrowException, OSError) as error:
         raise BadInput(f"{path} cannot be read ({error}).", "Restore it from a copy or run again.") from error
-
-
-# A result's scores for people: by group, as HTML for notebooks, as LaTeX for papers, and as a chart.
-
-
-FIGURES = ["value", "low", "high", "n"]
-ROW_HEIGHT = 34  # pixels of a group in a chart
 
 
 def by_group(scores: pd.DataFrame, probe: str, dimension: str, metric: str = "") -> pd.DataFrame:

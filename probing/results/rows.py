@@ -1,4 +1,10 @@
-"""The rows of a result: the columns of items.parquet, the labels of options, and results that keep no rows."""
+"""The rows of a result: the file items.parquet, the labels of options in it, and results that keep no rows.
+
+The file is written a piece at a time. It holds the labels of options, so that it can be read without the benchmark, and
+a description of each column, which stands in docs/result-files.md as well; the keys of run.json are described in the
+document only. Of a result without rows (`--keep none`) the scores are all that is stored, and what needs rows is
+refused.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +20,17 @@ from probing.benchmark import Relation
 from probing.errors import BadInput
 from probing.plan import Plan
 
-# The file of a result's rows, items.parquet, which is written a piece at a time.
-
-
 ITEMS = "items.parquet"
 OPTIONS = b"clozeboard.options"  # the key of the options in the metadata of items.parquet
 GROUP_ROWS = 8192  # rows of a row group of the items: to read some rows, a reader reads only their groups
 GROUP_BYTES = 2**23  # rows with many options make smaller groups, as a group is in memory while it is written
+ROWS_KEPT = "rows_kept"  # the key of run.json, which only results without rows have
+NO_ROWS = "This result was measured without keeping its rows: there are scores, and nothing about single items."
+LABELLED = ["relation", "index", "answer", "answer_label"]
+NO_LABELS = (
+    "This result was written before the labels of options were stored. "
+    "Result.load(folder, benchmark) takes them from the benchmark."
+)
 
 
 class RowSchema:
@@ -51,9 +61,6 @@ def join(frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return the rows of all parts, in the order given."""
     tables = list(frames)
     return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-
-
-# The labels of options, which are stored in a result's Parquet file, so that it can be read without the benchmark.
 
 
 class OptionRange(NamedTuple):
@@ -105,13 +112,6 @@ def _pieces(table: pa.Table) -> Iterator[pa.Table]:
     """Yield a table in pieces that are no larger than a group may be."""
     rows = max(min(GROUP_ROWS, GROUP_BYTES * len(table) // max(table.nbytes, 1)), 1)
     yield from (table.slice(start, rows) for start in range(0, len(table), rows))
-
-
-LABELLED = ["relation", "index", "answer", "answer_label"]
-NO_LABELS = (
-    "This result was written before the labels of options were stored. "
-    "Result.load(folder, benchmark) takes them from the benchmark."
-)
 
 
 def option_ranges(plan: Plan) -> OptionRanges:
@@ -173,13 +173,6 @@ def ranges_from_json(text: str | bytes) -> OptionRanges:
     }
 
 
-# Results without rows (`--keep none`): their scores are all that is stored, and what needs rows is refused.
-
-
-ROWS_KEPT = "rows_kept"  # the key of run.json, which only results without rows have
-NO_ROWS = "This result was measured without keeping its rows: there are scores, and nothing about single items."
-
-
 def keeps_rows(record: Mapping[str, Any]) -> bool:
     """Tell from its record whether a result has its rows."""
     return bool(record.get(ROWS_KEPT, True))
@@ -192,11 +185,6 @@ def refuse_without_rows(record: Mapping[str, Any], purpose: str) -> None:
             f"{purpose} needs rows, and this result was measured without keeping them (--keep none).",
             "Measure it again without --keep none.",
         )
-
-
-# What the columns of a result's files hold: written into items.parquet itself and into docs/result-files.md.
-#
-# The keys of run.json are described in the document only.
 
 
 ITEM_COLUMNS: Mapping[str, str] = {

@@ -1,4 +1,9 @@
-"""Models that help to make a benchmark: a corrector of grammar and a judge of acceptability."""
+"""Models that help to make a benchmark, loaded with the same precautions as probed models.
+
+A text-to-text model corrects the grammar of sentences (methods 3.1; the paper's 5.1.2): optional, and done once for all
+models that are probed. A judge tells how acceptable sentences are as language (methods 5.4). The paper's judge is T5,
+which learnt CoLA as a text-to-text task; the other kind is a classifier trained on CoLA.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +26,14 @@ from probing.files.description import describe
 from probing.files.model_files import locate
 from probing.scoring.loading_options import LOADING_ERRORS, first_line
 
-# Models that help to make a benchmark (a corrector, a judge), loaded with the same precautions as probed models.
+GRAMMAR_PREFIX = "grammar: "
+BEAMS = 5
+MAX_NEW_TOKENS = 128
+CORRECTED_PER_BATCH = 32
+COLA_PREFIX = "cola sentence: "
+VERDICTS = ("unacceptable", "acceptable")
+UNNAMED_CLASSES = ("label_0", "label_1")  # default names of CoLA's classes in a classifier's config; 1 is acceptable
+JUDGED_PER_BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -64,15 +76,6 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
     return Auxiliary(network.eval(), tokenizer, f"{model} {files.commit} ({digests})")
 
 
-# Grammar correction by a text-to-text model (methods 3.1; the paper's 5.1.2): optional, done once for all models.
-
-
-GRAMMAR_PREFIX = "grammar: "
-BEAMS = 5
-MAX_NEW_TOKENS = 128
-CORRECTED_PER_BATCH = 32
-
-
 @dataclass(frozen=True)
 class Corrector:
     """A model that rewrites sentences; `remark` names it in the notes of the sample.
@@ -112,17 +115,6 @@ class Corrector:
             input_ids=encoded.input_ids, attention_mask=encoded.attention_mask, generation_config=settings
         )
         return [text.strip() for text in self.tokenizer.batch_decode(generated, skip_special_tokens=True)]
-
-
-# Acceptability of sentences as language (methods 5.4), judged by one of two kinds of model.
-#
-# The paper's judge is T5, which learnt CoLA as a text-to-text task; the other kind is a classifier trained on CoLA.
-
-
-COLA_PREFIX = "cola sentence: "
-VERDICTS = ("unacceptable", "acceptable")
-UNNAMED_CLASSES = ("label_0", "label_1")  # default names of CoLA's classes in a classifier's config; 1 is acceptable
-JUDGED_PER_BATCH = 32
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""Base classes of all kinds of models: the network, its card, its batches, the work done so far, and the verbs."""
+"""Base classes of all kinds of models: the network, its card, its batches, the work done so far, and the verbs.
+
+A network's limits are how long a text may be, and which tokens it knows. A chat template is the text that a model
+writes before an answer; some models have none.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,9 +33,6 @@ from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chose
 from probing.start import AUTO, TokenizerFacts, refuse_start
 from probing.template import Prompt
 
-# Base class of all kinds of models: the network, its card, its batches and the work done so far.
-
-
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 # Exceptions that networks raise for inputs that they do not support; the self-check then fails.
 REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
@@ -39,6 +40,8 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
+ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found
+ROLES = ("user", "assistant")
 
 
 class BlankInput(NamedTuple):
@@ -290,13 +293,6 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
         start += size
 
 
-# The chat template of a model: the text that it writes before an answer, and models that have none.
-
-
-ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found
-ROLES = ("user", "assistant")
-
-
 def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:
     """Raise where the model has no chat template, or a start token is chosen, which is the template's own choice."""
     if not tokenizer.chat_template:
@@ -340,9 +336,6 @@ def _before_answer(card: ModelCard, tokenizer: PreTrainedTokenizerBase, messages
             f"The chat template of {card.id} does not write what the assistant says.", "Ask it with --set chat=false."
         )
     return before
-
-
-# The limits of a network: how long a text may be, and which tokens it knows.
 
 
 class TextLimits:

@@ -1,4 +1,8 @@
-"""How a model is loaded: its checked files, devices, number format and attention, and what loaders raise."""
+"""How a model is loaded: on which devices, in which number format and attention, and whether it is quantised then.
+
+Its files are loaded after all checks, with arguments by which transformers reads these and no others. What the loaders
+raise for broken files is known by name.
+"""
 
 import struct
 from collections.abc import Mapping
@@ -24,12 +28,23 @@ from probing.model_source import refuse_bad_attention, refuse_bad_device_map
 from probing.scoring.products import bfloat16_is_faster
 from probing.settings import AUTO_DTYPE, QUANTIZATIONS, dtype_name
 
-# How a model is loaded: on which devices, in which number format and attention, and whether it is quantised then.
-
-
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
+LOADING_ERRORS = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    RuntimeError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    ImportError,
+    SafetensorError,
+    StrictDataclassError,
+    struct.error,
+)
 
 
 @dataclass(frozen=True)
@@ -101,9 +116,6 @@ def usable_device(name: str) -> torch.device:
     if device.type != "cpu" and (device.index or 0) >= count:
         raise BadInput(f"There is no device {name} here.", "Choose auto or cpu.")
     return device
-
-
-# A model's files after all checks, and the arguments with which transformers reads these and no others.
 
 
 @dataclass(frozen=True)
@@ -181,25 +193,6 @@ class CheckedSource:
     def remedy(self) -> str:
         """The next step where files are damaged."""
         return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."
-
-
-# Errors that the loaders of transformers raise for broken files.
-
-
-LOADING_ERRORS = (
-    OSError,
-    ValueError,
-    LookupError,
-    TypeError,
-    RuntimeError,
-    AttributeError,
-    ArithmeticError,
-    AssertionError,
-    ImportError,
-    SafetensorError,
-    StrictDataclassError,
-    struct.error,
-)
 
 
 def first_line(error: BaseException) -> str:

@@ -1,4 +1,9 @@
-"""Loading of a model's network and tokenizer: the config is compared with the files, adapters are merged."""
+"""Loading of a model's network and tokenizer, after a comparison of its config with its files of weights.
+
+What a model of its kind cannot be scored with is refused. LoRA adapters are merged into the weights, by peft if it is
+installed. The network and the tokenizer of a GGUF file are kept in Hugging Face format, if they are the same when they
+are read again.
+"""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -40,9 +45,6 @@ from probing.scoring.quantised import (
 )
 from probing.scoring.spans import span_encoder
 
-# Loading of a model's network, after a comparison of its config with its files of weights.
-
-
 # The class of transformers that loads a network of each kind.
 AUTO_CLASSES: Mapping[Kind, Any] = {
     "causal": AutoModelForCausalLM,
@@ -50,6 +52,10 @@ AUTO_CLASSES: Mapping[Kind, Any] = {
     "encoder-decoder": AutoModelForSeq2SeqLM,
 }
 LARGEST_BUFFERS = 10**9  # bytes of what a network computes when it is built, such as positions and masks
+WEIGHTS = "model.safetensors"
+CONFIG = "config.json"
+# Of the memory that is free, the share that a second copy of the weights may take.
+MEMORY_SHARE = 0.5
 
 
 def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> PreTrainedModel:
@@ -153,9 +159,6 @@ def _shape(sizes: Iterable[int]) -> str:
     return " x ".join(map(str, sizes))
 
 
-# Loading of a model's config and tokenizer; what a model of its kind cannot be scored with is refused.
-
-
 def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBase, Kind]:
     """Load the tokenizer alone, and return it with the kind of its model."""
     source = CheckedSource.of(split_adapter(model)[0], commit)
@@ -201,9 +204,6 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
         )
 
 
-# LoRA adapters merged into the weights of a network, by peft if it is installed.
-
-
 def require_peft() -> Any:
     """Return the library peft; raise `MissingPackage` if it is not installed."""
     return extra_package("peft", "peft", "Merging an adapter")
@@ -232,15 +232,6 @@ def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
 
 def _unfit(adapter: Adapter, reason: str) -> BadConfig:
     return BadConfig(f"The adapter {adapter.name} was made for another model: {reason.rstrip('.')}.", MERGE)
-
-
-# Keeping the network and the tokenizer of a GGUF file in Hugging Face format, if they are the same afterwards.
-
-
-WEIGHTS = "model.safetensors"
-CONFIG = "config.json"
-# Of the memory that is free, the share that a second copy of the weights may take.
-MEMORY_SHARE = 0.5
 
 
 class Differs(OSError):

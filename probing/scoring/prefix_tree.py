@@ -1,4 +1,9 @@
-"""Tree of the distinct prefixes of a window's statements, and its packing into rows of one pass."""
+"""Tree of the distinct prefixes of a window's statements, and its packing into rows that a transformer can compute.
+
+Nodes are numbered depth first, so that the descendants of a node are the numbers between it and its `end`. Comparing
+numbers therefore tells which nodes are ancestors of which, and that is the whole attention mask. The nodes are packed
+into rows and batches of one pass each; keys and values that earlier rounds computed are kept by node.
+"""
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
@@ -12,15 +17,13 @@ from transformers import DynamicCache
 from probing.arrays import Bools, Ints
 from probing.scoring.tensors import to_device
 
-# Tree of the distinct prefixes of a window's statements, and its packing into rows that a transformer can compute.
-#
-# Nodes are numbered depth first, so that the descendants of a node are the numbers between it and its `end`. Comparing
-# numbers therefore tells which nodes are ancestors of which, and that is the whole attention mask.
-
-
 # Cost of a place that a row leaves free, in nodes that another row repeats. It is below 1 because a free place is
 # padding only if other rows of the batch are longer.
 FREE_PLACE_COST = 0.5
+# Long rows repeat fewer ancestors; short rows spend less on attention between unrelated statements.
+NODES_PER_ROW = 256
+# Repeated nodes are computed once, in a pass before the others, where this saves so large a share of all positions.
+MIN_SAVING = 0.1
 
 
 @dataclass(frozen=True)
@@ -144,15 +147,6 @@ class PrefixTree:
         return sorted(self.rows(nodes, shortest, computed), key=lambda row: len(row[0]), reverse=True)
 
 
-# Packing of a prefix tree's nodes into rows and batches that a transformer computes in one pass.
-
-
-# Long rows repeat fewer ancestors; short rows spend less on attention between unrelated statements.
-NODES_PER_ROW = 256
-# Repeated nodes are computed once, in a pass before the others, where this saves so large a share of all positions.
-MIN_SAVING = 0.1
-
-
 class PackedRow(NamedTuple):
     """Nodes to compute in one row of a batch.
 
@@ -182,9 +176,6 @@ class PackedBatch:
         for index, row in enumerate(rows):
             place[row.nodes[row.repeated :]] = index * table.shape[1] + np.arange(row.repeated, len(row.nodes))
         return cls(table, past, place)
-
-
-# Keys and values of the prefixes that earlier rounds computed, by node of the prefix tree.
 
 
 class KVCache:

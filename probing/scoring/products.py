@@ -1,4 +1,14 @@
-"""Products of linear layers on a CPU: which library and which number format computes them fastest."""
+"""Products of linear layers on a CPU: which library and which number format computes them fastest.
+
+In float32 oneDNN computes them where that is faster than what torch would call. For them torch calls MKL, which uses
+the widest instructions of processors by Intel only. oneDNN, which torch contains as well, uses those of every
+processor, which makes one by AMD with AVX-512 much faster (docs/performance.md). Both compute in float32, and their
+results differ by rounding.
+
+Whether a processor multiplies matrices faster in bfloat16 is found out within a fifth of a second. Processors with
+instructions for bfloat16 are several times faster in it; others are 40 to 500 times slower. So the trial begins with
+products that take microseconds, and stops before one that would not end in time.
+"""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -10,13 +20,6 @@ from typing import Any
 import torch
 from torch import nn
 from transformers.pytorch_utils import Conv1D
-
-# Products of linear layers in float32 on a CPU, computed by oneDNN where that is faster than what torch would call.
-#
-# For them torch calls MKL, which uses the widest instructions of processors by Intel only. oneDNN, which torch contains
-# as well, uses those of every processor, which makes one by AMD with AVX-512 much faster (docs/performance.md). Both
-# compute in float32, and their results differ by rounding.
-
 
 # oneDNN prepares a kernel for every new number of rows, which takes longer than a product with fewer multiplications.
 FEWEST_MULTIPLICATIONS = 2**22
@@ -31,6 +34,13 @@ WEIGHTS: Mapping[type[nn.Module], Callable[[Any], torch.Tensor]] = {
     nn.Linear: lambda layer: layer.weight,
     Conv1D: lambda layer: layer.weight.T,
 }
+SECONDS = 0.2
+# Rows of the products; the last one tells, as calls take a large share of the time of small ones. Each takes about
+# `GROWTH` times as long as the one before it.
+SIZES = (64, 128, 256, 512)
+GROWTH = 8
+# How many times faster the products must be; more than 1, because a network does more than multiply.
+FASTER_IN_BFLOAT16 = 1.5
 
 
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
@@ -125,21 +135,6 @@ def one_thread() -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(threads)
-
-
-# Whether this processor multiplies matrices faster in bfloat16 than in float32, found out within a fifth of a second.
-#
-# Processors with instructions for bfloat16 are several times faster in it; others are 40 to 500 times slower. So the
-# trial begins with products that take microseconds, and stops before one that would not end in time.
-
-
-SECONDS = 0.2
-# Rows of the products; the last one tells, as calls take a large share of the time of small ones. Each takes about
-# `GROWTH` times as long as the one before it.
-SIZES = (64, 128, 256, 512)
-GROWTH = 8
-# How many times faster the products must be; more than 1, because a network does more than multiply.
-FASTER_IN_BFLOAT16 = 1.5
 
 
 @cache

@@ -1,4 +1,7 @@
-"""Tokenization of prompts and options, a window of statements at a time, and facts about the tokenizer."""
+"""Tokenization of prompts and options, a window of statements at a time, and facts about the tokenizer.
+
+Among the facts is the start token that a run's settings choose, found out by trying the tokenizer.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,12 +18,12 @@ from probing.language_model import Request, Span, Spans
 from probing.start import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
 from probing.template import Statement
 
-# Tokenization of prompts and options, a window of statements at a time.
-
-
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
 STATEMENTS_PER_WINDOW = 8192
 KEPT_STATEMENTS = 16 * STATEMENTS_PER_WINDOW  # that the models of a sweep share, about a kilobyte each
+SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
+WORD = "Paris"
+SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
 
 
 @dataclass(frozen=True)
@@ -250,14 +253,6 @@ def grouped(requests: Iterable[Request], size: int) -> Iterator[list[Request]]:
         count += len(options)
     if group:
         yield group
-
-
-# Facts about a tokenizer, and the start token that a run's settings choose, found out by trying it.
-
-
-SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
-WORD = "Paris"
-SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
 
 
 def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:

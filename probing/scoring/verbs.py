@@ -1,4 +1,7 @@
-"""The verbs beside scoring: fill, generate and embed."""
+"""The verbs beside scoring: fill, generate and embed.
+
+A phrase's vector is the last hidden layer, averaged over the phrase's own tokens (methods 2.3).
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -20,6 +23,7 @@ from probing.scoring.tokens import Encoded
 from probing.template import Prompt, Statement
 
 Vector = NDArray[np.float32]
+TEXTS_PER_WINDOW = 4096
 
 
 class AnsweringModel(HFModel):
@@ -43,12 +47,6 @@ class AnsweringModel(HFModel):
     @in_scoring_state
     def embed(self, texts: Iterable[str]) -> Iterator[Vector | TooLong]:
         return embed(self, texts)
-
-
-# Vectors of phrases: the last hidden layer, averaged over the phrase's own tokens (methods 2.3).
-
-
-TEXTS_PER_WINDOW = 4096
 
 
 def embed(model: HFModel, texts: Iterable[str]) -> Iterator[Vector | TooLong]:

@@ -1,4 +1,8 @@
-"""Files of sentences: reading a user's own, word counts of a corpus, and writing long tables piece by piece."""
+"""Files of sentences: reading a user's own, word counts of a corpus, and writing long tables piece by piece.
+
+No file of sentences is held in memory: there is one sentence in each line, and a corpus of plain text is read line by
+line as well. How often words occur may also be a list of frequencies. Tables are CSV, Parquet or JSON lines.
+"""
 
 import gzip
 import re
@@ -18,12 +22,11 @@ import pyarrow.parquet as pq
 from probing.errors import BadInput
 from probing.files.folders import alone, new_file, refuse_occupied
 
-# Reading of a user's own sentences, one in each line of a file, without holding the file in memory.
-
-
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+WORD = re.compile(r"\w+")
+LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
 
 
 def read_sentences(place: str) -> Iterator[str]:
@@ -78,13 +81,6 @@ def _text(line: bytes, where: str) -> str:
 
 def _name(place: str) -> str:
     return "The standard input" if place == STANDARD_INPUT else place
-
-
-# How often words occur: in a corpus of plain text, which is read line by line, or by a list of frequencies.
-
-
-WORD = re.compile(r"\w+")
-LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
 
 
 def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
@@ -151,9 +147,6 @@ def _refuse_none(counts: Mapping[str, float], place: str) -> dict[str, float]:
             f"{place} has none of the answers.", "Ignore case, or choose a text in the benchmark's language."
         )
     return dict(counts)
-
-
-# Writing of a long table piece by piece, as CSV, Parquet or JSON lines.
 
 
 def write_csv(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:

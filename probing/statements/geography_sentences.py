@@ -1,4 +1,8 @@
-"""The sentence generator of geography (methods 5): from a subject and its objects to masked sentences."""
+"""The sentence generator of geography (methods 5): from a subject and its objects to masked sentences with answers.
+
+It is deterministic: a sentence depends on its fact alone, and its id on the sentence and its answer. Names are put into
+templates without repeated words, with agreeing verbs, and with one word left blank.
+"""
 
 import hashlib
 import re
@@ -8,19 +12,9 @@ from dataclasses import dataclass
 from probing.statements.fact_types import FactType
 from probing.template import ANSWER_SLOT, upper_first
 
-# The sentence generator: from a subject and its objects to masked sentences with their answers (methods 5).
-#
-# It is deterministic: a sentence depends on its fact alone, and its id on the sentence and its answer.
-
-
 # Sentences of more words are marked as long.
 LONG = 20
 SINGLE_OBJECT = "single"  # the number of the template for one object
-
-
-# Putting names into templates: without repeated words, with agreeing verbs, and with one word left blank.
-
-
 # For each word of a template the endings of names behind which it is left out (methods 5.3; the paper's Table 5).
 MUTED_WORDS = {
     "river": ("river",),
@@ -50,6 +44,24 @@ FUNCTION_WORDS = {
     *("the", "of", "and", "a", "an", "in", "on", "by", "is", "as", "its", "it"),
     *("de", "la", "le", "les", "du", "el", "al", "do", "da"),
 }
+# Last words of names that need a plural verb; falls do not ("The Rhine Falls is located", the paper's Table 6).
+PLURAL = {
+    *("mountains", "ghats", "ranges", "highlands", "hills", "forests", "woodlands", "dunes", "scablands", "valleys"),
+    *("canyons", "gorges", "dells", "ravines", "resorts", "mines", "sanctuaries", "reserves", "parks", "gardens"),
+    *("islands", "wetlands", "plains", "caves", "waterfalls"),
+}
+VERBS = {
+    "is": "are",
+    "has": "have",
+    "flows": "flow",
+    "passes": "pass",
+    "runs": "run",
+    "serves": "serve",
+    "operates": "operate",
+    "supplies": "supply",
+    "bounds": "bound",
+}
+SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -150,26 +162,6 @@ def _repeated(template: str, names: Mapping[str, str]) -> bool:
     """Return whether a word of the template, other than a function word, also occurs in a name."""
     own = set(words(SLOT.sub(" ", template))) - FUNCTION_WORDS
     return any(own & set(words(name)) for name in names.values())
-
-
-# Last words of names that need a plural verb; falls do not ("The Rhine Falls is located", the paper's Table 6).
-PLURAL = {
-    *("mountains", "ghats", "ranges", "highlands", "hills", "forests", "woodlands", "dunes", "scablands", "valleys"),
-    *("canyons", "gorges", "dells", "ravines", "resorts", "mines", "sanctuaries", "reserves", "parks", "gardens"),
-    *("islands", "wetlands", "plains", "caves", "waterfalls"),
-}
-VERBS = {
-    "is": "are",
-    "has": "have",
-    "flows": "flow",
-    "passes": "pass",
-    "runs": "run",
-    "serves": "serve",
-    "operates": "operate",
-    "supplies": "supply",
-    "bounds": "bound",
-}
-SLOT = re.compile(r"\{(\w+)\}")
 
 
 def words(text: str) -> list[str]:

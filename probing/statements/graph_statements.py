@@ -1,4 +1,7 @@
-"""True and false statements of knowledge graphs in words (methods 3.1, 3.2), drawn with a seed."""
+"""True and false statements of knowledge graphs in words (methods 3.1, 3.2), drawn with the same seed for each model.
+
+A graph can be put into words if it has names of entities, templates of relations, and triples.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,14 +12,14 @@ from typing import NamedTuple
 
 from probing.errors import BadBenchmark, BadInput
 
-# Knowledge graphs that can be put into words (methods 3.1): names of entities, templates of relations, triples.
-
-
 HEAD_SLOT = "{HEAD}"
 TAIL_SLOT = "{TAIL}"
 # Puts a triple into words: from the name of the head, the id of the relation and the name of the tail, one sentence for
 # each of its phrasings.
 Wording = Callable[[str, str, str], tuple[str, ...]]
+MOST_DRAWS = 1000  # for one false triple; then the graph is taken to have none
+HEAD, RELATION, TAIL = range(3)
+PARTS = (HEAD, RELATION, TAIL)
 
 
 class Triple(NamedTuple):
@@ -55,14 +58,6 @@ class Graph:
 def _filled(template: str, head: str, tail: str) -> str:
     """Put both names in at once, so that a name may contain the text of a slot."""
     return head.join(part.replace(TAIL_SLOT, tail) for part in template.partition(HEAD_SLOT)[::2])
-
-
-# True and false statements drawn from a knowledge graph (methods 3.2), with a seed: the same for every model.
-
-
-MOST_DRAWS = 1000  # for one false triple; then the graph is taken to have none
-HEAD, RELATION, TAIL = range(3)
-PARTS = (HEAD, RELATION, TAIL)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, shared-few-shot, cascade."""
+"""Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, shared-few-shot, cascade.
+
+The items of a relation share the examples of few-shot prompts. A prompt may also be the messages of a chat
+(docs/methods.md).
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -9,6 +13,9 @@ from typing import Literal
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.template import BLANK_TEXT, Prompt, prompt, without_subject
+
+PromptingName = Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]
+INSTRUCTION = "Fill in the blank: {}"
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,6 @@ class Question:
     demonstrations: tuple[int, ...] = ()
 
 
-PromptingName = Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]
 # From a relation, the number of the template, the number of demonstrations and a seed to one question for each item.
 Prompting = Callable[[Relation, int, int, int], Iterator[Question]]
 
@@ -104,12 +110,6 @@ PROMPTINGS: dict[PromptingName, Prompting] = {
     "shared-few-shot": shared_few_shot,
     "cascade": cascade,
 }
-
-
-# Examples of few-shot prompts that the items of a relation share, and the messages of a chat (docs/methods.md).
-
-
-INSTRUCTION = "Fill in the blank: {}"
 
 
 class Examples:

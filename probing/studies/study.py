@@ -1,4 +1,7 @@
-"""What a study has measured: tidy scores of all models on all benchmarks, and the chart over steps of a training."""
+"""What a study has measured: tidy scores of all models on all benchmarks, their results on disk, tables and charts.
+
+The chart of a sweep shows scores over a training with their intervals, and a menu that selects a breakdown.
+"""
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,14 +25,13 @@ from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 from probing.revisions import position
 
-# What a study has measured: tidy scores of all models on all benchmarks, their results on disk, tables and charts.
-
-
 PAIR_COLUMNS = ["model", "benchmark", "commit", "version", "probe"]
 POINT_COLUMNS = ["revision", "commit", "step", "tokens"]
 POINT_TYPES = {"step": "Int64", "tokens": "Int64"}  # which can be missing
 TABLE, SPREADSHEET, CONFIG = "study.parquet", "study.csv", "study.yaml"
 SWEEP_TABLE, CHART = "sweep.parquet", "sweep.html"
+TASK = "The chart of a sweep"
+MOST_GROUPS = 40  # lines of a breakdown; more cannot be told apart
 
 
 class Pair(NamedTuple):
@@ -230,13 +232,6 @@ def _point(revision: str, record: Mapping[str, Any]) -> dict[str, Any]:
 def _in_front(cells: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
     """Return rows or scores with the same cells in front of each."""
     return pd.concat([pd.DataFrame(dict(cells), index=table.index).astype(POINT_TYPES), table], axis=1)
-
-
-# The chart of a sweep: scores over a training with their intervals, and a menu that selects a breakdown.
-
-
-TASK = "The chart of a sweep"
-MOST_GROUPS = 40  # lines of a breakdown; more cannot be told apart
 
 
 def trajectory_chart(scores: pd.DataFrame, metric: str, title: str) -> Any:
