@@ -18,7 +18,7 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
 from leaderboard.ui.maps import world
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import UNKNOWN, diversity, facts_of
@@ -73,7 +73,7 @@ def published_slice(benchmark: Benchmark, part: Slice = OVERALL_SLICE) -> list[S
     if version is None or not rows:
         return []
     note = f"{NOTE} {_differences(row.run for row in rows)}"
-    return [Section("published", PUBLISHED_TITLE, _published_table(version, rows), note=note)]
+    return [section(_published_table(version, rows), note=note)]
 
 
 def _differences(runs: Iterable[Run]) -> str:
@@ -218,7 +218,7 @@ def overlap_sections(benchmark: Benchmark, versions: Iterable[Benchmark]) -> lis
         rows=rows,
         sortable=False,
     )
-    return [Section(OVERLAP, OVERLAP_TITLE, table, note=OVERLAP_NOTE)]
+    return [section(table, note=OVERLAP_NOTE)]
 
 
 def _other_cell(row: SharedFacts) -> cells.Cell:

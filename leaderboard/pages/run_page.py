@@ -37,7 +37,7 @@ from leaderboard.probes.wording import QuestionForm, group_title, relation_names
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import half_width
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
@@ -345,9 +345,7 @@ def surprise_sections(run: Run, form: QuestionForm) -> list[Section]:
         ("confident-errors", "Wrong, and sure of it", sure, SURE_NOTE),
         ("lucky-answers", "Right, but only just", lucky, LUCK_NOTE),
     )
-    return [
-        Section(name, title, _table(run, name, rows, form), None, note) for name, title, rows, note in lists if rows
-    ]
+    return [section(_table(run, name, rows, form), note=note, title=title) for name, title, rows, note in lists if rows]
 
 
 def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Table[Row]:

@@ -35,7 +35,7 @@ from leaderboard.ui.columns import (
     settings_column,
     source_column,
 )
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
@@ -320,7 +320,6 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     """Return the section, or nothing while fewer than two runs are ranked."""
     if len(ranks) < 2:
         return []
-    title = "Models that cannot be told apart"
     metric = pages.metric_label(pages.main_metric(benchmark))
     groups = len({rank.tie_group for rank in ranks})
     models = labels.counted([rank.run for rank in ranks])
@@ -330,7 +329,7 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
         {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
         labels.within(metric),
     )
-    return [Section("ties", title, _table(ranks, metric), Chart("ties", title, summary, figure), NOTE)]
+    return [section(_table(ranks, metric), (summary, figure), NOTE, title="Models that cannot be told apart")]
 
 
 def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:

@@ -10,7 +10,7 @@ from leaderboard.models import Run
 from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table, item_url
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.probes.cloze import Cloze
 from probing.template import BLANK_TEXT
@@ -134,7 +134,7 @@ def examples(run: Run) -> list[Section]:
         rows = list(item_rows.rows(run, first_rows(run), EXAMPLE_COLUMNS))
     except ItemsMissing:
         return []
-    return [Section("examples", "Examples", _examples_table(run, rows), note=EXAMPLES_NOTE)]
+    return [section(_examples_table(run, rows), note=EXAMPLES_NOTE)]
 
 
 def first_rows(run: Run) -> list[int]:

@@ -1,11 +1,13 @@
 """`ProbePages`, which holds everything on the pages that depends on the probe; each probe declares one."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
+from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Standing
@@ -17,6 +19,7 @@ from leaderboard.ui.columns import interval_columns, score_cell
 from leaderboard.ui.sections import Section, Switch
 from leaderboard.ui.tables import Column
 from probing.benchmark import Relation
+from probing.errors import ProbingError
 
 Json = Mapping[str, Any]
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
@@ -54,6 +57,14 @@ def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     """Return the dimension and the group of a relation's scores, given what an address calls it."""
     return "relation", relation.label if relation else name
+
+
+def notes_section(benchmark: Benchmark, name: str, title: str) -> list[Section]:
+    """Return a section with the notes of a version; nothing without any, or where its files are not here or changed."""
+    with suppress(ProbingError):
+        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
+            return [Section(name, title, note=" ".join(notes))]
+    return []
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.places import Place
 from leaderboard.probes.culture.sides import Sides, languages_cell, objects_of, pair_title, predicate_cell
 from leaderboard.ui import cells
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import ALL
 from probing.analysis.culture_metrics import ENTROPY_COLUMNS, entropies, totals, west_last
@@ -48,7 +48,6 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
         varieties = [row for row in varieties if row.pair == place.pair and place.language in row.languages]
     if not varieties:
         return None
-    title = "How varied the answers are"
     best = _best_scores(rows)
 
     def relation(row: Variety) -> cells.Cell:
@@ -60,8 +59,8 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
     ]
-    table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60)
-    return Section("entropies", title, table, note=" ".join([NOTE, *notes]))
+    table = Table("entropies", "How varied the answers are", columns, varieties, page_size=60)
+    return section(table, note=" ".join([NOTE, *notes]))
 
 
 def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
