@@ -127,12 +127,13 @@ def _metric_ranks(
 def _by_run(rows: Sequence[ItemFigures], sets: Mapping[int, ItemSet]) -> pd.DataFrame:
     """Return the figures with a row per item and a column per run."""
     keys = {pk: [(name, item) for name, items in sets[pk].items.items() for item in items] for pk in _used(rows)}
-    places = {key: place for place, key in enumerate(sorted({key for of_set in keys.values() for key in of_set}))}
-    rows_of_set = {pk: np.array([places[key] for key in of_set]) for pk, of_set in keys.items()}
-    figures = np.full((len(places), len(rows)), np.nan)
+    keys_in_order = sorted({key for of_set in keys.values() for key in of_set})
+    row_numbers = {key: number for number, key in enumerate(keys_in_order)}
+    rows_of_set = {pk: np.array([row_numbers[key] for key in of_set]) for pk, of_set in keys.items()}
+    figures = np.full((len(keys_in_order), len(rows)), np.nan)
     for column, row in enumerate(rows):
         figures[rows_of_set[row.item_set_id], column] = np.frombuffer(zlib.decompress(row.figures), "<f4")
-    return pd.DataFrame(figures, pd.MultiIndex.from_tuples(places), [row.run_id for row in rows])
+    return pd.DataFrame(figures, pd.MultiIndex.from_tuples(keys_in_order), [row.run_id for row in rows])
 
 
 def _used(rows: Sequence[ItemFigures]) -> set[int]:

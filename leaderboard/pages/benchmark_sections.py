@@ -13,7 +13,7 @@ from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import differs, published_version
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import Place, settings_in_words
+from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
@@ -49,10 +49,10 @@ class PublishedRow:
         return next((score.value for score in self.scores.values() if score.value is not None), 0.0)
 
 
-def published_sections(benchmark: Benchmark, place: Place | None = None) -> list[Section]:
+def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None) -> list[Section]:
     """Return the table of a benchmark's published figures, and the sections that its probe makes of them.
 
-    They are about the chosen place where there is one.
+    They are about the chosen pair where there is one.
 
     A version that has only published figures shows these in its usual sections, and here what they are about.
     """
@@ -62,8 +62,8 @@ def published_sections(benchmark: Benchmark, place: Place | None = None) -> list
     if version is None:
         return []
     pages = pages_of(version)
-    sections = pages.benchmark_sections(version, *pages.chosen_group(place), *(False for _ in pages.switches))
-    return [*published_slice(benchmark, place.part if place else OVERALL_SLICE), *map(_renamed, sections)]
+    sections = pages.benchmark_sections(version, *pages.chosen_group(pair), *(False for _ in pages.switches))
+    return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE), *map(_renamed, sections)]
 
 
 def published_slice(benchmark: Benchmark, part: Slice = OVERALL_SLICE) -> list[Section]:

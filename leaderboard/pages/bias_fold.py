@@ -212,7 +212,7 @@ def _named(options: pd.DataFrame, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the options of one answer space with the stored names, also of those that no row predicts or has right."""
     first = rows.iloc[0]
     names = item_rows.option_names(run, first["relation"], int(first["index"]))
-    return options.assign(label=[names[place] for place in options["option"]]) if names else options
+    return options.assign(label=[names[number] for number in options["option"]]) if names else options
 
 
 def _option_column(rows: pd.DataFrame) -> Column[Row]:

@@ -94,8 +94,8 @@ class ProbePages:
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
-    before that the group of items that the reader chose, a `culture.places.Place`. `strip_sections` are those of a
-    benchmark whose charts have a dot for each of the models that the strips of relations show.
+    before that the group of items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are those
+    of a benchmark whose charts have a dot for each of the models that the strips of relations show.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -129,7 +129,7 @@ class ProbePages:
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
     strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
-    comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
+    comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
     switches: Sequence[Switch] = ()
 
     def main_metric(self, benchmark: Benchmark) -> str:
@@ -162,13 +162,13 @@ class ProbePages:
         """Return the title of a value of an option."""
         return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
 
-    def choices(self, query: QueryDict, place: object = None) -> list[Any]:
-        """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""
-        return [*self.chosen_group(place), *self.switched_on(query)]
+    def choices(self, query: QueryDict, pair: object = None) -> list[Any]:
+        """Return what sections take beside their runs: the chosen pair if the probe has a split, then its switches."""
+        return [*self.chosen_group(pair), *self.switched_on(query)]
 
-    def chosen_group(self, place: object = None) -> list[Any]:
-        """Return the chosen place as the list of arguments that sections take, empty without a split."""
-        return [place] if self.split else []
+    def chosen_group(self, pair: object = None) -> list[Any]:
+        """Return the chosen pair as the list of arguments that sections take, empty without a split."""
+        return [pair] if self.split else []
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

@@ -13,7 +13,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import runs_beside
 from leaderboard.figures.scores import Slice
 from leaderboard.models import Run
-from leaderboard.probes.culture.places import Place, rows_in_pair, rows_in_place
+from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_all_languages, rows_in_one_language
 from leaderboard.probes.culture.sides import (
     AUGMENTED,
     ChartLine,
@@ -44,50 +44,50 @@ MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
 
 
-def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages.
+def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
+    """Return the gaps of all pairs, and of the chosen pair the predicates and the other languages.
 
-    Published figures may be of single predicates only, which makes no place to choose.
+    Published figures may be of single predicates only, which makes no pair to choose.
     """
     of_pairs, of_predicates = sides([run])
     beside, _ = sides(runs_beside(run))
-    of_place = (
-        [predicates(place, rows_in_place(of_predicates, place))] if place else predicates_of_places(of_predicates)
+    of_chosen = (
+        [predicates(pair, rows_in_one_language(of_predicates, pair))] if pair else predicates_by_pair(of_predicates)
     )
-    sections = [gaps(of_pairs), *of_place, languages(rows_in_pair(beside, place))]
+    sections = [gaps(of_pairs), *of_chosen, languages(rows_in_all_languages(beside, pair))]
     return [section for section in sections if section]
 
 
-def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
+def comparison_sections(runs: Sequence[Run], pair: PairInLanguage | None) -> list[Section]:
     """Return the predicates, pairs and languages of runs beside each other."""
     of_pairs, of_predicates = sides(runs)
     sections = [
-        predicates(place, rows_in_place(of_predicates, place)),
-        models(rows_in_place(of_pairs, place)),
-        languages(rows_in_pair(of_pairs, place)),
+        predicates(pair, rows_in_one_language(of_predicates, pair)),
+        models(rows_in_one_language(of_pairs, pair)),
+        languages(rows_in_all_languages(of_pairs, pair)),
     ]
     return [section for section in sections if section]
 
 
-def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
+def predicates_by_pair(rows: Sequence[Sides]) -> list[Section]:
     """Return the section of predicates for each pair and language, English first in each pair, with the models."""
     groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
-    places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
-    return [section for place in places if (section := _predicates_of_models(place, rows_in_place(rows, place)))]
+    pairs = [PairInLanguage(Slice(PAIR_LANGUAGE, join_group([name, language]))) for name, _, language in groups]
+    return [section for pair in pairs if (section := _predicates_of_models(pair, rows_in_one_language(rows, pair)))]
 
 
-def _predicates_of_models(place: Place, rows: Sequence[Sides]) -> Section | None:
+def _predicates_of_models(pair: PairInLanguage, rows: Sequence[Sides]) -> Section | None:
     """Return the section of predicates with a note that names the models and where their figures come from."""
-    section = predicates(place, rows, f"predicates-{place.pair}-{place.language}")
+    section = predicates(pair, rows, f"predicates-{pair.name}-{pair.language}")
     sources = dict.fromkeys(f"{row.run.model.title} ({citation(row.run)})" for row in rows)
     return replace(section, note=f"Figures of {', '.join(sources)}.") if section else None
 
 
-def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
+def predicates(pair: PairInLanguage | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
     """Return the section with both cultures of each predicate; those of several runs stand below each other."""
-    if place is None or not rows:
+    if pair is None or not rows:
         return None
-    title = place.title
+    title = pair.title
     rows = sorted(rows, key=lambda row: natural(row.relation))
     names = run_names(rows)
     columns = [
@@ -254,9 +254,9 @@ NOTE = (
 )
 
 
-def predictions(run: Run, place: Place | None) -> Section | None:
-    """Return the section about the chosen place; None where the run has no stored items with cultures."""
-    if place is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
+    """Return the section about the chosen pair; None where the run has no stored items with cultures."""
+    if pair is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
         return None
 
     def relation(row: Row) -> cells.Cell:
@@ -273,7 +273,7 @@ def predictions(run: Run, place: Place | None) -> Section | None:
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
-    pair_language = (place.pair, place.language)
+    pair_language = (pair.name, pair.language)
     rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == pair_language]
     table = Table(
         name="predictions",
@@ -283,7 +283,7 @@ def predictions(run: Run, place: Place | None) -> Section | None:
         page_size=10,
         export=_one_per_row(group_columns, rows),
     )
-    return section(table, note=f"{place.title}. {NOTE}")
+    return section(table, note=f"{pair.title}. {NOTE}")
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.places import Place
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.culture.sides import Sides, languages_cell, objects_of, pair_title, predicate_cell
 from leaderboard.ui import cells
 from leaderboard.ui.sections import Section, section
@@ -38,14 +38,14 @@ class Variety(NamedTuple):
     languages: list[str]
 
 
-def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | None) -> Section | None:
+def variety_section(benchmark: Benchmark, rows: Sequence[Sides], pair: PairInLanguage | None) -> Section | None:
     """Return the section with items, entropies and the best P@1 of both cultures; None without the files.
 
-    It is about the relations of the chosen place, or of all places where none is chosen.
+    It is about the relations of the chosen pair, or of all pairs where none is chosen.
     """
     varieties, notes = variety(benchmark.pk) if benchmark.path else ([], ())
-    if place is not None:
-        varieties = [row for row in varieties if row.pair == place.pair and place.language in row.languages]
+    if pair is not None:
+        varieties = [row for row in varieties if row.pair == pair.name and pair.language in row.languages]
     if not varieties:
         return None
     best = _best_scores(rows)
@@ -54,7 +54,7 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
         return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
 
     columns = [
-        *_place_columns(varieties),
+        *_differing_columns(varieties),
         Column("relation", "Relation", relation, align="head"),
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
@@ -63,8 +63,8 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | 
     return section(table, note=" ".join([NOTE, *notes]))
 
 
-def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
-    """Return what tells items of several places apart; a page has the columns in which rows differ."""
+def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
+    """Return what tells items of several pairs and languages apart; a page has the columns in which rows differ."""
     columns: list[Column[Variety]] = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
         Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
@@ -73,12 +73,12 @@ def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
     return [replace(column, shown=len({column.cell(row).value for row in rows}) > 1) for column in columns]
 
 
-def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
+def _side_columns(name: str, side: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
     """Return number of items, entropy and best P@1 of one side."""
-    title = _only({row.sides[place][0] for row in rows}, ("First culture", "West")[place])
+    title = _only({row.sides[side][0] for row in rows}, ("First culture", "West")[side])
 
     def best_of(row: Variety) -> float | None:
-        relation, culture = row.relation.replace(ALL, ""), row.sides[place][0]
+        relation, culture = row.relation.replace(ALL, ""), row.sides[side][0]
         values = (best.get((row.pair, language, row.objects, relation, culture)) for language in row.languages)
         return max((value for value in values if value is not None), default=None)
 
@@ -86,14 +86,14 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
         Column(
             f"{name}_items",
             f"{title}, questions",
-            lambda row: cells.number(row.sides[place][1]),
+            lambda row: cells.number(row.sides[side][1]),
             align="number",
             folded=True,
         ),
         Column(
             f"{name}_entropy",
             f"{title}, entropy in bits",
-            lambda row: cells.number(row.sides[place][2], 1),
+            lambda row: cells.number(row.sides[side][2], 1),
             align="number",
         ),
         Column(f"{name}_best", f"{title}, best P@1", lambda row: cells.number(best_of(row)), align="number"),
