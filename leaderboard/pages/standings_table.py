@@ -258,7 +258,7 @@ _CHARTS = KeptLists[list[Chart]](most=4)
 
 
 def standings_charts(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> list[Chart]:
-    """Return the chart, if there is anything to draw. `pair`: the culture pair in one language that the rows are about."""
+    """Return the chart, if there is anything to draw. `pair`: what the rows are about."""
     return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, pair))
 
 
