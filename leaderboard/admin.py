@@ -154,7 +154,7 @@ class NewTokenForm(forms.ModelForm):  # type: ignore[type-arg]
 class WorkerTokenAdmin(ReadOnly, Tokens):
     """Tokens of programs elsewhere: workers, third parties that push results, and programs that submit models.
 
-    A new one shows its secret once. The commands worker_token, push_token and submit_token make the same tokens.
+    A new one shows its secret once. The command `token` makes the same tokens.
     """
 
     list_display = ["name", "purpose", "trusted", "quota", "revoked", "last_seen", "created"]

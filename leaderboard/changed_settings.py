@@ -91,10 +91,10 @@ def in_words(name: str, value: Any) -> str:
 
 def _wordings(templates: list[int] | tuple[int, ...]) -> str:
     """Name templates as pages do: they are wordings, and count from 1."""
-    places = [str(number + 1) for number in templates]
-    if len(places) > 1:
-        return f"wordings {get_text_list(places, 'and')}"
-    return {"": "all wordings", "1": "first wording only"}.get("".join(places), f"wording {''.join(places)} only")
+    numbers = [str(number + 1) for number in templates]
+    if len(numbers) > 1:
+        return f"wordings {get_text_list(numbers, 'and')}"
+    return {"": "all wordings", "1": "first wording only"}.get("".join(numbers), f"wording {''.join(numbers)} only")
 
 
 def _changed(settings: Mapping[str, Any], usual: Settings) -> dict[str, Any]:

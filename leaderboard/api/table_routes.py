@@ -15,7 +15,7 @@ from leaderboard.api.run_routes import Json
 from leaderboard.figures.overview_filter import FACETS
 from leaderboard.figures.questions import (
     ORDERS,
-    PLACE_TAGS,
+    PAIR_TAGS,
     difficulties,
     question_id,
     question_named,
@@ -137,7 +137,7 @@ def questions_json(request: HttpRequest, name: BenchmarkPath, query: Query[Quest
     judged = bool(benchmark.correctness.column)
     relations = read_questions(benchmark).relations
     one_of("relation", query.relation, dict.fromkeys(relation.label for relation in relations))
-    for tag in PLACE_TAGS:
+    for tag in PAIR_TAGS:
         one_of(tag, getattr(query, tag), sorted(filter(None, values_of_tag(relations, tag))))
     one_of("order", query.order, ORDERS)
     rows = difficulties(benchmark, QuestionsForm(request.GET, relations, judged).choice)

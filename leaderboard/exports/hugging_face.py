@@ -9,7 +9,7 @@ from huggingface_hub import EvalResult, EvalResultEntry, ModelCardData, eval_res
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probes.benchmark_words import description
-from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 
 HUB_DATASETS = {"bear": "lm-pub-quiz/BEAR", "bear-big": "lm-pub-quiz/BEAR"}

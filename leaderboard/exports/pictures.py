@@ -74,14 +74,14 @@ def _fitting_font(draw: ImageDraw.ImageDraw, text: str, size: int) -> ImageFont.
 def _draw_bar(draw: ImageDraw.ImageDraw, score: Score) -> None:
     """Draw the figure on a line from 0 to 1, with its interval."""
     middle, half = BAR
-    draw.line([(_place(0), middle), (_place(1), middle)], fill=LINE, width=6)
+    draw.line([(_x(0), middle), (_x(1), middle)], fill=LINE, width=6)
     if score.low is not None and score.high is not None:
-        draw.line([(_place(score.low), middle), (_place(score.high), middle)], fill=ACCENT, width=12)
-    place = _place(score.value or 0.0)
-    draw.ellipse([(place - half / 2, middle - half / 2), (place + half / 2, middle + half / 2)], fill=ACCENT)
+        draw.line([(_x(score.low), middle), (_x(score.high), middle)], fill=ACCENT, width=12)
+    centre = _x(score.value or 0.0)
+    draw.ellipse([(centre - half / 2, middle - half / 2), (centre + half / 2, middle + half / 2)], fill=ACCENT)
 
 
-def _place(share: float) -> float:
+def _x(share: float) -> float:
     return MARGIN + min(max(share, 0.0), 1.0) * (WIDTH - 2 * MARGIN)
 
 

@@ -11,7 +11,7 @@ from django.utils.text import slugify
 
 from leaderboard.models import Benchmark, Run, Score, Snapshot
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import figure, interval_note
@@ -59,8 +59,8 @@ class Reference:
     @property
     def text(self) -> str:
         """The reference as a sentence."""
-        place = ", ".join(filter(None, [SITE, self.part, self.address, self._accessed]))
-        return visible(f"{': '.join(filter(None, [self.title, self.details]))}. {place}")
+        published_at = ", ".join(filter(None, [SITE, self.part, self.address, self._accessed]))
+        return visible(f"{': '.join(filter(None, [self.title, self.details]))}. {published_at}")
 
     @property
     def _accessed(self) -> str:

@@ -76,18 +76,18 @@ def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = 
 
 
 def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
-    """Return the first run of each list that is in none of the others' places; nothing where a list has none left.
+    """Return the first run of each list that none of the others has taken; nothing where a list has none left.
 
     Two lists have the same runs, or none in common, or one of them is a single run of the other. Therefore the shortest
     lists choose first, and no choice has ever to be taken back, however often a name is repeated.
     """
     chosen: dict[int, Run] = {}
-    for place in sorted(range(len(candidates)), key=lambda place: len(candidates[place])):
-        left = [run for run in candidates[place] if run not in chosen.values()]
+    for number in sorted(range(len(candidates)), key=lambda number: len(candidates[number])):
+        left = [run for run in candidates[number] if run not in chosen.values()]
         if not left:
             return []
-        chosen[place] = left[0]
-    return [chosen[place] for place in range(len(candidates))]
+        chosen[number] = left[0]
+    return [chosen[number] for number in range(len(candidates))]
 
 
 def _nothing_in_common(names: Sequence[str], candidates: Sequence[Sequence[Run]]) -> BadInput:
@@ -249,4 +249,4 @@ def _in_order(run: Run, numbers: NDArray[np.int64], columns: Sequence[str]) -> l
     order, stored = np.argsort(numbers), item_rows.names(run)
     rows = item_rows.rows(run, numbers[order].tolist(), [name for name in dict.fromkeys(columns) if name in stored])
     by_number = dict(zip(order.tolist(), rows, strict=True))
-    return [by_number[place] for place in range(len(numbers))]
+    return [by_number[position] for position in range(len(numbers))]

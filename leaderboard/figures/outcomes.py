@@ -34,9 +34,9 @@ class RunOutcomes(NamedTuple):
 
     def of(self, index: int) -> list[int]:
         """Return the outcomes of an item by template; none where it was not asked."""
-        place = int(np.searchsorted(self.items, index))
-        is_stored = place < len(self.items) and self.items[place] == index
-        return self.values[:, place].tolist() if is_stored else []
+        column = int(np.searchsorted(self.items, index))
+        is_stored = column < len(self.items) and self.items[column] == index
+        return self.values[:, column].tolist() if is_stored else []
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -82,10 +82,10 @@ def store_outcomes(run: Run, rows: pd.DataFrame) -> None:
 
 
 def _outcomes(rows: pd.DataFrame) -> RunOutcomes:
-    items, places = np.unique(rows["index"].to_numpy(np.int64), return_inverse=True)
+    items, columns = np.unique(rows["index"].to_numpy(np.int64), return_inverse=True)
     templates = rows["template"].to_numpy(np.int64)
     values = np.full((int(templates.max()) + 1, len(items)), NOT_COUNTED, dtype=np.uint8)
-    values[templates, places] = rows["value"].to_numpy(np.uint8)
+    values[templates, columns] = rows["value"].to_numpy(np.uint8)
     return RunOutcomes(items, values)
 
 
@@ -158,9 +158,9 @@ def _count(runs: Iterable[RunOutcomes]) -> Counts:
     total = Counts(np.empty(0, np.int64), np.empty((0, 0), np.int32), np.empty((0, 0), np.int32))
     for items, values in runs:
         total = _widened(total, items, len(values))
-        places = np.searchsorted(total.items, items)
-        total.answered[: len(values), places] += values != NOT_COUNTED
-        total.right[: len(values), places] += values == RIGHT
+        columns = np.searchsorted(total.items, items)
+        total.answered[: len(values), columns] += values != NOT_COUNTED
+        total.right[: len(values), columns] += values == RIGHT
     return total
 
 
@@ -170,9 +170,9 @@ def _widened(total: Counts, items: NDArray[np.int64], templates: int) -> Counts:
     if rows >= templates and np.array_equal(total.items, items):
         return total
     union = np.union1d(total.items, items)
-    places = np.searchsorted(union, total.items)
+    columns = np.searchsorted(union, total.items)
     wide = np.zeros((2, max(rows, templates), len(union)), np.int32)
-    wide[0, :rows, places], wide[1, :rows, places] = total.answered.T, total.right.T
+    wide[0, :rows, columns], wide[1, :rows, columns] = total.answered.T, total.right.T
     return Counts(union, *wide)
 
 

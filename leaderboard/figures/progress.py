@@ -189,21 +189,21 @@ def progress(run: Run) -> Progress:
 def queue(start: int, stop: int) -> Queue:
     """Return the open runs, of those that wait only those from `start` to before `stop`."""
     working: dict[int, Progress] = {}
-    places: list[tuple[int, int, float | None]] = []  # number, position and time of each run to show that waits
+    shown: list[tuple[int, int, float | None]] = []  # number, position and time of each run to show that waits
     number = 0
     lanes, resting = open_runs(schedule.LANES, stop)
     for lane in lanes.values():
         working |= lane.working()
         first, last = max(start - number, 0), max(stop - number, 0)
         waiting = islice(lane.waiting(first).items(), last - first)
-        places += ((pk, place, left) for place, (pk, left) in enumerate(waiting, first + 1))
+        shown += ((pk, position, left) for position, (pk, left) in enumerate(waiting, first + 1))
         number += len(lane.line)
-    places += ((pk, 0, None) for pk in resting[max(start - number, 0) : max(stop - number, 0)])
-    sums = work_sums([pk for pk, *_ in places])
+    shown += ((pk, 0, None) for pk in resting[max(start - number, 0) : max(stop - number, 0)])
+    sums = work_sums([pk for pk, *_ in shown])
     runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *sums])
     return Queue(
         [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
-        [QueuedRun(runs[pk], place, _progress(sums[pk], left)) for pk, place, left in places if pk in runs],
+        [QueuedRun(runs[pk], position, _progress(sums[pk], left)) for pk, position, left in shown if pk in runs],
         number + len(resting),
     )
 

@@ -15,7 +15,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 
 ID = re.compile(r"(?P<relation>.+)-(?P<index>[0-9]{1,18})", re.DOTALL)
-PLACE_TAGS = ("culture_pair", "language")  # by which relations of one name differ
+PAIR_TAGS = ("culture_pair", "language")  # by which relations of one name differ
 HARDEST, EASIEST, IN_ORDER = "hardest", "easiest", "file"
 ORDERS = {HARDEST: "Hardest first", EASIEST: "Easiest first", IN_ORDER: "In the benchmark's order"}
 
@@ -31,11 +31,11 @@ class NoQuestions(BadInput):
 
 @dataclass(frozen=True)
 class BenchmarkQuestion:
-    """An item of a benchmark. `place` counts from 1 within the relation; `before` and `after` are its neighbours."""
+    """An item of a benchmark. `number` counts from 1 within the relation; `before` and `after` are its neighbours."""
 
     relation: Relation
     item: Item
-    place: int
+    number: int
     before: Item | None
     after: Item | None
 
@@ -65,10 +65,10 @@ def question_named(benchmark: Benchmark, name: str) -> BenchmarkQuestion:
         )
     index = int(match["index"])
     relation = read_questions(benchmark).relation_of(match["relation"], index)
-    place = next(place for place, item in enumerate(relation.items) if item.index == index)
-    before = relation.items[place - 1] if place else None
-    after = next(iter(relation.items[place + 1 : place + 2]), None)
-    return BenchmarkQuestion(relation, relation.items[place], place + 1, before, after)
+    position = next(position for position, item in enumerate(relation.items) if item.index == index)
+    before = relation.items[position - 1] if position else None
+    after = next(iter(relation.items[position + 1 : position + 2]), None)
+    return BenchmarkQuestion(relation, relation.items[position], position + 1, before, after)
 
 
 def read_questions(benchmark: Benchmark) -> Content:
@@ -106,7 +106,7 @@ class Choice(NamedTuple):
     def has(self, relation: Relation) -> bool:
         """Tell whether the questions of a relation are among those that are chosen, as far as its name and tags say."""
         return self.relation in ("", relation.label) and all(
-            getattr(self, tag) in ("", relation.tags.get(tag)) for tag in PLACE_TAGS
+            getattr(self, tag) in ("", relation.tags.get(tag)) for tag in PAIR_TAGS
         )
 
 

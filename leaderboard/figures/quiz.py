@@ -138,7 +138,7 @@ def quiz_scores(names: Mapping[int, str], marked: Sequence[Marked]) -> list[Quiz
     return sorted(rows, key=lambda row: (-row.right, row.model))
 
 
-def place_in_words(scores: Sequence[QuizScore], right: int, questions: int) -> str:
+def describe_rank(scores: Sequence[QuizScore], right: int, questions: int) -> str:
     """Say between which models a reader with this many right answers stands on these questions."""
     if not scores:
         return "No model that was measured here has answered all of these questions, so there is none to compare with."

@@ -18,14 +18,12 @@ from django.db import transaction
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.outcomes import (
-    every_step_measured_on,
     measured_on,
     refresh_counts,
     store_difficulty,
     store_outcomes,
 )
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
-from probing.analysis.option_scores import PER_OPTION
 from probing.analysis.power import SmallestDifference, assumed_difference, smallest_difference
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
@@ -127,39 +125,17 @@ def _metric_ranks(
 def _by_run(rows: Sequence[ItemFigures], sets: Mapping[int, ItemSet]) -> pd.DataFrame:
     """Return the figures with a row per item and a column per run."""
     keys = {pk: [(name, item) for name, items in sets[pk].items.items() for item in items] for pk in _used(rows)}
-    places = {key: place for place, key in enumerate(sorted({key for of_set in keys.values() for key in of_set}))}
-    rows_of_set = {pk: np.array([places[key] for key in of_set]) for pk, of_set in keys.items()}
-    figures = np.full((len(places), len(rows)), np.nan)
+    keys_in_order = sorted({key for of_set in keys.values() for key in of_set})
+    row_numbers = {key: number for number, key in enumerate(keys_in_order)}
+    rows_of_set = {pk: np.array([row_numbers[key] for key in of_set]) for pk, of_set in keys.items()}
+    figures = np.full((len(keys_in_order), len(rows)), np.nan)
     for column, row in enumerate(rows):
         figures[rows_of_set[row.item_set_id], column] = np.frombuffer(zlib.decompress(row.figures), "<f4")
-    return pd.DataFrame(figures, pd.MultiIndex.from_tuples(places), [row.run_id for row in rows])
+    return pd.DataFrame(figures, pd.MultiIndex.from_tuples(keys_in_order), [row.run_id for row in rows])
 
 
 def _used(rows: Sequence[ItemFigures]) -> set[int]:
     return {row.item_set_id for row in rows}
-
-
-def restore_figures(benchmark: Benchmark) -> list[Run]:
-    """Store the figures of finished runs that lack some, from their result files; return the runs without such files.
-
-    These are runs that finished before figures or outcomes were stored.
-    """
-    missing = []
-    for run in every_step_measured_on(benchmark).select_related("model", "benchmark").order_by("pk"):
-        if _lacks_figures(run):
-            try:
-                columns = [name for name in item_rows.names(run) if name not in PER_OPTION]
-                store_figures(run, item_rows.frame(run, columns))
-            except item_rows.ItemsMissing:
-                missing.append(run)
-    return missing
-
-
-def _lacks_figures(run: Run) -> bool:
-    """Tell whether figures, or where answers are right or wrong the outcomes, are not stored."""
-    if run.benchmark.correctness.column and not run.relation_outcomes.exists():
-        return True
-    return not run.item_figures.exists()
 
 
 # The smallest difference that a benchmark can tell apart, which is computed when a run finishes, and stored.

@@ -21,7 +21,7 @@ from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.runs import ANY_VERSION, finished, light_rows, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.models.standing import RunRank, places
+from leaderboard.models.standing import RunRank, rank_range
 
 Provenance = Run.Provenance
 # The beginnings of headings above the groups of a leaderboard, in their order.
@@ -43,7 +43,7 @@ class Rank:
     by_intervals: bool = False
 
     def __str__(self) -> str:
-        return f"≈ {places(self.best, self.worst)}" if self.by_intervals else places(self.best, self.worst)
+        return f"≈ {rank_range(self.best, self.worst)}" if self.by_intervals else rank_range(self.best, self.worst)
 
 
 @dataclass(eq=False)

@@ -20,7 +20,7 @@ PREFIXES = {
     Purpose.PUSH: "cbp_",
     Purpose.SUBMIT: "cbs_",
 }  # by which scanners for leaked secrets can recognize a token
-COMMANDS = {Purpose.WORK: "worker_token", Purpose.PUSH: "push_token", Purpose.SUBMIT: "submit_token"}
+WORDS = {Purpose.WORK: "worker", Purpose.PUSH: "push", Purpose.SUBMIT: "submit"}  # of the command `token`
 TOKEN_NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
 SEEN_INTERVAL = timedelta(seconds=10)  # the time of the last request is stored no more often
 
@@ -44,7 +44,7 @@ def create(name: str, purpose: Purpose = Purpose.WORK, **rights: Any) -> str:
 def revoke(name: str, purpose: Purpose = Purpose.WORK) -> None:
     """Make a token invalid; the parts that its workers hold become free when their leases end."""
     if not WorkerToken.objects.filter(name=name, purpose=purpose).update(revoked=True):
-        raise BadInput(f"There is no token {name!r}.", f"See manage.py {COMMANDS[purpose]} list.")
+        raise BadInput(f"There is no token {name!r}.", f"See manage.py token {WORDS[purpose]}.")
 
 
 def authenticated(secret: str, purpose: Purpose = Purpose.WORK) -> WorkerToken | None:

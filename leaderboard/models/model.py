@@ -88,8 +88,8 @@ class Model(models.Model):
             return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
         if not self.weights_file:
             return quantised
-        place = "local file" if self.source == Model.Source.LOCAL else ""
-        return ", ".join(filter(None, [quantised, "GGUF", place]))
+        origin = "local file" if self.source == Model.Source.LOCAL else ""
+        return ", ".join(filter(None, [quantised, "GGUF", origin]))
 
     @property
     def commit_kind(self) -> str:
@@ -108,10 +108,10 @@ class Model(models.Model):
 
         A name that was noted before is kept, unless only the new one states a step. The commit itself is no name.
         """
-        place = position(name)
-        if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or place is None)):
+        stated = position(name)
+        if not name or self.commit.startswith(name) or (self.revision and (self.step is not None or stated is None)):
             return False
-        numbers = (place.step, place.tokens) if place else (None, None)
+        numbers = (stated.step, stated.tokens) if stated else (None, None)
         self.revision = name[:200]
         self.step, self.tokens = (None if number is None or number > LARGEST_NUMBER else number for number in numbers)
         return True

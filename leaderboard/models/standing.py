@@ -35,13 +35,13 @@ class ItemFigures(models.Model):
         return f"{self.metric} of the items of {self.run}"
 
 
-def places(best: int, worst: int) -> str:
-    """Return a range of places in words, or the only place."""
+def rank_range(best: int, worst: int) -> str:
+    """Return a range of ranks in words, or the only rank."""
     return str(best) if best == worst else f"{best}–{worst}"
 
 
 class RunRank(models.Model):
-    """Where a run stands in its group: its figure on the common items, and the places that comparisons allow.
+    """Where a run stands in its group: its figure on the common items, and the ranks that comparisons allow.
 
     A run that shares too few items with the others has only `counted`, the number of its own.
     """
@@ -61,12 +61,12 @@ class RunRank(models.Model):
         constraints = [models.UniqueConstraint(fields=["run", "metric"], name="one_rank_each")]
 
     def __str__(self) -> str:
-        return f"{self.run}: {self.places or 'no rank'} by {self.metric}"
+        return f"{self.run}: {self.rank_range or 'no rank'} by {self.metric}"
 
     @property
-    def places(self) -> str:
-        """The range of its places in words; empty without a rank."""
-        return places(self.best, self.worst) if self.best and self.worst else ""
+    def rank_range(self) -> str:
+        """The range of its ranks in words; empty without a rank."""
+        return rank_range(self.best, self.worst) if self.best and self.worst else ""
 
 
 class RelationOutcomes(models.Model):

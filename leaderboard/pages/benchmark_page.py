@@ -28,7 +28,7 @@ from leaderboard.pages.relation_rows import relation_rows, relations_table, stri
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.standings_table import (
     offered_slices,
-    place_of,
+    pair_of,
     read_filter,
     standings_charts,
     standings_table,
@@ -44,7 +44,7 @@ from leaderboard.probes.benchmark_words import (
     topic_of,
     topic_order,
 )
-from leaderboard.probes.culture import places
+from leaderboard.probes.culture.pairs import PARAMETER, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
 from leaderboard.ui import cells, labels
 from leaderboard.ui.columns import citation
@@ -62,9 +62,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     benchmark = get_object_or_404(Benchmark, named(name), current=True)
     pages = pages_of(benchmark)
     offered, relations = offered_slices(benchmark), read_relations(benchmark)
-    filters, place = read_filter(request.GET, benchmark, offered), place_of(request.GET, benchmark, offered)
+    filters, pair = read_filter(request.GET, benchmark, offered), pair_of(request.GET, benchmark, offered)
     board = leaderboard(filters)
-    standings = standings_table(filters, board, place)
+    standings = standings_table(filters, board, pair)
     if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
         return table_response(standings, request)
     versions = _versions(benchmark)
@@ -75,9 +75,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "mapped": _mapped(board, relations),
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
-        "place_switches": places.switches(
-            request.GET, places.places(pages, offered), place, everything="All, in groups"
-        ),
+        "pair_switches": switches(request.GET, offered_pairs(pages, offered), pair, everything="All, in groups"),
         "switches": switch_links(pages, request.GET),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
@@ -87,14 +85,14 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     sections = [
         *ties(benchmark, pages, board.compared),
         *pages.strip_sections(benchmark, relations, strips),
-        *pages.benchmark_sections(benchmark, *pages.choices(request.GET, place)),
-        *published_sections(benchmark, place),
+        *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
+        *published_sections(benchmark, pair),
         *diversity_sections(benchmark),
         *overlap_sections(benchmark, versions),
     ]
-    rows = relation_rows(benchmark, relations, place, strips)
-    tables: list[Table[Any]] = [standings, relations_table(rows, place)]
-    charts = standings_charts(filters, board, place)
+    rows = relation_rows(benchmark, relations, pair, strips)
+    tables: list[Table[Any]] = [standings, relations_table(rows, pair)]
+    charts = standings_charts(filters, board, pair)
     page = request.build_absolute_uri(benchmark.get_absolute_url())
     context["linked_data"] = as_script(dataset(benchmark, page))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
@@ -159,7 +157,7 @@ def _choices(
         "facets": facet_choices(filters, board),
         "slices": _column_choices(offered, filters, relations),
         "narrowed": bool(filters.search or filters.narrows),
-        "kept": [(name, query[name]) for name in ("sort", places.PARAMETER) if name in query],
+        "kept": [(name, query[name]) for name in ("sort", PARAMETER) if name in query],
         "named": runs_module.models_named(filters.search) if filters.search else [],
         "without_figure": list({run.model.hub_id: run for run in board.without_figure}.values()),
     }

@@ -13,12 +13,12 @@ from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import differs, published_version
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import Place, settings_in_words
+from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
 from leaderboard.ui.maps import world
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import UNKNOWN, diversity, facts_of
@@ -49,10 +49,10 @@ class PublishedRow:
         return next((score.value for score in self.scores.values() if score.value is not None), 0.0)
 
 
-def published_sections(benchmark: Benchmark, place: Place | None = None) -> list[Section]:
+def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None) -> list[Section]:
     """Return the table of a benchmark's published figures, and the sections that its probe makes of them.
 
-    They are about the chosen place where there is one.
+    They are about the chosen pair where there is one.
 
     A version that has only published figures shows these in its usual sections, and here what they are about.
     """
@@ -62,8 +62,8 @@ def published_sections(benchmark: Benchmark, place: Place | None = None) -> list
     if version is None:
         return []
     pages = pages_of(version)
-    sections = pages.benchmark_sections(version, *pages.chosen_group(place), *(False for _ in pages.switches))
-    return [*published_slice(benchmark, place.part if place else OVERALL_SLICE), *map(_renamed, sections)]
+    sections = pages.benchmark_sections(version, *pages.chosen_group(pair), *(False for _ in pages.switches))
+    return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE), *map(_renamed, sections)]
 
 
 def published_slice(benchmark: Benchmark, part: Slice = OVERALL_SLICE) -> list[Section]:
@@ -73,7 +73,7 @@ def published_slice(benchmark: Benchmark, part: Slice = OVERALL_SLICE) -> list[S
     if version is None or not rows:
         return []
     note = f"{NOTE} {_differences(row.run for row in rows)}"
-    return [Section("published", PUBLISHED_TITLE, _published_table(version, rows), note=note)]
+    return [section(_published_table(version, rows), note=note)]
 
 
 def _differences(runs: Iterable[Run]) -> str:
@@ -218,7 +218,7 @@ def overlap_sections(benchmark: Benchmark, versions: Iterable[Benchmark]) -> lis
         rows=rows,
         sortable=False,
     )
-    return [Section(OVERLAP, OVERLAP_TITLE, table, note=OVERLAP_NOTE)]
+    return [section(table, note=OVERLAP_NOTE)]
 
 
 def _other_cell(row: SharedFacts) -> cells.Cell:

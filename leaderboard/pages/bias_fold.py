@@ -14,9 +14,9 @@ from leaderboard.models import Run, Score
 from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.links import link
-from leaderboard.ui.sections import Fold, Section
+from leaderboard.ui.sections import Drawing, Fold, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.bias import (
     CHOICE_COLUMNS,
@@ -101,11 +101,11 @@ def _compared_distances(
     def distance(number: int, run: Run) -> Column[tuple[str, Mapping[int, Score]]]:
         return Column(f"run_{number}", run.name, lambda row: cells.number(row[1][run.pk].value), align="number")
 
-    title = "How far each model's answers are off"
     columns = [Column("relation", "Relation", relation, align="head")]
     columns += [distance(number, run) for number, run in enumerate(runs, 1)]
-    table = Table(name="compared-biases", caption=title, columns=columns, rows=list(shared.items()), page_size=10)
-    return Section("compared-biases", title, table, note=RELATIONS_NOTE)
+    caption = "How far each model's answers are off"
+    table = Table(name="compared-biases", caption=caption, columns=columns, rows=list(shared.items()), page_size=10)
+    return section(table, note=RELATIONS_NOTE)
 
 
 def compared_section(runs: Sequence[Run], relation: str, relation_words: str) -> Section | None:
@@ -129,7 +129,7 @@ def compared_section(runs: Sequence[Run], relation: str, relation_words: str) ->
     ]
     marks = {model: (name, f"{name}_low", f"{name}_high") for name, model in names.items()}
     options = Table(name="compared-bias", caption=title, columns=columns, rows=records(table), page_size=20)
-    return Section("compared-bias", title, options, _chart(runs[0], "compared-bias", title, table, marks), OPTIONS_NOTE)
+    return section(options, _drawing(runs[0], title, table, marks), OPTIONS_NOTE)
 
 
 def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
@@ -150,7 +150,6 @@ def _lead(scores: Sequence[Score], by_relation: Mapping[str, Figures], titles: M
 
 
 def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, str]) -> Section:
-    title = "How far the answers of each relation are off"
     metrics = [metric for metric in FIGURES if any(metric in figures for figures in by_relation.values())]
 
     def relation(row: tuple[str, Figures]) -> Cell:
@@ -158,7 +157,7 @@ def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, 
 
     table = Table(
         name="biases",
-        caption=title,
+        caption="How far the answers of each relation are off",
         columns=[
             Column("relation", "Relation", relation, align="head"),
             *map(_figure_column, metrics),
@@ -167,7 +166,7 @@ def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, 
         rows=list(by_relation.items()),
         page_size=10,
     )
-    return Section("biases", title, table, note=RELATIONS_NOTE)
+    return section(table, note=RELATIONS_NOTE)
 
 
 def _figure_column(metric: str) -> Column[tuple[str, Figures]]:
@@ -196,7 +195,7 @@ def _options_section(run: Run, relation: str, relation_words: str) -> Section:
     marks |= {GENERIC: ("generic", "generic_low", "generic_high")} if has_generic else {}
     favoured_first = records(options.sort_values("bias", ascending=False))
     table = Table(name=NAME, caption=title, columns=columns, rows=favoured_first, page_size=20)
-    return Section(NAME, title, table, _chart(run, NAME, title, options, marks), OPTIONS_NOTE)
+    return section(table, _drawing(run, title, options, marks), OPTIONS_NOTE)
 
 
 def _rows(run: Run, relation: str) -> pd.DataFrame:
@@ -213,7 +212,7 @@ def _named(options: pd.DataFrame, run: Run, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the options of one answer space with the stored names, also of those that no row predicts or has right."""
     first = rows.iloc[0]
     names = item_rows.option_names(run, first["relation"], int(first["index"]))
-    return options.assign(label=[names[place] for place in options["option"]]) if names else options
+    return options.assign(label=[names[number] for number in options["option"]]) if names else options
 
 
 def _option_column(rows: pd.DataFrame) -> Column[Row]:
@@ -231,7 +230,7 @@ def _items_with(run: Run, option: str) -> str:
     return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"
 
 
-def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Chart:
+def _drawing(run: Run, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Drawing:
     """Plot the options that matter most, with one mark for each model and one for the right answers.
 
     `marks`: the columns with value, least and greatest template, by the name of the mark. Points lead to the run's
@@ -253,4 +252,4 @@ def _chart(run: Run, name: str, title: str, options: pd.DataFrame, marks: Mappin
     summary = f"{title}: {shares} of the questions." + (
         f" The {CHARTED} most telling options." if len(options) > CHARTED else ""
     )
-    return Chart(name, title, summary, charts.favoured(points, first["uniform"]))
+    return summary, charts.favoured(points, first["uniform"])

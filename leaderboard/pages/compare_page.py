@@ -40,7 +40,7 @@ from leaderboard.pages.comparison_tables import (
 )
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import one_place, places_of, switches
+from leaderboard.probes.culture.pairs import one_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import Names, RowKey, group_title, relation_names, row_key, sentences
@@ -95,10 +95,10 @@ def _comparison_page(request: HttpRequest, runs: Sequence[Run], comparison: Comp
         context |= _answer_choices(request.GET, answers, relations)
         shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
-    offered = places_of(pages, runs)
-    place = one_place(request.GET, offered)
-    context["switches"] = switches(request.GET, offered, place)
-    sections = pages.comparison_sections(runs, *pages.chosen_group(place))
+    offered = pairs_of(pages, runs)
+    pair = one_pair(request.GET, offered)
+    context["switches"] = switches(request.GET, offered, pair)
+    sections = pages.comparison_sections(runs, *pages.chosen_group(pair))
     bias = compared_fold(runs, request.GET)
     folds = [bias] if bias else []
     if len(runs) == 2:  # the differences by group are on top of the page

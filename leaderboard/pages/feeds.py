@@ -18,7 +18,7 @@ from leaderboard.models import Benchmark, Change, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.ui.cells import figure
 from leaderboard.ui.labels import within
 from leaderboard.ui.visible import visible

@@ -160,7 +160,7 @@ def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | No
 
 def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
     """Return a frozen table with its columns under the names that they have in CSV."""
-    columns = [_column(frozen, place) for place in range(len(frozen.columns))]
+    columns = [_column(frozen, number) for number in range(len(frozen.columns))]
     return Table(
         f"table{number}",
         frozen.title,
@@ -172,19 +172,19 @@ def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
     )
 
 
-def _column(frozen: FrozenTable, place: int) -> Column[Sequence[str]]:
+def _column(frozen: FrozenTable, number: int) -> Column[Sequence[str]]:
     """Return a column, whose numbers are shown with at most four decimals; CSV has the texts as they were frozen."""
-    name = frozen.columns[place]
-    values = [_value(row[place]) for row in frozen.rows if row[place]]
+    name = frozen.columns[number]
+    values = [_value(row[number]) for row in frozen.rows if row[number]]
     numbers = [value for value in values if not isinstance(value, str)]
     digits = 4 if any(value % 1 for value in numbers) else 0
 
     def cell(row: Sequence[str]) -> Cell:
-        value = _value(row[place])
+        value = _value(row[number])
         if isinstance(value, str):
             return cells.text(value)
         if name == "run":
-            return Cell(value, row[place], run_url(int(value)), kind="number")
+            return Cell(value, row[number], run_url(int(value)), kind="number")
         return Cell(value, f"{value:,.{digits}f}", kind="number")
 
     head = name == ("model" if "model" in frozen.columns else frozen.columns[0])

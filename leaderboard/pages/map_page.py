@@ -21,7 +21,7 @@ from leaderboard.figures.runs import runs_with_items
 from leaderboard.models import Run
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import PARAMETER, Place, chosen_place, places_of, switches
+from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, chosen_pair, pairs_of, switches
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.labels import number_of
@@ -48,12 +48,12 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
         other = other_run(run, request.GET.get("other", ""))
-        offered = places_of(pages_of(run.benchmark), [run])
-        place = chosen_place(request.GET, offered) if PARAMETER in request.GET else None
-        tags = _tags(place)
+        offered = pairs_of(pages_of(run.benchmark), [run])
+        pair = chosen_pair(request.GET, offered) if PARAMETER in request.GET else None
+        tags = _tags(pair)
         countries = countries_of(run.benchmark, tags)
         rows = country_shares(run, other, countries)
-        _refuse_empty(run, rows, 1 if place else LEAST_COUNTRIES)
+        _refuse_empty(run, rows, 1 if pair else LEAST_COUNTRIES)
     except ProbingError as error:
         return _no_map(request, run, error)
     names = short_names([run, other] if other else [run])
@@ -65,8 +65,8 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "counted": sum(row.items for row in rows),
         "with_country": len(countries),
         "all_items": sum(len(relation.items) for relation in tagged_relations(run.benchmark, tags)),
-        "place": place,
-        "switches": switches(request.GET, offered, place, everything="All pairs and languages"),
+        "pair": pair,
+        "switches": switches(request.GET, offered, pair, everything="All pairs and languages"),
         "search": request.GET.get("search", ""),
         "others": _others(request, run, other),
         "alone": link(request.GET, other=None),
@@ -91,9 +91,9 @@ def other_run(run: Run, number: str) -> Run | None:
     return other
 
 
-def _tags(place: Place | None) -> dict[str, str]:
-    """Return the tags of the items of a culture pair in one language; none where no place is chosen."""
-    return {"culture_pair": place.pair, "language": place.language} if place else {}
+def _tags(pair: PairInLanguage | None) -> dict[str, str]:
+    """Return the tags of the items of a culture pair in one language; none where no pair is chosen."""
+    return {"culture_pair": pair.name, "language": pair.language} if pair else {}
 
 
 def _refuse_empty(run: Run, rows: Sequence[CountryShare], least: int) -> None:

@@ -29,7 +29,7 @@ from leaderboard.pages.model_sections import (
 from leaderboard.pages.rendering import page_address, show
 from leaderboard.pages.training_page import Curve, training_section
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.ui import cells
 from leaderboard.ui.columns import interval_columns, source_column
 from leaderboard.ui.sections import Section

@@ -15,7 +15,7 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.models_in_rows import Mark, profile
 from leaderboard.ui.columns import interval_columns, score_points, source_column, summary
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 EXTREMES = 3  # groups that are named as known best, and as known least
@@ -55,8 +55,8 @@ def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Secti
         for row in figures
     ]
     heads = {row_label(row.run): topic_of(row.run.benchmark) for row in figures}
-    chart = Chart("profile", "Profile", _profile_summary(figures), profile(marks, heads, "score"))
-    return Section("profile", "Profile", _profile_table(figures), chart, _profile_note(figures, parameters))
+    drawing = (_profile_summary(figures), profile(marks, heads, "score"))
+    return section(_profile_table(figures), drawing, _profile_note(figures, parameters))
 
 
 def _profile_note(rows: Sequence[ProfileRow], parameters: int | None) -> str:
@@ -250,8 +250,7 @@ def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> S
     title = f"The {family} family on {row_label(row.run)}"
     smallest, largest = scores[0], scores[-1]
     words = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
-    plot = charts.scaling_curve(scores, row.chance, metric)
-    return Section("family", title, _family_table(title, figures), Chart("family", title, words, plot))
+    return section(_family_table(title, figures), (words, charts.scaling_curve(scores, row.chance, metric)))
 
 
 def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
@@ -318,10 +317,9 @@ def _settings_of(run: Run) -> str:
 
 def replication_section(rows: Sequence[Replication]) -> Section:
     """Return published figures against those measured here."""
-    title = "Published against measured"
     table = Table(
         name="replications",
-        caption=title,
+        caption="Published against measured",
         columns=[
             Column(
                 "benchmark",
@@ -339,7 +337,7 @@ def replication_section(rows: Sequence[Replication]) -> Section:
         rows=rows,
     )
     note = "The same questions and settings. The difference is measured minus published."
-    return Section("replications", title, table, note=note)
+    return section(table, note=note)
 
 
 def _score_of(score: Score, run: Run) -> cells.Cell:

@@ -33,7 +33,7 @@ from leaderboard.pages.rendering import page_reference, show
 from leaderboard.pages.search_page import benchmarks_and_relations, page_named
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import TOPICS
-from leaderboard.probes.culture.places import EVERYTHING
+from leaderboard.probes.culture.pairs import EVERYTHING
 from leaderboard.probes.culture.sides import pair_title
 from leaderboard.probes.probe_pages import Split
 from leaderboard.ui import cells, charts, labels

@@ -182,14 +182,14 @@ def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
     if not scored:
         return None
     rows = _option_rows(question, scored, template)
-    shown = [row for place, row in enumerate(rows) if row.right or any(row.chosen) or place < OPTIONS_SHOWN]
+    shown = [row for number, row in enumerate(rows) if row.right or any(row.chosen) or number < OPTIONS_SHOWN]
     names = short_names([row.run for row in scored])
     lang = language_of(question.relation)
     columns: list[Column[OptionShares]] = [
         Column("option", "Option", partial(_option_cell, lang=lang)),
         *(
-            Column(name, visible(name), partial(_share_cell, place=place), SHARE_HELP)
-            for place, name in enumerate(names)
+            Column(name, visible(name), partial(_share_cell, model=number), SHARE_HELP)
+            for number, name in enumerate(names)
         ),
     ]
     full_table = Table("options", "Shares of the options", columns, rows, sortable=False)
@@ -219,11 +219,11 @@ def _option_rows(question: BenchmarkQuestion, scored: Sequence[Answers], templat
     rows = [
         OptionShares(
             label,
-            place in question.item.answers,
-            [shares[place] for shares in by_run],
-            [_scores(row, template)[place] == top for row, top in zip(scored, best, strict=True)],
+            option in question.item.answers,
+            [shares[option] for shares in by_run],
+            [_scores(row, template)[option] == top for row, top in zip(scored, best, strict=True)],
         )
-        for place, label in enumerate(_options(question))
+        for option, label in enumerate(_options(question))
     ]
     return sorted(rows, key=lambda row: -sum(row.shares))
 
@@ -232,9 +232,9 @@ def _option_cell(row: OptionShares, lang: str) -> Cell:
     return Cell(row.label, f"{'✓ ' if row.right else ''}{row.label}", lang=lang, spoken="right" if row.right else "")
 
 
-def _share_cell(row: OptionShares, place: int) -> Cell:
+def _share_cell(row: OptionShares, model: int) -> Cell:
     """Show a share as a bar, with a dot where the model chose the option."""
-    share, chosen = row.shares[place], row.chosen[place]
+    share, chosen = row.shares[model], row.chosen[model]
     bar = Bar(100 * share, 0, 100 * share)
     return Cell(share, f"{share:.2f}{CHOSEN if chosen else ''}", bar=bar, kind="share", spoken="chosen" * chosen)
 
@@ -249,7 +249,7 @@ def contrasts(question: BenchmarkQuestion) -> list[Item]:
     if is_true is None:
         return []
     items, names = question.relation.items, set(question.item.names)
-    onwards = [*items[question.place :], *items[: question.place]]
+    onwards = [*items[question.number :], *items[: question.number]]
     others = (item for item in onwards if item.is_true is not is_true)
     return list(islice(sorted(others, key=lambda item: not names & set(item.names)), MOST_CONTRASTS))
 
@@ -289,8 +289,8 @@ def statements_table(
             Column("statement", "Statement", text, align="head"),
             Column("true", "True", lambda row: cells.yes_no(row.item.is_true)),
             *(
-                Column(name, visible(name), partial(_perplexity_cell, place=place), align="number")
-                for place, name in enumerate(names)
+                Column(name, visible(name), partial(_perplexity_cell, model=number), align="number")
+                for number, name in enumerate(names)
             ),
         ],
         rows=[own, *others],
@@ -319,13 +319,13 @@ def _prefers_true(own: Statement, perplexity: float | None, other: float | None)
     return (perplexity < other) == own.item.is_true
 
 
-def _perplexity_cell(row: Statement, place: int) -> Cell:
+def _perplexity_cell(row: Statement, model: int) -> Cell:
     """Show a perplexity; beside another statement's, a mark tells whether the model prefers the true one."""
-    value = row.perplexities[place]
+    value = row.perplexities[model]
     if value is None:
         return Cell(None, "not asked", kind="missing")
     text = f"{value:,.1f}"
     if not row.preferred:
         return Cell(value, text, kind="number")
-    right = row.preferred[place]
+    right = row.preferred[model]
     return Cell(value, f"{OUTCOME_MARKS[right]} {text}", kind=KINDS[right], spoken=PREFERENCES[right])

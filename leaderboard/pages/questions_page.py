@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, render
 from leaderboard.figures.questions import (
     HARDEST,
     ORDERS,
-    PLACE_TAGS,
+    PAIR_TAGS,
     Choice,
     RatedQuestion,
     difficulties,
@@ -45,7 +45,7 @@ class QuestionsForm(forms.Form):
         super().__init__(data, label_suffix="")
         names = {relation.label: relation_name(relation) for relation in relations}
         self.fields["relation"] = _choice_field("Relation", names)
-        for tag in PLACE_TAGS:
+        for tag in PAIR_TAGS:
             values = values_of_tag(relations, tag)
             if len(values) > 1:
                 self.fields[tag] = _choice_field(
@@ -105,7 +105,7 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
 
     def answer(row: RatedQuestion) -> Cell:
         options = row.relation.options_of(row.item)
-        return cells.text("; ".join(options[place] for place in row.item.answers), lang=language_of(row.relation))
+        return cells.text("; ".join(options[number] for number in row.item.answers), lang=language_of(row.relation))
 
     columns: list[Column[RatedQuestion]] = [
         Column("id", "", lambda row: cells.text(question_id(row.relation, row.item)), shown=False),
@@ -114,12 +114,12 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
     if form is STATEMENT:
         columns.append(Column("truth", "True or false", _truth_cell))
     if not judged:
-        return [*columns, _relation_column(), *map(_tag_column, PLACE_TAGS)]
+        return [*columns, _relation_column(), *map(_tag_column, PAIR_TAGS)]
     return [
         *columns,
         Column("answer", "Right answer", answer),
         _relation_column(),
-        *map(_tag_column, PLACE_TAGS),
+        *map(_tag_column, PAIR_TAGS),
         Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
         Column("right", "Right", _right_cell, align="number", folded=True),
         Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),

@@ -13,10 +13,10 @@ from leaderboard.figures.questions import question_url
 from leaderboard.figures.quiz import (
     Marked,
     QuizQuestion,
+    describe_rank,
     drawn_questions,
     mark,
     model_names,
-    place_in_words,
     quiz_scores,
 )
 from leaderboard.models import Benchmark
@@ -62,7 +62,7 @@ def quiz_view(request: HttpRequest, name: str) -> HttpResponseBase:
     result = {
         "right": right,
         "asked": len(marked),
-        "place": place_in_words(quiz_scores(names, marked), right, len(marked)),
+        "rank": describe_rank(quiz_scores(names, marked), right, len(marked)),
         "results": view(table, request.GET),
     }
     return render(request, "quiz_result.html", {**context, **result})

@@ -7,19 +7,19 @@ from statistics import mean
 from django.urls import reverse
 
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.questions import PLACE_TAGS
+from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.places import Place
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import example_cell, language_of, relation_name, tag_text
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell, Dot, figure
 from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
-HIDDEN_TAGS = (*PLACE_TAGS, "predicate", "fact_type")
+HIDDEN_TAGS = (*PAIR_TAGS, "predicate", "fact_type")
 PAGE_SIZE = 25  # relations
 STRIP_HELP = "The mean of all models, and one dot per model, from 0 to 1. Filled dots were measured here."
 
@@ -40,7 +40,7 @@ class RelationRow:
     def heading(self) -> str:
         """The culture pair and the language of its items, where it has them."""
         tags = self.relation.tags
-        return ", ".join(tag_text(name, tags[name]) for name in PLACE_TAGS if name in tags)
+        return ", ".join(tag_text(name, tags[name]) for name in PAIR_TAGS if name in tags)
 
 
 # The scores of twenty models in eighty groups take about 0.2 MB.
@@ -64,19 +64,19 @@ def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequ
 
 
 def relation_rows(
-    benchmark: Benchmark, relations: Sequence[Relation], place: Place | None, scores: StripScores
+    benchmark: Benchmark, relations: Sequence[Relation], pair: PairInLanguage | None, scores: StripScores
 ) -> list[RelationRow]:
-    """Return the relations, those of the chosen place if there is one."""
-    in_place = [
+    """Return the relations, those of the chosen pair if there is one."""
+    chosen = [
         relation
         for relation in relations
-        if place is None or [relation.tags.get(tag) for tag in PLACE_TAGS] == [place.pair, place.language]
+        if pair is None or [relation.tags.get(tag) for tag in PAIR_TAGS] == [pair.name, pair.language]
     ]
-    slices = {relation.id: Slice(*pages_of(benchmark).relation_slice(relation, relation.id)) for relation in in_place}
-    return [RelationRow(benchmark, relation, scores.models.get(slices[relation.id], [])) for relation in in_place]
+    slices = {relation.id: Slice(*pages_of(benchmark).relation_slice(relation, relation.id)) for relation in chosen}
+    return [RelationRow(benchmark, relation, scores.models.get(slices[relation.id], [])) for relation in chosen]
 
 
-def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[RelationRow]:
+def relations_table(rows: Sequence[RelationRow], pair: PairInLanguage | None) -> Table[RelationRow]:
     """Return the table; relations of several pairs and languages stand in groups."""
     named = [(name, str(value)) for row in rows for name, value in row.relation.tags.items() if name not in HIDDEN_TAGS]
     tags = [name for name in dict.fromkeys(name for name, _ in named) if len({v for n, v in named if n == name}) > 1]
@@ -95,7 +95,7 @@ def relations_table(rows: Sequence[RelationRow], place: Place | None) -> Table[R
             Column("template", "", _template, shown=False),
         ],
         rows=rows,
-        heading=lambda row: "" if place else row.heading,
+        heading=lambda row: "" if pair else row.heading,
         page_size=PAGE_SIZE,
         empty="The files of this benchmark are not on this site; only published figures are shown.",
     )

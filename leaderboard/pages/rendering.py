@@ -17,7 +17,7 @@ from whitenoise.responders import StaticFile
 from leaderboard.exports.references import FILES, Reference
 from leaderboard.models import Run
 from leaderboard.operations.freezing import can_be_frozen
-from leaderboard.probes.culture.places import Place, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, switches
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.csv_files import table_response, wants_csv
@@ -106,16 +106,16 @@ def page_reference(request: HttpRequest, key: str, title: str, details: str = ""
     return Reference(f"clozeboard-{key}", title, details, page_address(request), accessed=today)
 
 
-def probe_sections(run: Run, pages: ProbePages, query: QueryDict, place: Place | None = None) -> list[Section]:
+def probe_sections(run: Run, pages: ProbePages, query: QueryDict, pair: PairInLanguage | None = None) -> list[Section]:
     """Return the sections that only the run's probe has; nothing before the run is finished."""
-    return pages.run_sections(run, *pages.choices(query, place)) if run.state == Run.State.FINISHED else []
+    return pages.run_sections(run, *pages.choices(query, pair)) if run.state == Run.State.FINISHED else []
 
 
 def switch_links(
-    pages: ProbePages, query: QueryDict, offered: Sequence[Place] = (), place: Place | None = None
+    pages: ProbePages, query: QueryDict, offered: Sequence[PairInLanguage] = (), pair: PairInLanguage | None = None
 ) -> list[list[PageLink]]:
-    """Return the links of each choice that sections follow: of places, then those of the probe's switches."""
-    return [*switches(query, offered, place), *(switch.links(query) for switch in pages.switches)]
+    """Return the links of each choice that sections follow: of pairs and languages, then of the probe's switches."""
+    return [*switches(query, offered, pair), *(switch.links(query) for switch in pages.switches)]
 
 
 def file_response(request: HttpRequest, path: Path, content_type: str) -> HttpResponseBase:

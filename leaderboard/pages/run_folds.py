@@ -19,8 +19,8 @@ from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titl
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import group_title, relation_names, wording
 from leaderboard.ui import cells, charts
-from leaderboard.ui.charts.basics import Chart, Point
-from leaderboard.ui.sections import Fold, Section
+from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import BY_CULTURE, join_group, split_group
 from probing.analysis.confidence import (
@@ -104,10 +104,9 @@ def _bins(scores: Sequence[Score], dimension: str) -> list[Bin]:
 
 
 def _overall_section(overall: Mapping[str, Score]) -> Section:
-    title = "Measures of confidence"
     table = Table(
         name="confidences",
-        caption=title,
+        caption="Measures of confidence",
         columns=[
             Column("measure", "Measure", lambda row: cells.text(MEASURES[row.metric][0]), align="head"),
             Column("value", "Value", lambda row: cells.number(row.value), align="number"),
@@ -116,7 +115,7 @@ def _overall_section(overall: Mapping[str, Score]) -> Section:
         rows=[overall[metric] for metric in MEASURES if metric in overall],
         sortable=False,
     )
-    return Section("confidences", title, table, note=MEASURES_NOTE)
+    return section(table, note=MEASURES_NOTE)
 
 
 def _curve_section(dimension: str, bins: Sequence[Bin]) -> Section:
@@ -140,7 +139,7 @@ def _curve_section(dimension: str, bins: Sequence[Bin]) -> Section:
     points = [_point(part) for part in bins]
     summary = f"{title}: {points[0].value:.2f} where it is least, {points[-1].value:.2f} where it is greatest."
     plot = charts.calibration(points, name.lower(), diagonal=measure == MAX_SOFTMAX)
-    return Section(dimension, title, table, Chart(dimension, title, summary, plot), CURVE_NOTES[measure])
+    return section(table, (summary, plot), CURVE_NOTES[measure])
 
 
 def _point(part: Bin) -> Point:
@@ -151,7 +150,6 @@ def _point(part: Bin) -> Point:
 
 
 def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
-    title = "Confidence by relation"
     relations: dict[str, dict[str, Score]] = {}
     for score in scores:
         if score.metric in CONFIDENCES and score.dimension in ("relation", VERSIONED):
@@ -159,7 +157,7 @@ def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
     titles = answer_space_titles(run, relations)
     table = Table(
         name="relation-confidences",
-        caption=title,
+        caption="Confidence by relation",
         columns=[
             Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
             *map(_measure_column, CONFIDENCES),
@@ -168,7 +166,7 @@ def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
         rows=list(relations.items()),
         page_size=10,
     )
-    return Section("relation-confidences", title, table)
+    return section(table)
 
 
 def _measure_column(metric: str) -> Column[tuple[str, Mapping[str, Score]]]:
@@ -208,7 +206,7 @@ def wording_fold(run: Run, scores: Sequence[Score]) -> Fold | None:
     overall = {score.metric: score for score in scores if score.dimension == "overall"}
     if FLIPS not in overall:
         return None
-    changing = section(run)
+    changing = changing_answers(run)
     sections = [*_variance_sections(overall), _wording_section(run), *([changing] if changing else [])]
     return Fold("wording", "Does the wording matter?", _wording_lead(overall), sections)
 
@@ -226,10 +224,9 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
     shares = [(name, overall[metric].value or 0.0) for name, metric in VARIANCE_SHARES.items() if metric in overall]
     if not shares:
         return []
-    title = "What right and wrong answers depend on"
     table = Table(
         name="variance",
-        caption=title,
+        caption="What right and wrong answers depend on",
         columns=[
             Column("component", "Depends on", lambda row: cells.text(MEANINGS[row[0]][0]), align="head"),
             Column("share", "Share", lambda row: cells.share(row[1]), align="score"),
@@ -238,14 +235,16 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
         rows=shares,
         sortable=False,
     )
-    return [Section("variance", title, table, note=VARIANCE_NOTE)]
+    return [section(table, note=VARIANCE_NOTE)]
 
 
 def _wording_section(run: Run) -> Section:
     rows = pd.DataFrame(highlights(run).wordings)
     templates = [name for name in rows.columns if name.isdigit()]
-    title = "Accuracy by relation and wording"
-    summary = f"{title}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
+    table = _table(run, rows, templates)
+    summary = (
+        f"{table.caption}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
+    )
     relations = rows["relation"].to_list()
     titles = answer_space_titles(run, relations)
     figure = charts.deviations(
@@ -254,8 +253,7 @@ def _wording_section(run: Run) -> Section:
         _fields(rows, templates),
         [_relation_href(run, name) for name in relations],
     )
-    chart = Chart("wordings", title, summary, figure)
-    return Section("wordings", title, _table(run, rows, templates), chart, WORDING_NOTE)
+    return section(table, (summary, figure), WORDING_NOTE)
 
 
 def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | None]]:
@@ -329,7 +327,7 @@ NOTE = (
 )
 
 
-def section(run: Run) -> Section | None:
+def changing_answers(run: Run) -> Section | None:
     """Return the section; None for a run whose stored items have no labels or do not change."""
     rows = highlights(run).flips
     if not rows:
@@ -357,7 +355,7 @@ def section(run: Run) -> Section | None:
         sortable=False,
     )
     note = f"{NOTE} The first {MOST_FLIPS} are listed." if len(rows) == MOST_FLIPS else NOTE
-    return Section("flips", "Answers that change with the wording", table, note=note)
+    return section(table, note=note)
 
 
 def _answer(number: int, flip: Flip) -> cells.Cell:

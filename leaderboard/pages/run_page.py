@@ -30,14 +30,14 @@ from leaderboard.pages.run_folds import folds
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.breakdowns import dimension_section, group_names, has_all_items, titled_cell
-from leaderboard.probes.culture.places import Place, one_place, places_of
+from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of
 from leaderboard.probes.items import item_url, right_or_wrong
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import QuestionForm, group_title, relation_names, row_key, sentences
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import half_width
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
@@ -63,9 +63,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     scores = list(run.scores.order_by("pk"))
     pages = pages_of(run.benchmark)
     main = headline(run, pages, scores)
-    offered = places_of(pages, [run])
-    place = one_place(request.GET, offered)
-    sections = run_sections(run, pages, scores, request.GET, place)
+    offered = pairs_of(pages, [run])
+    pair = one_pair(request.GET, offered)
+    sections = run_sections(run, pages, scores, request.GET, pair)
     surprising = surprise_sections(run, pages.question_form)
     details = folds(run, scores, request.GET)
     first_questions = questions(run, pages, request.GET)
@@ -78,7 +78,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "others": other_figures(scores, main.score if main else None),
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET)) for fold in details],
-        "switches": switch_links(pages, request.GET, offered, place),
+        "switches": switch_links(pages, request.GET, offered, pair),
         "contents": contents(sections, surprising, details, first_questions is not None, bool(script)),
         "has_map": has_map(run),
         "has_series": is_part_of_series(run),
@@ -130,11 +130,11 @@ def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 
 def run_sections(
-    run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, place: Place | None = None
+    run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, pair: PairInLanguage | None = None
 ) -> list[Section]:
     """Return the probe's sections and every breakdown, that by domain first."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    special = probe_sections(run, pages, query, place)
+    special = probe_sections(run, pages, query, pair)
     names = {section.name for section in special}
     plain = [
         dimension_section(run, pages, name, rows)
@@ -203,10 +203,10 @@ def phases(run: Run) -> list[tuple[str, str]]:
     """Return the states that a run passes through, each with "done", "current" or "to come"."""
     if run.state not in PHASES:
         return []
-    place = PHASES.index(Run.State(run.state))
-    before = len(PHASES) if run.state == Run.State.FINISHED else place
+    phase = PHASES.index(Run.State(run.state))
+    before = len(PHASES) if run.state == Run.State.FINISHED else phase
     return [
-        (state.label, "done" if number < before else "current" if number == place else "to come")
+        (state.label, "done" if number < before else "current" if number == phase else "to come")
         for number, state in enumerate(PHASES)
     ]
 
@@ -258,7 +258,7 @@ def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
 class Headline(NamedTuple):
     """A run's main figure. `half` is half its interval over items; `wordings` are the ends of its range over wordings.
 
-    `place` says where the run stands among how many, empty without a rank.
+    `rank` is that among how many runs, empty without one.
     """
 
     title: str
@@ -267,7 +267,7 @@ class Headline(NamedTuple):
     wordings: tuple[float, float] | None
     number_of_wordings: int
     chance: float | None
-    place: str
+    rank: str
 
 
 def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline | None:
@@ -286,7 +286,7 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
         chance=_chance(run, pages, overall, metric),
-        place=_place(run, metric),
+        rank=_rank(run, metric),
     )
 
 
@@ -301,12 +301,12 @@ def _chance(run: Run, pages: ProbePages, overall: Mapping[str, Score], metric: s
     return chance.value if chance and metric != "chance" and (pages.offers_options or not is_part) else None
 
 
-def _place(run: Run, metric: str) -> str:
-    """Return the place among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
+def _rank(run: Run, metric: str) -> str:
+    """Return the rank among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
     own = run.ranks.filter(metric=metric, best__isnull=False).first()
     if own is None:
         return ""
-    return f"{own.places} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
+    return f"{own.rank_range} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
 
 
 def _ranked_like(run: Run, metric: str) -> int:
@@ -345,9 +345,7 @@ def surprise_sections(run: Run, form: QuestionForm) -> list[Section]:
         ("confident-errors", "Wrong, and sure of it", sure, SURE_NOTE),
         ("lucky-answers", "Right, but only just", lucky, LUCK_NOTE),
     )
-    return [
-        Section(name, title, _table(run, name, rows, form), None, note) for name, title, rows, note in lists if rows
-    ]
+    return [section(_table(run, name, rows, form), note=note, title=title) for name, title, rows, note in lists if rows]
 
 
 def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Table[Row]:

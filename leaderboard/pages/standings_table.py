@@ -18,7 +18,14 @@ from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, Standi
 from leaderboard.models import Benchmark, RunRank
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
-from leaderboard.probes.culture.places import Place, chosen_place, gaps_chart, place_columns, places, settings_in_words
+from leaderboard.probes.culture.pairs import (
+    PairInLanguage,
+    chosen_pair,
+    gaps_chart,
+    offered_pairs,
+    pair_columns,
+    settings_in_words,
+)
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
@@ -35,7 +42,7 @@ from leaderboard.ui.columns import (
     settings_column,
     source_column,
 )
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
@@ -43,14 +50,14 @@ RANK_HELP = "The best and the worst place within its group; all places hold at o
 COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
 
 
-def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> Table[Standing]:
+def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> Table[Standing]:
     """Return the table; rows are sorted and ranked within the group that stands above them."""
     pages = pages_of(filters.benchmark)
     title = pages.metric_label(filters.metric)
     headings = _headings(board.standings)
     return Table(
         name="leaderboard",
-        caption=f"{labels.sentence(title)} of every model{f': {place.title}' if place else ''}",
+        caption=f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         columns=[
             *_model_columns(),
             _settings_column(board.standings),
@@ -64,7 +71,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, place: Place
                 shown=any(row.main for row in board.standings),
             ),
             *interval_columns(lambda row: row.main),
-            *place_columns(place, title),
+            *pair_columns(pair, title),
             *_spread_column(board.standings),
             *_count_column(pages),
             *(_secondary_column(metric, pages) for metric in pages.metrics_beside(filters.benchmark)),
@@ -250,12 +257,12 @@ def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
 _CHARTS = KeptLists[list[Chart]](most=4)
 
 
-def standings_charts(filters: LeaderboardFilter, board: Leaderboard, place: Place | None) -> list[Chart]:
-    """Return the chart, if there is anything to draw. `place`: the part of the items that the rows are about."""
-    return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, place))
+def standings_charts(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> list[Chart]:
+    """Return the chart, if there is anything to draw. `pair`: what the rows are about."""
+    return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, pair))
 
 
-def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place | None) -> list[Chart]:
+def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], pair: PairInLanguage | None) -> list[Chart]:
     """Draw the chart.
 
     Only runs of one group have places in it, and none that were asked only some of the items, as figures of different
@@ -264,7 +271,7 @@ def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], place: Place |
     groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
     charted = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    chart = gaps_chart(place, charted, title) or _scatter(filters, rows, charted)
+    chart = gaps_chart(pair, charted, title) or _scatter(filters, rows, charted)
     return [chart] if chart else []
 
 
@@ -320,7 +327,6 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     """Return the section, or nothing while fewer than two runs are ranked."""
     if len(ranks) < 2:
         return []
-    title = "Models that cannot be told apart"
     metric = pages.metric_label(pages.main_metric(benchmark))
     groups = len({rank.tie_group for rank in ranks})
     models = labels.counted([rank.run for rank in ranks])
@@ -330,7 +336,7 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
         {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
         labels.within(metric),
     )
-    return [Section("ties", title, _table(ranks, metric), Chart("ties", title, summary, figure), NOTE)]
+    return [section(_table(ranks, metric), (summary, figure), NOTE, title="Models that cannot be told apart")]
 
 
 def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
@@ -340,7 +346,7 @@ def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
         columns=[
             Column("tie_group", "Group", lambda rank: cells.number(rank.tie_group), align="number"),
             model_column(lambda rank: rank.run),
-            Column("places", "Rank", lambda rank: cells.text(rank.places), align="rank"),
+            Column("places", "Rank", lambda rank: cells.text(rank.rank_range), align="rank"),
             Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
             Column("low", "", lambda rank: cells.number(rank.low), shown=False),
             Column("high", "", lambda rank: cells.number(rank.high), shown=False),
@@ -368,15 +374,15 @@ def offered_slices(benchmark: Benchmark) -> list[Slice]:
     return slices(benchmark, pages.main_metric(benchmark), pages.fine_dimensions)
 
 
-def place_of(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> Place | None:
+def pair_of(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> PairInLanguage | None:
     """Return the part of the items that the rows are about, where a reader chooses one."""
-    return chosen_place(query, places(pages_of(benchmark), offered))
+    return chosen_pair(query, offered_pairs(pages_of(benchmark), offered))
 
 
 def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> LeaderboardFilter:
     """Return what the query string asks for; what does not exist is left out."""
-    pages, place = pages_of(benchmark), place_of(query, benchmark, offered)
-    defaults = pages.default_dimensions if place is None else ()
+    pages, pair = pages_of(benchmark), pair_of(query, benchmark, offered)
+    defaults = pages.default_dimensions if pair is None else ()
     columns = pages.chosen_slices(chosen_slices(query, offered, defaults), offered)
     names = pages.split.options if pages.split else ()
     return LeaderboardFilter(
@@ -387,7 +393,7 @@ def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) ->
         search=query.get("search", "").strip(),
         slices=columns,
         rank_published=query.get("published") == "ranked",
-        part=place.part if place else OVERALL_SLICE,
-        sides=place.sides if place else (),
-        limits=dict(zip(names, (place.pair, place.language), strict=True)) if place else {},
+        part=pair.part if pair else OVERALL_SLICE,
+        sides=pair.sides if pair else (),
+        limits=dict(zip(names, (pair.name, pair.language), strict=True)) if pair else {},
     )

@@ -249,8 +249,8 @@ def _preview(form: SubmitForm) -> Preview:
     ]
     ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
-        Cost(benchmark, time and time * number, ready[place] if ready else None)
-        for place, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
+        Cost(benchmark, time and time * number, ready[position] if ready else None)
+        for position, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
     times = [cost.measuring for cost in costs if cost.measuring]
     total = sum(times, timedelta()) if len(times) == len(costs) else None

@@ -45,7 +45,7 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Section, anchors
+from leaderboard.ui.sections import Anchor, Section, anchors, section
 from leaderboard.ui.visible import visible
 from probing.analysis.steps import Changes
 from probing.errors import BadInput, ProbingError
@@ -321,7 +321,7 @@ def _group_sections(training: Training) -> list[Section]:
     dimension = labels.dimension(training.dimension).lower()
     curves = curves_section(training.main, training.groups, rows, dimension, training.metric, training.look)
     table = groups_table(rows, dimension)
-    return [curves, Section("groups", f"First and last step by {dimension}", table)]
+    return [curves, section(table, title=f"First and last step by {dimension}")]
 
 
 def changes_between(training: Training, query: QueryDict) -> ChangesBetween:
@@ -339,8 +339,8 @@ def changes_between(training: Training, query: QueryDict) -> ChangesBetween:
     listed = items_table(changed_items(training.benchmark, changes, kinds), training.benchmark, training.pages)
     percent = (changes.percent, changes.percent_low, changes.percent_high)
     sections = [
-        Section("changes", "Learned and forgotten", numbers),
-        Section("items", "Which questions changed" if kinds == list(CHANGED) else "Questions", listed),
+        section(numbers, title="Learned and forgotten"),
+        section(listed, title="Which questions changed" if kinds == list(CHANGED) else "Questions"),
     ]
     return ChangesBetween(before, after, shares, percent if changes.percent == changes.percent else None, sections)
 
@@ -403,8 +403,7 @@ def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: floa
     parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
     summary = " ".join([*parts, *left_out(lines, look)])
     rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
-    title = f"{metric} during the training"
-    return Section("points", title, points_table(rows, metric), Chart("points", title, summary, figure))
+    return section(points_table(rows, metric), (summary, figure), title=f"{metric} during the training")
 
 
 def _in_words(curve: Curve, metric: str, *, with_name: bool) -> str:
@@ -438,11 +437,8 @@ def curves_section(
     lines = [_trajectory(row.title, groups[row.name], look, is_measured=is_measured) for row in charted]
     lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
     figure = trajectories(lines, look.scale, look.y_title(metric))
-    title = f"{metric} by {dimension}"
-    shown = {name: groups[name] for name in titles}
-    return Section(
-        "curves", title, curves_table(shown, titles), Chart("curves", title, _groups_summary(rows), figure), _note(rows)
-    )
+    table = curves_table({name: groups[name] for name in titles}, titles)
+    return section(table, (_groups_summary(rows), figure), _note(rows), title=f"{metric} by {dimension}")
 
 
 def _groups_summary(rows: Sequence[GroupRow]) -> str:
@@ -464,7 +460,7 @@ def differences_section(first: Curve, second: Curve) -> Section:
         "Second minus first. Both were asked the same questions, and the intervals are those of a paired comparison "
         "wherever the answers to single questions are stored here; elsewhere they treat the two as independent."
     )
-    return Section("differences", f"{second.name} against {first.name}", table, note=note)
+    return section(table, note=note, title=f"{second.name} against {first.name}")
 
 
 def training_section(curve: Curve, metric: str) -> Section:

@@ -160,8 +160,8 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
 def _bounds(interval: Callable[[Any], tuple[float, float] | None]) -> list[Column[Any]]:
     """Return the columns of the CSV with the ends of the interval of a difference."""
 
-    def column(place: int, name: str) -> Column[Any]:
-        return Column(name, "", lambda row: cells.number((interval(row) or (None, None))[place]), shown=False)
+    def column(end: int, name: str) -> Column[Any]:
+        return Column(name, "", lambda row: cells.number((interval(row) or (None, None))[end]), shown=False)
 
     return [column(0, "low"), column(1, "high")]
 
@@ -352,10 +352,10 @@ def _half_way(points: Sequence[StepScore], noun: str) -> str:
         return ""
     first, last = points[0].value, points[-1].value
     share = [(point.value - first) / (last - first) for point in points]
-    place = next(place for place, part in enumerate(share) if part >= 0.5)
-    if place == len(points) - 1:
+    half = next(number for number, part in enumerate(share) if part >= 0.5)
+    if half == len(points) - 1:
         return f"; more than half of the {noun} comes after {points[-2].run.model.step_in_words}"
-    return f"; half of the {noun} is there by {points[place].run.model.step_in_words}"
+    return f"; half of the {noun} is there by {points[half].run.model.step_in_words}"
 
 
 def _peak(points: Sequence[StepScore]) -> str:

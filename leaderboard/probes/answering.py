@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark
-from leaderboard.probes.culture.pair_sections import models, predicates_of_places, run_sections
-from leaderboard.probes.culture.places import Place, rows_in_place
+from leaderboard.probes.culture.pair_sections import models, predicates_by_pair, run_sections
+from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
 from leaderboard.probes.culture.sides import sides
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
 from leaderboard.probes.ranking import PAGES as RANKING
@@ -20,11 +20,11 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return RunAnswer("parts/answer_facts.html", {}, [facts_table(item, ITEM_COLUMNS)])
 
 
-def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
+def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
     """Return all models on the chosen pair, or on each; the predicates where all figures are of single predicates."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    section = models(rows_in_place(of_pairs, place))
-    return [section] if section else predicates_of_places(rows_in_place(of_predicates, place))
+    section = models(rows_in_one_language(of_pairs, pair))
+    return [section] if section else predicates_by_pair(rows_in_one_language(of_predicates, pair))
 
 
 PAGES = replace(

@@ -1,7 +1,6 @@
 """The pages of cloze: fact types by kind of place, macro-averages, difficulty, and encoders beside generators."""
 
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from math import isnan
 from statistics import mean
@@ -9,24 +8,22 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from leaderboard.figures import benchmarks
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href
 from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, run_answer
 from leaderboard.probes.further_training import TRAINING_METRICS, training_sections
-from leaderboard.probes.probe_pages import Json, ProbePages
+from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import TYPED
 from leaderboard.ui import cells as cells_module
 from leaderboard.ui import charts
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, score_points, settings_column, source_column, summary
-from leaderboard.ui.sections import Section, Switch
+from leaderboard.ui.sections import Section, Switch, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR, mean_share
-from probing.errors import ProbingError
 from probing.probes.cloze import INSTRUCTIONS
 from probing.statements.fact_types import FACT_TYPES
 
@@ -63,15 +60,12 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     suffix = choice_suffix(major_only, no_leaks)
     note = SWITCHES_NOTE if chosen.divided else ""
     difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
-    return [*_left_out_section(benchmark), *difficulty, *side_by_side(runs), *training_sections(runs)]
-
-
-def _left_out_section(benchmark: Benchmark) -> list[Section]:
-    """Return what the version says about sentences that are not asked; nothing where its files are not here."""
-    with suppress(ProbingError):
-        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
-            return [Section("left_out", "What is left out", note=" ".join(notes))]
-    return []
+    return [
+        *notes_section(benchmark, "left_out", "What is left out"),
+        *difficulty,
+        *side_by_side(runs),
+        *training_sections(runs),
+    ]
 
 
 ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type and metric
@@ -83,9 +77,8 @@ def _averages_section(run: Run, types: ScoresByFactType, suffix: str) -> Section
         ((row.name, row.main) for row in rows), lambda head: group_href(run, "head", head) if head in HEADS else ""
     )
     title = "Macro-averages"
-    chart = Chart("head", title, summary(title + suffix, points), charts.dots(points, title="accuracy"))
-    table = _averages_table(rows, suffix)
-    return Section("head", title, table, chart if rows else None, SWITCHES_NOTE, switched=True)
+    drawing = (summary(title + suffix, points), charts.dots(points, title="accuracy")) if rows else None
+    return section(_averages_table(rows, suffix), drawing, SWITCHES_NOTE, title=title, switched=True)
 
 
 @dataclass(frozen=True)
@@ -153,8 +146,8 @@ def _fact_types_section(run: Run, types: ScoresByFactType, suffix: str, divided:
     points = score_points(((row.name, row.main) for row in rows), addresses.__getitem__)
     title = "Fact types by kind of place"
     figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "accuracy")
-    chart = Chart("fact_type", title, summary(title + suffix, points), figure) if rows else None
-    return [Section("fact_type", title, _fact_types_table(rows, suffix), chart, switched=divided)]
+    drawing = (summary(title + suffix, points), figure) if rows else None
+    return [section(_fact_types_table(rows, suffix), drawing, title=title, switched=divided)]
 
 
 def _by_head(rows: Sequence[FactTypeRow]) -> list[FactTypeRow]:
@@ -311,8 +304,9 @@ def difficulty_section(
     points = [Point(row.name, value, group=group) for row in rows for group, value in row.means.items()]
     title = "Difficulty of fact types"
     figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "share found within five")
-    chart = Chart("difficulty", title, summary(title + suffix, points), figure) if rows else None
-    return [Section("difficulty", title, _difficulty_table(rows, suffix, empty), chart, note, chosen.divided)]
+    drawing = (summary(title + suffix, points), figure) if rows else None
+    table = _difficulty_table(rows, suffix, empty)
+    return [section(table, drawing, note, title=title, switched=chosen.divided)]
 
 
 def difficulty(chosen: ChosenFactTypes, runs: Mapping[int, Run]) -> list[Difficulty]:
@@ -396,8 +390,8 @@ def side_by_side(runs: Sequence[Run]) -> list[Section]:
     ]
     title = "Encoders and generators on the same sentences"
     figure = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "accuracy")
-    chart = Chart("sides", title, f"Only sentences that end in their blank. {summary(title, points)}", figure)
-    return [Section("sides", title, _sides_table(rows), chart)]
+    words = f"Only sentences that end in their blank. {summary(title, points)}"
+    return [section(_sides_table(rows), (words, figure), title=title)]
 
 
 def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:

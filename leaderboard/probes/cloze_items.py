@@ -10,7 +10,7 @@ from leaderboard.models import Run
 from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table, item_url
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.probes.cloze import Cloze
 from probing.template import BLANK_TEXT
@@ -101,9 +101,9 @@ def _continuation(row: Row) -> Cell | None:
 
 
 class RankedWord(NamedTuple):
-    """A word that the model puts at the blank; `place` counts from 1."""
+    """A word that the model puts at the blank; `rank` counts from 1."""
 
-    place: int
+    rank: int
     text: str
     log_prob: float
     right: bool
@@ -118,12 +118,12 @@ def _ranking_table(row: Row) -> Table[RankedWord]:
         name="ranking",
         caption="Most probable words at the blank",
         columns=[
-            Column("place", "Place", lambda word: cells.number(word.place), align="number"),
+            Column("place", "Place", lambda word: cells.number(word.rank), align="number"),
             Column("word", "Word", RankedWord.cell),
             Column("log_prob", "Log-probability", lambda word: cells.number(word.log_prob, 2), align="number"),
             Column("right", "Right", lambda word: cells.yes_no(word.right)),
         ],
-        rows=[RankedWord(place, *word, place == row["rank"]) for place, word in enumerate(words, 1)],
+        rows=[RankedWord(rank, *word, rank == row["rank"]) for rank, word in enumerate(words, 1)],
         sortable=False,
     )
 
@@ -134,7 +134,7 @@ def examples(run: Run) -> list[Section]:
         rows = list(item_rows.rows(run, first_rows(run), EXAMPLE_COLUMNS))
     except ItemsMissing:
         return []
-    return [Section("examples", "Examples", _examples_table(run, rows), note=EXAMPLES_NOTE)]
+    return [section(_examples_table(run, rows), note=EXAMPLES_NOTE)]
 
 
 def first_rows(run: Run) -> list[int]:

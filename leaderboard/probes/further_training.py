@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run, Score
 from leaderboard.ui import cells, charts
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, source_column
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 
 TITLE = "What is left after further training"
@@ -60,7 +60,7 @@ def training_sections(runs: Sequence[Run]) -> list[Section]:
         f"After the last step, between {100 * min(last):.0f} % and {100 * max(last):.0f} % of the accuracy is left."
     )
     figure = charts.lines(points, "step of the further training", "share of the accuracy kept")
-    return [Section("training", TITLE, _table(rows), Chart("training", TITLE, summary, figure), NOTE)]
+    return [section(_table(rows), (summary, figure), NOTE, title=TITLE)]
 
 
 def trainings(runs: Sequence[Run]) -> list[Training]:

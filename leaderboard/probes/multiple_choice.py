@@ -16,7 +16,7 @@ from leaderboard.probes.wording import Names, group_title, relation_name
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
@@ -137,7 +137,6 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
         f"and every answer to {every:,} ({100 * every / total:.0f} %)."
     )
-    title = "Difficulty of questions"
     figure = charts.histogram(
         {part.name: part.questions for part in classes}, "share of right answers, in steps of 10 %", "questions"
     )
@@ -152,7 +151,7 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         rows=classes,
         sortable=False,
     )
-    return [Section("difficulty", title, table, Chart("difficulty", title, words, figure), EVERY_ANSWER)]
+    return [section(table, (words, figure), EVERY_ANSWER, title="Difficulty of questions")]
 
 
 def _class_cell(benchmark: Benchmark, part: DifficultyClass) -> cells.Cell:

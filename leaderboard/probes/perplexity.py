@@ -8,21 +8,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import ModelAnswer, compared_rows, records, short_names, stored_results
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, item_url
-from leaderboard.probes.probe_pages import Json, ProbePages
+from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import STATEMENT, group_title, relation_names, wording
 from leaderboard.ui import cells, charts
 from leaderboard.ui import labels as labels_module
 from leaderboard.ui.cells import Cell, figure
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.columns import MEASURED, PUBLISHED, citation, interval_columns, score_points, source_column, summary
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.analysis.perplexity_metrics import (
@@ -36,7 +36,6 @@ from probing.analysis.perplexity_metrics import (
     sentence_ranks,
 )
 from probing.benchmark import TRUTH, TRUTH_VALUES
-from probing.errors import ProbingError
 
 QUANTILES = 200  # number of quantiles that stand for a distribution in a chart
 ITEM_COLUMNS = ItemColumns(
@@ -62,16 +61,8 @@ def run_sections(run: Run) -> list[Section]:
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     """Return sections about the sample, and with p-values and their statistics for all runs that have them."""
     rows = [row for row in summaries(benchmark) if row.log10_p]
-    return [*_sample_section(benchmark), *([models_section(rows)] if rows else [])]
-
-
-def _sample_section(benchmark: Benchmark) -> list[Section]:
-    """Return the section about the sample; nothing where the files are not here or were changed."""
-    try:
-        notes = benchmarks.read(benchmark).notes if benchmark.path else ()
-    except ProbingError:
-        return []
-    return [Section("sample", "How the sample was drawn", note=" ".join(notes))] if notes else []
+    sample = notes_section(benchmark, "sample", "How the sample was drawn")
+    return [*sample, *([models_section(rows)] if rows else [])]
 
 
 def _distributions_section(run: Run) -> list[Section]:
@@ -80,10 +71,9 @@ def _distributions_section(run: Run) -> list[Section]:
         rows = perplexities(run)
     except ItemsMissing:
         return []
-    title = "Perplexities of true and false statements"
     table: Table[Distribution] = Table(
         name="distributions",
-        caption=title,
+        caption="Perplexities of true and false statements",
         columns=[
             Column("truth", "Statements", lambda row: cells.text(row.truth), align="head"),
             Column("n", "Number", lambda row: cells.number(row.n), align="number"),
@@ -94,8 +84,7 @@ def _distributions_section(run: Run) -> list[Section]:
     )
     violins = charts.violins({row.truth: np.log10(row.quantiles).tolist() for row in rows}, "perplexity")
     medians = " and ".join(f"{row.quantiles[QUANTILES // 2]:,.0f} of {row.truth} statements" for row in rows)
-    summary = f"Median perplexity: {medians}."
-    return [Section("distributions", title, table, Chart("distributions", title, summary, violins))]
+    return [section(table, (f"Median perplexity: {medians}.", violins))]
 
 
 def _phrasings_section(run: Run) -> list[Section]:
@@ -135,7 +124,7 @@ def _truth_section(run: Run) -> list[Section]:
 
     columns = [Column[GroupScores]("group", "Sentences", lambda row: cells.text(row.name), align="head")]
     table = Table("truth", "Median and corpus perplexity", [*columns, *map(column, metrics)], rows)
-    return [Section("truth", table.caption, table, note=TOKENIZER_NOTE)] if rows else []
+    return [section(table, note=TOKENIZER_NOTE)] if rows else []
 
 
 def _quantile_column(percent: int) -> Column[Distribution]:
@@ -201,9 +190,8 @@ def models_section(rows: Sequence[RunSummary]) -> Section:
     addresses = {label: row.run.get_absolute_url() for label, row in zip(labels, rows, strict=True)}
     values = {label: row.log10_p for label, row in zip(labels, rows, strict=True)}
     boxes = charts.boxes(values, "p-value", SIGNIFICANCE, addresses)
-    title = "p-values of all models"
     summary = f"p-values over repetitions of {len(rows)} runs, on a logarithmic axis; the dotted line is p = 0.05."
-    return Section("p-values", title, _summary_table(rows), Chart("p-values", title, summary, boxes))
+    return section(_summary_table(rows), (summary, boxes), title="p-values of all models")
 
 
 def p_values_section(run: Run) -> list[Section]:
@@ -212,7 +200,6 @@ def p_values_section(run: Run) -> list[Section]:
     logarithms = [value for row in rows if (value := _log10_p(row.scores)) is not None]
     if not logarithms:
         return []
-    title = "p-values over repetitions"
     ends = (float(np.median(logarithms)), min(logarithms), max(logarithms))
     middle, least, most = (cells.number(value, digits=1).text for value in ends)
     summary = (
@@ -220,7 +207,7 @@ def p_values_section(run: Run) -> list[Section]:
         "The dotted line is p = 0.05."
     )
     boxes = charts.boxes({"p-value": logarithms}, "p-value", SIGNIFICANCE)
-    return [Section("p-values", title, _repetitions_table(rows), Chart("p-values", title, summary, boxes))]
+    return [section(_repetitions_table(rows), (summary, boxes))]
 
 
 def _log10_p(scores: ScoreValues) -> float | None:
@@ -351,10 +338,8 @@ def comparison_sections(runs: Sequence[Run]) -> list[Section]:
     summary, sentences = ranks(*stored_results([run.pk for run in runs]))
     names = short_names(runs)
     return [
-        Section(
-            "ranks", "How alike the runs order the sentences", _rank_summary_table(names, summary), note=RANKS_NOTE
-        ),
-        Section("sentences", "Sentences that the runs order differently", _sentences_table(runs, names, sentences)),
+        section(_rank_summary_table(names, summary), note=RANKS_NOTE, title="How alike the runs order the sentences"),
+        section(_sentences_table(runs, names, sentences), title="Sentences that the runs order differently"),
     ]
 
 

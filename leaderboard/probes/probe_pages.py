@@ -1,11 +1,13 @@
 """`ProbePages`, which holds everything on the pages that depends on the probe; each probe declares one."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from django.http import QueryDict
 
+from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Standing
@@ -17,6 +19,7 @@ from leaderboard.ui.columns import interval_columns, score_cell
 from leaderboard.ui.sections import Section, Switch
 from leaderboard.ui.tables import Column
 from probing.benchmark import Relation
+from probing.errors import ProbingError
 
 Json = Mapping[str, Any]
 MULTIPLE_CHOICE_COLUMNS = ItemColumns()
@@ -56,6 +59,14 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     return "relation", relation.label if relation else name
 
 
+def notes_section(benchmark: Benchmark, name: str, title: str) -> list[Section]:
+    """Return a section with the notes of a version; nothing without any, or where its files are not here or changed."""
+    with suppress(ProbingError):
+        if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
+            return [Section(name, title, note=" ".join(notes))]
+    return []
+
+
 @dataclass(frozen=True)
 class ProbePages:
     """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
@@ -83,8 +94,8 @@ class ProbePages:
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
-    before that the group of items that the reader chose, a `culture.places.Place`. `strip_sections` are those of a
-    benchmark whose charts have a dot for each of the models that the strips of relations show.
+    before that the group of items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are those
+    of a benchmark whose charts have a dot for each of the models that the strips of relations show.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -118,7 +129,7 @@ class ProbePages:
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
     strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
-    comparison_sections: Callable[..., list[Section]] = lambda runs, *place: []
+    comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
     switches: Sequence[Switch] = ()
 
     def main_metric(self, benchmark: Benchmark) -> str:
@@ -151,13 +162,13 @@ class ProbePages:
         """Return the title of a value of an option."""
         return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
 
-    def choices(self, query: QueryDict, place: object = None) -> list[Any]:
-        """Return what sections take beside their runs: the chosen place if the probe has a split, then its switches."""
-        return [*self.chosen_group(place), *self.switched_on(query)]
+    def choices(self, query: QueryDict, pair: object = None) -> list[Any]:
+        """Return what sections take beside their runs: the chosen pair if the probe has a split, then its switches."""
+        return [*self.chosen_group(pair), *self.switched_on(query)]
 
-    def chosen_group(self, place: object = None) -> list[Any]:
-        """Return the chosen place as the list of arguments that sections take, empty without a split."""
-        return [place] if self.split else []
+    def chosen_group(self, pair: object = None) -> list[Any]:
+        """Return the chosen pair as the list of arguments that sections take, empty without a split."""
+        return [pair] if self.split else []
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

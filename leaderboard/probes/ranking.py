@@ -9,7 +9,7 @@ from leaderboard.figures.standings import Standing
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.pair_sections import comparison_sections, models, predictions
 from leaderboard.probes.culture.pair_sections import run_sections as culture_sections
-from leaderboard.probes.culture.places import Place, rows_in_place
+from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
 from leaderboard.probes.culture.sides import GAP, MAIN_METRICS, sides
 from leaderboard.probes.culture.variety import variety_section
 from leaderboard.probes.probe_pages import Json, ProbePages, Split, slice_columns
@@ -43,16 +43,19 @@ METRIC_LABELS = {
 }
 
 
-def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the sections about cultures, and the predictions of the chosen place."""
-    of_place = predictions(run, place)
-    return [*culture_sections(run, place), *([of_place] if of_place else [])]
+def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
+    """Return the sections about cultures, and the predictions of the chosen pair."""
+    most_common = predictions(run, pair)
+    return [*culture_sections(run, pair), *([most_common] if most_common else [])]
 
 
-def benchmark_sections(benchmark: Benchmark, place: Place | None) -> list[Section]:
+def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
     """Return all models on the chosen pair, or on each, and how varied the answers are."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    sections = [models(rows_in_place(of_pairs, place)), variety_section(benchmark, [*of_pairs, *of_predicates], place)]
+    sections = [
+        models(rows_in_one_language(of_pairs, pair)),
+        variety_section(benchmark, [*of_pairs, *of_predicates], pair),
+    ]
     return [section for section in sections if section]
 
 
@@ -103,7 +106,7 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
         return
     pair, language = settings["pair"], settings["language"]
     both = join_group([pair, language])
-    places = {
+    beginnings = {  # of the names of groups, by the dimension that they begin
         CULTURE: {"culture_pair": pair, "culture_pair_language": both},
         "relation_culture": {"culture_pair_language_relation": both},
     }
@@ -112,9 +115,9 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
         if score["dimension"] == "culture_pair":
             yield {**score, "dimension": "culture_pair_language", "group": both}
         *relation, culture = split_group(score["dimension"], score["group"])
-        for dimension, place in places.get(score["dimension"], {}).items():
-            yield {**score, "dimension": f"{dimension}_culture", "group": join_group([place, score["group"]])}
-            sides[dimension, join_group([place, *relation])][culture] = score
+        for dimension, beginning in beginnings.get(score["dimension"], {}).items():
+            yield {**score, "dimension": f"{dimension}_culture", "group": join_group([beginning, score["group"]])}
+            sides[dimension, join_group([beginning, *relation])][culture] = score
     for (dimension, group), by_culture in sides.items():
         if len(by_culture) == 2:
             first, second = (by_culture[culture] for culture in sorted(by_culture, key=west_last))

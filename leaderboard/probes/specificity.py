@@ -18,9 +18,9 @@ from leaderboard.probes.probe_pages import CountColumn, ProbePages
 from leaderboard.probes.wording import FINER, group_title, relation_names
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import figure
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, source_column
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Drawing, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import ALL
 from probing.analysis.specificity_metrics import NO_PREFERENCE
@@ -163,7 +163,7 @@ def _section(
     table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
     summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
     figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
-    return Section(name, title, table, Chart(name, title, f"Means: {summary}.", figure), note)
+    return section(table, (f"Means: {summary}.", figure), note)
 
 
 def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
@@ -225,19 +225,18 @@ def promptings_section(
     shown = [row for group in groups.values() if len({row.prompting for row in group}) > 1 for row in group]
     if not shown:
         return []
-    title = "Naturalness and relatedness by prompting"
     metrics = {name: heading for name, heading in factors.items() if any(name in row.scores for row in shown)}
-    return [Section("factor_promptings", title, _table(title, shown, metrics), _chart(title, shown), NOTE)]
+    return [section(_table(shown, metrics), _drawing(shown), NOTE)]
 
 
-def _table(title: str, rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
+def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
     columns: list[Column[PromptedRun]] = [
         model_column(lambda row: row.run),
         Column("prompting", "Prompting", lambda row: cells.text(row.prompting)),
         *(column for name, heading in metrics.items() for column in _prompting_columns(name, heading)),
         source_column(lambda row: row.run),
     ]
-    return Table(name="factor_promptings", caption=title, columns=columns, rows=rows)
+    return Table("factor_promptings", "Naturalness and relatedness by prompting", columns, rows)
 
 
 def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
@@ -250,14 +249,13 @@ def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
     ]
 
 
-def _chart(title: str, rows: Sequence[PromptedRun]) -> Chart | None:
+def _drawing(rows: Sequence[PromptedRun]) -> Drawing | None:
     points = [point for row in rows if (point := _prompting_point(row))]
     if not points:
         return None
     models = len({point.label for point in points})
     summary = f"Specificity against naturalness of {models} models by prompting; one half means no preference."
-    figure = charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
-    return Chart("factor_promptings", title, summary, figure)
+    return summary, charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
 
 
 def _prompting_point(row: PromptedRun) -> Point | None:
@@ -286,7 +284,6 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
     rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[comparable_settings(run)]))]
     if not rows:
         return None
-    title = "What prompting changes"
     columns = [
         model_column(lambda change: change.run),
         Column("prompting", "Prompting", lambda change: cells.text(settings_in_words(change.run))),
@@ -299,7 +296,7 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
     better = sum(change.specificity > 0 for change in rows)
     summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
     chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
-    return Section("changes", title, table, Chart("changes", title, summary, chart))
+    return section(table, (summary, chart), title="What prompting changes")
 
 
 def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
@@ -335,10 +332,9 @@ def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section |
     mixed = len({run.provenance for run in comparable}) > 1
     labels = {run.pk: ", ".join([run.name, *(if_published(run) if mixed else [])]) for run in comparable}
     names = list(distinct_labels(labels).values())
-    title = "How similar models are"
     summary = f"{len(names)} models, mean pairwise correlation {figure(mean)}."
     chart = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
-    return Section("alike", title, _correlations_table(names, matrix), Chart("alike", title, summary, chart))
+    return section(_correlations_table(names, matrix), (summary, chart), title="How similar models are")
 
 
 def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:

@@ -125,10 +125,10 @@ def _example(relation: Relation, offers_options: bool, in_writing: bool) -> Exam
         before, after = f"{relation.questions[0].replace(SUBJECT_SLOT, item.subject)} ", ""
     options = relation.options_of(item)
     right = set(item.answers)
-    others = [place for place in range(len(options)) if place not in right and offers_options]
+    others = [number for number in range(len(options)) if number not in right and offers_options]
     shown = sorted([*item.answers[:1], *others[: MOST_OPTIONS - 1]])
     more = len(options) - len(shown) if offers_options else 0
-    return Example(before, after, [(options[place], place in right) for place in shown], more, language_of(relation))
+    return Example(before, after, [(options[number], number in right) for number in shown], more, language_of(relation))
 
 
 def _statements(relation: Relation) -> list[tuple[str, bool]]:

@@ -9,7 +9,7 @@ from django.template import Library
 from django.urls import reverse
 
 from leaderboard.models import Run
-from leaderboard.probes.culture.places import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels, markup
 from leaderboard.ui.visible import LINES, visible

@@ -15,12 +15,12 @@ LARGE = 0.3  # a difference from this on has the strongest shade
 
 
 class Country(NamedTuple):
-    """A country: its ISO code, its English name, and its SVG path or, where it is too small for one, its place."""
+    """A country: its ISO code, its English name, and its SVG path or, where it is too small for one, its position."""
 
     code: str
     name: str
     path: str
-    place: tuple[int, int] | None
+    position: tuple[int, int] | None
 
 
 class World(NamedTuple):
@@ -37,10 +37,10 @@ def world() -> World:
     content = json.loads(WORLD.read_text(encoding="utf-8"))
     countries: dict[str, Country] = {}
     codes: dict[str, str] = {}
-    for code, about in content["countries"].items():
-        place = tuple(about["place"]) if "place" in about else None
-        countries[code] = Country(code, about["names"][0], about.get("path", ""), place)
-        codes |= {_plain(name): code for name in about["names"]}
+    for code, facts in content["countries"].items():
+        position = tuple(facts["place"]) if "place" in facts else None
+        countries[code] = Country(code, facts["names"][0], facts.get("path", ""), position)
+        codes |= {_plain(name): code for name in facts["names"]}
     return World(countries, codes, content["width"], content["height"])
 
 

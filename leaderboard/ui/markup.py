@@ -182,7 +182,7 @@ def _head_html(head: Header, number: int, table: str) -> str:
 def _in_two_lines(title: str) -> str:
     """Return a title that breaks at one place only, the one that leaves it narrowest, where it does not fit a line."""
     words = title.split(" ")
-    breaks = ((UNBROKEN.join(words[:place]), UNBROKEN.join(words[place:])) for place in range(1, len(words)))
+    breaks = ((UNBROKEN.join(words[:number]), UNBROKEN.join(words[number:])) for number in range(1, len(words)))
     return escape(" ".join(min(breaks, key=lambda lines: max(map(len, lines)), default=(title,))))
 
 

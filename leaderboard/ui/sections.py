@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.http import QueryDict
 
 from leaderboard.ui import labels
-from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.basics import Chart, Plot
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import Table
+
+RowT = TypeVar("RowT")
+Drawing = tuple[str, Plot]  # what a chart shows in words, and its figure
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,18 @@ class Section:
     chart: Chart | None = None
     note: str = ""
     switched: bool = False
+
+
+def section(
+    table: Table[RowT], drawing: Drawing | None = None, note: str = "", *, title: str = "", switched: bool = False
+) -> Section:
+    """Return the section of a table and of the chart of the same figures, which has the name of the table.
+
+    `title` is that of section and chart where the caption of the table says more.
+    """
+    title = title or table.caption
+    chart = Chart(table.name, title, *drawing) if drawing else None
+    return Section(table.name, title, table, chart, note, switched)
 
 
 class Anchor(NamedTuple):

@@ -208,10 +208,10 @@ def _lines(
 ) -> Iterator[TableLine]:
     """Yield the lines of the rows; the first row under a heading comes with it."""
     above = ""
-    for place, row in enumerate(rows):
+    for number, row in enumerate(rows):
         heading = table.heading(row)
         yield TableLine(
-            heading if heading != above else "", table.band(row), [(column, cells[place]) for column, cells in columns]
+            heading if heading != above else "", table.band(row), [(column, cells[number]) for column, cells in columns]
         )
         above = heading
 

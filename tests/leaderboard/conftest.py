@@ -13,7 +13,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
-from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
@@ -176,7 +176,7 @@ def site(small: Benchmark) -> Site:
 @pytest.fixture
 def answered(site: Site) -> Site:
     """The same runs, with the answers to each question counted and the models ranked."""
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     refresh_standings(site.benchmark)
     return site
 

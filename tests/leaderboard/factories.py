@@ -1,6 +1,7 @@
 """Rows of the database for tests, with a sensible value for every field that a test does not set."""
 
 from collections.abc import Iterable, Iterator, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
@@ -15,10 +16,13 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.utils import timezone
 
-from leaderboard.figures import benchmarks
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.outcomes import every_step_measured_on
+from leaderboard.figures.ranks import store_figures
 from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
+from probing.analysis.option_scores import PER_OPTION
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
 from probing.language_model import OptionScores, Request, Scoring
@@ -174,6 +178,16 @@ def _probed_result(content: Content, settings: Settings, model: FakeModel) -> _R
     plan = plan_of(content, settings)
     rows = pd.concat([probe_part(model, plan, part).rows for part in plan.parts])
     return _result(rows.reset_index(drop=True), content, settings)
+
+
+def restore_figures(benchmark: Benchmark) -> None:
+    """Store what a worker stores of the items of a run that it finishes, for runs that were made without it."""
+    for run in every_step_measured_on(benchmark).select_related("model", "benchmark").order_by("pk"):
+        without_outcomes = bool(run.benchmark.correctness.column) and not run.relation_outcomes.exists()
+        if without_outcomes or not run.item_figures.exists():
+            with suppress(item_rows.ItemsMissing):
+                columns = [name for name in item_rows.names(run) if name not in PER_OPTION]
+                store_figures(run, item_rows.frame(run, columns))
 
 
 def _result(rows: pd.DataFrame, content: Content, settings: Settings) -> _Result:

@@ -55,9 +55,10 @@ class Command(PlainCommand):
             self.say(f"Asked by another probe as well: {other.name}.")
         if not new:
             self.say("A version keeps the plan of its first import; import it under another --slug for another plan.")
-        if place := options["corpus"] or options["frequencies"]:
+        if counted_in := options["corpus"] or options["frequencies"]:
             count = corpus_counts if options["corpus"] else listed_counts
             pairs = benchmarks.read(benchmark)
-            counts = count(place, pair_answers(pairs), options["ignore_case"])
-            run = store_rarer_answer(benchmark, plan_of(pairs, benchmark.settings_with({})), counts, Path(place).name)
+            counts = count(counted_in, pair_answers(pairs), options["ignore_case"])
+            plan = plan_of(pairs, benchmark.settings_with({}))
+            run = store_rarer_answer(benchmark, plan, counts, Path(counted_in).name)
             self.say(f"The rarer answer is stored as run {run.pk}.")

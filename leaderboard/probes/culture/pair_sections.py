@@ -13,7 +13,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import runs_beside
 from leaderboard.figures.scores import Slice
 from leaderboard.models import Run
-from leaderboard.probes.culture.places import Place, rows_in_pair, rows_in_place
+from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_all_languages, rows_in_one_language
 from leaderboard.probes.culture.sides import (
     AUGMENTED,
     ChartLine,
@@ -33,9 +33,8 @@ from leaderboard.probes.culture.sides import (
     version_of,
 )
 from leaderboard.ui import cells, labels
-from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.columns import citation, model_column, source_column
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Drawing, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import join_group
 from probing.analysis.culture_metrics import common_predictions
@@ -45,50 +44,50 @@ MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
 
 
-def run_sections(run: Run, place: Place | None) -> list[Section]:
-    """Return the gaps of all pairs, and of the chosen place the predicates and the other languages.
+def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
+    """Return the gaps of all pairs, and of the chosen pair the predicates and the other languages.
 
-    Published figures may be of single predicates only, which makes no place to choose.
+    Published figures may be of single predicates only, which makes no pair to choose.
     """
     of_pairs, of_predicates = sides([run])
     beside, _ = sides(runs_beside(run))
-    of_place = (
-        [predicates(place, rows_in_place(of_predicates, place))] if place else predicates_of_places(of_predicates)
+    of_chosen = (
+        [predicates(pair, rows_in_one_language(of_predicates, pair))] if pair else predicates_by_pair(of_predicates)
     )
-    sections = [gaps(of_pairs), *of_place, languages(rows_in_pair(beside, place))]
+    sections = [gaps(of_pairs), *of_chosen, languages(rows_in_all_languages(beside, pair))]
     return [section for section in sections if section]
 
 
-def comparison_sections(runs: Sequence[Run], place: Place | None) -> list[Section]:
+def comparison_sections(runs: Sequence[Run], pair: PairInLanguage | None) -> list[Section]:
     """Return the predicates, pairs and languages of runs beside each other."""
     of_pairs, of_predicates = sides(runs)
     sections = [
-        predicates(place, rows_in_place(of_predicates, place)),
-        models(rows_in_place(of_pairs, place)),
-        languages(rows_in_pair(of_pairs, place)),
+        predicates(pair, rows_in_one_language(of_predicates, pair)),
+        models(rows_in_one_language(of_pairs, pair)),
+        languages(rows_in_all_languages(of_pairs, pair)),
     ]
     return [section for section in sections if section]
 
 
-def predicates_of_places(rows: Sequence[Sides]) -> list[Section]:
+def predicates_by_pair(rows: Sequence[Sides]) -> list[Section]:
     """Return the section of predicates for each pair and language, English first in each pair, with the models."""
     groups = sorted({(row.pair, row.language != "en", row.language) for row in rows})
-    places = [Place(Slice(PAIR_LANGUAGE, join_group([pair, language]))) for pair, _, language in groups]
-    return [section for place in places if (section := _predicates_of_models(place, rows_in_place(rows, place)))]
+    pairs = [PairInLanguage(Slice(PAIR_LANGUAGE, join_group([name, language]))) for name, _, language in groups]
+    return [section for pair in pairs if (section := _predicates_of_models(pair, rows_in_one_language(rows, pair)))]
 
 
-def _predicates_of_models(place: Place, rows: Sequence[Sides]) -> Section | None:
+def _predicates_of_models(pair: PairInLanguage, rows: Sequence[Sides]) -> Section | None:
     """Return the section of predicates with a note that names the models and where their figures come from."""
-    section = predicates(place, rows, f"predicates-{place.pair}-{place.language}")
+    section = predicates(pair, rows, f"predicates-{pair.name}-{pair.language}")
     sources = dict.fromkeys(f"{row.run.model.title} ({citation(row.run)})" for row in rows)
     return replace(section, note=f"Figures of {', '.join(sources)}.") if section else None
 
 
-def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
+def predicates(pair: PairInLanguage | None, rows: Sequence[Sides], name: str = "predicates") -> Section | None:
     """Return the section with both cultures of each predicate; those of several runs stand below each other."""
-    if place is None or not rows:
+    if pair is None or not rows:
         return None
-    title = place.title
+    title = pair.title
     rows = sorted(rows, key=lambda row: natural(row.relation))
     names = run_names(rows)
     columns = [
@@ -101,7 +100,7 @@ def predicates(place: Place | None, rows: Sequence[Sides], name: str = "predicat
     first, where = labels.culture(rows[0].ordered[0][0]), "rows" if names else "relations"
     summary = f"The model is better on facts about {first} in {better} of {len(rows)} {where}.{_legend(rows)}"
     figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
-    return Section(name, title, table, Chart(name, title, summary, figure), switched=True)
+    return section(table, (summary, figure), title=title, switched=True)
 
 
 def _predicate_line(row: Sides, names: Mapping[int, str]) -> ChartLine:
@@ -121,14 +120,13 @@ def gaps(rows: Sequence[Sides]) -> Section | None:
         *side_columns(rows),
     ]
     table = Table(name="gaps", caption=f"{rows[0].metric} by pair, language and culture", columns=columns, rows=rows)
-    title = "The gap between cultures"
     lines = [
         ChartLine(row, pair_title(row.pair), labels.language(row.language))
         for row in rows
         if row.difference is not None
     ]
-    chart = Chart("gaps", title, _gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
-    return Section("gaps", title, table, chart)
+    drawing = (_gaps_summary(rows), gaps_forest(lines)) if len(lines) > 1 else None
+    return section(table, drawing, title="The gap between cultures")
 
 
 def _gaps_summary(rows: Sequence[Sides]) -> str:
@@ -149,7 +147,6 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     """Return the section with each model in each prompt language; None where there is only one row."""
     if len(rows) < 2:
         return None
-    title = "Prompt languages side by side"
     names = run_names(rows)
 
     def run(row: Sides) -> cells.Cell:
@@ -163,7 +160,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
         *side_columns(rows),
         source_column(lambda row: row.run),
     ]
-    table = Table(name="languages", caption=title, columns=columns, rows=rows)
+    table = Table(name="languages", caption="Prompt languages side by side", columns=columns, rows=rows)
     lines = [
         ChartLine(
             row, pair_title(row.pair), comma_separated(labels.language(row.language), _source_name(row.run, names))
@@ -172,8 +169,7 @@ def languages(rows: Sequence[Sides]) -> Section | None:
     ]
     language_names = sorted({labels.language(row.language) for row in rows})
     summary = f"{rows[0].metric} of either culture, asked in {', '.join(language_names)}.{_legend(rows)}"
-    figure = both_sides(lines, culture_names(rows))
-    return Section("languages", title, table, Chart("languages", title, summary, figure))
+    return section(table, (summary, both_sides(lines, culture_names(rows))))
 
 
 def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
@@ -187,7 +183,6 @@ def models(rows: Sequence[Sides]) -> Section | None:
     """Return the section with every run on every pair, measured and published."""
     if not rows:
         return None
-    title = "Models on each pair"
     kinds = {objects_of(row.run) for row in rows}
     columns = [
         model_column(lambda row: row.run),
@@ -199,14 +194,13 @@ def models(rows: Sequence[Sides]) -> Section | None:
     ]
     table = Table(
         name="pairs",
-        caption=title,
+        caption="Models on each pair",
         columns=columns,
         rows=sorted(rows, key=lambda row: (_same_items(row, kinds), -(row.difference or 0))),
         heading=lambda row: _same_items(row, kinds),
         page_size=50,
     )
-    chart = _widest_gaps([row for row in rows if row.difference is not None])
-    return Section("pairs", title, table, chart)
+    return section(table, _widest_gaps([row for row in rows if row.difference is not None]))
 
 
 def _same_items(row: Sides, kinds: Collection[str]) -> str:
@@ -215,7 +209,7 @@ def _same_items(row: Sides, kinds: Collection[str]) -> str:
     return f"{pair_title(row.pair)}, asked in {labels.language(row.language)}{objects}"
 
 
-def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
+def _widest_gaps(rows: Sequence[Sides]) -> Drawing | None:
     """Return the chart of the widest gaps under their pair and language; None where there is only one."""
     if len(rows) < 2:
         return None
@@ -224,7 +218,7 @@ def _widest_gaps(rows: Sequence[Sides]) -> Chart | None:
     number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
     metric = labels.within(rows[0].metric)
     summary = f"{number} between cultures, {metric} of the first minus that of the West.{_legend(widest)}"
-    return Chart("pairs", "Models on each pair", summary, gaps_forest(_model_lines(widest)))
+    return summary, gaps_forest(_model_lines(widest))
 
 
 def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
@@ -252,6 +246,7 @@ def _difference(run: Run) -> str:
 
 
 GROUP = ["culture_pair", "language", "relation", "culture"]
+PREDICTIONS_TITLE = "Most common predictions"
 STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
 NOTE = (
     "The three most common predictions for each relation and culture, each with its share of all predictions there. "
@@ -259,11 +254,10 @@ NOTE = (
 )
 
 
-def predictions(run: Run, place: Place | None) -> Section | None:
-    """Return the section about the chosen place; None where the run has no stored items with cultures."""
-    if place is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
+    """Return the section about the chosen pair; None where the run has no stored items with cultures."""
+    if pair is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
         return None
-    title = "Most common predictions"
 
     def relation(row: Row) -> cells.Cell:
         version = (row["culture_pair"], row["language"], objects_of(run), row["relation"])
@@ -279,17 +273,17 @@ def predictions(run: Run, place: Place | None) -> Section | None:
         Column("right", "Right", lambda row: _prediction_list(row, row["right"]), align="wide"),
         Column("wrong", "Wrong", lambda row: _prediction_list(row, row["wrong"]), align="wide"),
     ]
-    pair_language = (place.pair, place.language)
+    pair_language = (pair.name, pair.language)
     rows = [row for row in predicted(run.pk, run.artefact) if (row["culture_pair"], row["language"]) == pair_language]
     table = Table(
         name="predictions",
-        caption=title,
+        caption=PREDICTIONS_TITLE,
         columns=[*group_columns, *prediction_columns],
         rows=rows,
         page_size=10,
         export=_one_per_row(group_columns, rows),
     )
-    return Section("predictions", title, table, note=f"{place.title}. {NOTE}")
+    return section(table, note=f"{pair.title}. {NOTE}")
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
@@ -302,7 +296,7 @@ def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> T
         Column("right_in", "Right in", lambda row: cells.text(", ".join(sorted(row["prediction_cultures"])))),
     ]
     single = [prediction for row in rows for prediction in (*row["right"], *row["wrong"])]
-    return Table(name="predictions", caption="Most common predictions", columns=columns, rows=single)
+    return Table(name="predictions", caption=PREDICTIONS_TITLE, columns=columns, rows=single)
 
 
 def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:

@@ -57,26 +57,26 @@ class Sides(NamedTuple):
 def sides(runs: Sequence[Run]) -> tuple[list[Sides], list[Sides]]:
     """Return the rows of whole pairs and those of predicates. One query."""
     by_run = {run.pk: run for run in runs}
-    by_place: dict[tuple[int, str, str, str], dict[str, Score]] = {}
+    by_group: dict[tuple[int, str, str, str], dict[str, Score]] = {}
     for score in Score.objects.filter(run__in=by_run, metric__in=METRICS).order_by("pk"):
-        if place := _place(score):
-            pair, language, relation, culture = place
-            by_place.setdefault((score.run_id, pair, language, relation), {})[culture or score.metric] = score
-    rows = [_sides(by_run[run], place, scores) for (run, *place), scores in by_place.items()]
+        if names := _group_names(score):
+            pair, language, relation, culture = names
+            by_group.setdefault((score.run_id, pair, language, relation), {})[culture or score.metric] = score
+    rows = [_sides(by_run[run], group, scores) for (run, *group), scores in by_group.items()]
     complete = [row for row in rows if len(row.cultures) == 2]
     return [row for row in complete if not row.relation], [row for row in complete if row.relation]
 
 
-def _sides(run: Run, place: Sequence[str], scores: Mapping[str, Score]) -> Sides:
-    pair, language, relation = place
+def _sides(run: Run, group: Sequence[str], scores: Mapping[str, Score]) -> Sides:
+    pair, language, relation = group
     cultures = {name: score for name, score in scores.items() if score.metric in MAIN_METRICS}
     return Sides(run, pair, language, relation, cultures, scores.get(GAP), scores.get("culture_gap_p"))
 
 
-def _place(score: Score) -> tuple[str, str, str, str] | None:
+def _group_names(score: Score) -> tuple[str, str, str, str] | None:
     """Return pair, language, relation and culture of a score; relation and culture are empty where it is about all.
 
-    Scores of other dimensions, and figures of both cultures together, have no place.
+    Scores of other dimensions, and figures of both cultures together, have none.
     """
     tags = BY_CULTURE.get(score.dimension, ())
     if tags[:2] != ("culture_pair", "language") or (score.metric in MAIN_METRICS) != (CULTURE in tags):
@@ -191,8 +191,8 @@ def side_columns(rows: Sequence[Sides]) -> list[Column[Sides]]:
     """
     first, second = culture_names(rows)
 
-    def side(place: int) -> Callable[[Sides], Score]:
-        return lambda row: row.ordered[place][1]
+    def side(number: int) -> Callable[[Sides], Score]:
+        return lambda row: row.ordered[number][1]
 
     return [
         Column("first", first, lambda row: cells.of_score(side(0)(row)), align="score"),

@@ -9,10 +9,10 @@ import pandas as pd
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.places import Place
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.culture.sides import Sides, languages_cell, objects_of, pair_title, predicate_cell
 from leaderboard.ui import cells
-from leaderboard.ui.sections import Section
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import ALL
 from probing.analysis.culture_metrics import ENTROPY_COLUMNS, entropies, totals, west_last
@@ -38,34 +38,33 @@ class Variety(NamedTuple):
     languages: list[str]
 
 
-def variety_section(benchmark: Benchmark, rows: Sequence[Sides], place: Place | None) -> Section | None:
+def variety_section(benchmark: Benchmark, rows: Sequence[Sides], pair: PairInLanguage | None) -> Section | None:
     """Return the section with items, entropies and the best P@1 of both cultures; None without the files.
 
-    It is about the relations of the chosen place, or of all places where none is chosen.
+    It is about the relations of the chosen pair, or of all pairs where none is chosen.
     """
     varieties, notes = variety(benchmark.pk) if benchmark.path else ([], ())
-    if place is not None:
-        varieties = [row for row in varieties if row.pair == place.pair and place.language in row.languages]
+    if pair is not None:
+        varieties = [row for row in varieties if row.pair == pair.name and pair.language in row.languages]
     if not varieties:
         return None
-    title = "How varied the answers are"
     best = _best_scores(rows)
 
     def relation(row: Variety) -> cells.Cell:
         return predicate_cell(benchmark, (row.pair, row.languages[0], row.objects, row.relation))
 
     columns = [
-        *_place_columns(varieties),
+        *_differing_columns(varieties),
         Column("relation", "Relation", relation, align="head"),
         *_side_columns("first", 0, varieties, best),
         *_side_columns("second", 1, varieties, best),
     ]
-    table = Table(name="entropies", caption=title, columns=columns, rows=varieties, page_size=60)
-    return Section("entropies", title, table, note=" ".join([NOTE, *notes]))
+    table = Table("entropies", "How varied the answers are", columns, varieties, page_size=60)
+    return section(table, note=" ".join([NOTE, *notes]))
 
 
-def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
-    """Return what tells items of several places apart; a page has the columns in which rows differ."""
+def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
+    """Return what tells items of several pairs and languages apart; a page has the columns in which rows differ."""
     columns: list[Column[Variety]] = [
         Column("pair", "Pair", lambda row: cells.text(pair_title(row.pair)), align="kind", folded=True),
         Column("language", "Language", lambda row: languages_cell(row.languages), folded=True),
@@ -74,12 +73,12 @@ def _place_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
     return [replace(column, shown=len({column.cell(row).value for row in rows}) > 1) for column in columns]
 
 
-def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
+def _side_columns(name: str, side: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
     """Return number of items, entropy and best P@1 of one side."""
-    title = _only({row.sides[place][0] for row in rows}, ("First culture", "West")[place])
+    title = _only({row.sides[side][0] for row in rows}, ("First culture", "West")[side])
 
     def best_of(row: Variety) -> float | None:
-        relation, culture = row.relation.replace(ALL, ""), row.sides[place][0]
+        relation, culture = row.relation.replace(ALL, ""), row.sides[side][0]
         values = (best.get((row.pair, language, row.objects, relation, culture)) for language in row.languages)
         return max((value for value in values if value is not None), default=None)
 
@@ -87,14 +86,14 @@ def _side_columns(name: str, place: int, rows: Sequence[Variety], best: BestScor
         Column(
             f"{name}_items",
             f"{title}, questions",
-            lambda row: cells.number(row.sides[place][1]),
+            lambda row: cells.number(row.sides[side][1]),
             align="number",
             folded=True,
         ),
         Column(
             f"{name}_entropy",
             f"{title}, entropy in bits",
-            lambda row: cells.number(row.sides[place][2], 1),
+            lambda row: cells.number(row.sides[side][2], 1),
             align="number",
         ),
         Column(f"{name}_best", f"{title}, best P@1", lambda row: cells.number(best_of(row)), align="number"),

@@ -27,7 +27,7 @@ SERIES_SYMBOLS = (
     *("circle-open", "diamond", "square-open", "triangle-up"),
 )
 # Symbol and colour of each of several series; either alone tells them apart.
-SERIES_MARKERS = tuple((symbol, f"var(--series-{place})") for place, symbol in enumerate(SERIES_SYMBOLS, start=1))
+SERIES_MARKERS = tuple((symbol, f"var(--series-{number})") for number, symbol in enumerate(SERIES_SYMBOLS, start=1))
 DIGITS = 5  # of the length of an interval, which is drawn but not written
 RIGHT_TO_LEFT = ("R", "AL")  # Unicode's bidirectional classes of right-to-left letters
 Axis = dict[str, Any]
@@ -61,8 +61,8 @@ class Plot:
         for name, value in changes.items():
             self.layout[name] = {**self.layout.get(name, {}), **value} if isinstance(value, dict) else value
 
-    def _add_shape(self, place: dict[str, Any], **style: Any) -> None:
-        self.update_layout(shapes=[*self.layout.get("shapes", []), {"type": "line", **place, **style}])
+    def _add_shape(self, ends: dict[str, Any], **style: Any) -> None:
+        self.update_layout(shapes=[*self.layout.get("shapes", []), {"type": "line", **ends, **style}])
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ def with_chance_line(plot: Plot, chance: float | None) -> Plot:
     if chance is not None:
         plot.add_hline(chance, line={"color": MUTED, "width": 1, "dash": "dot"})
         name = {"text": "chance", "font": {"color": SOFT}, "showarrow": False}
-        place = {"x": 1, "y": chance, "xref": "paper", "xanchor": "left"}
-        plot.update_layout(margin={"r": 56}, annotations=[*plot.layout.get("annotations", []), {**place, **name}])
+        at = {"x": 1, "y": chance, "xref": "paper", "xanchor": "left"}
+        plot.update_layout(margin={"r": 56}, annotations=[*plot.layout.get("annotations", []), {**at, **name}])
     return plot
 
 

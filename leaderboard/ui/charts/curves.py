@@ -196,7 +196,7 @@ def _trajectory_line(line: Trajectory, position: int, scale: Scale) -> Trace:
     symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
     symbol = marker_symbol(symbol, hollow=not line.is_measured)
     has_intervals = any(point.low is not None for point in line.points)
-    place_in_words = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
+    hover_lines = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
     return new_trace(
         "scatter",
         x=[point.x for point in line.points],
@@ -209,7 +209,7 @@ def _trajectory_line(line: Trajectory, position: int, scale: Scale) -> Trace:
         name=line.name,
         customdata=links(line.points),
         hovertext=intervals(line.points) if has_intervals else None,
-        hovertemplate=f"{place_in_words}<br><b>%{{y:.3f}}</b>{'%{hovertext}' if has_intervals else ''}<extra></extra>",
+        hovertemplate=f"{hover_lines}<br><b>%{{y:.3f}}</b>{'%{hovertext}' if has_intervals else ''}<extra></extra>",
     )
 
 

@@ -6,7 +6,6 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from leaderboard.figures.ranks import restore_figures
 from leaderboard.models import Run
 from leaderboard.ui.cells import written
 from tests.leaderboard import factories as make
@@ -43,7 +42,7 @@ def test_a_relation_has_the_scores_of_its_pages_csv(client: Client, site: Site) 
 def test_a_question_has_its_wordings_and_the_share_of_those_in_which_each_run_is_right(
     client: Client, site: Site
 ) -> None:
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     answer = client.get("/api/v1/benchmarks/small/items/P36-0").json()
     assert (answer["subject"], answer["answers"]) == ("Norway", ["Oslo"])
     assert answer["sentences"][0] == "The capital of Norway is ____."

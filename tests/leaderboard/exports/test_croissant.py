@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.exports.data_sets import CONTEXT
 from leaderboard.figures import benchmarks
-from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from tests.leaderboard import factories as make
@@ -57,7 +57,7 @@ def test_the_library_finds_no_fault_in_any_shipped_benchmark(
 @pytest.mark.django_db(transaction=True)
 def test_the_library_reads_the_questions(small: Benchmark, live_server: LiveServer, client: Client) -> None:
     make.measured(small, make.model(), skill=1, templates=(0,))
-    restore_figures(small)
+    make.restore_figures(small)
     refresh_standings(small)
     dataset = mlcroissant.Dataset(jsonld=f"{live_server.url}/benchmarks/small/croissant.json")
     records = list(dataset.records("questions"))

@@ -6,7 +6,7 @@ from django.core.files.storage import storages
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, WRONG, answers_of, counts_of, outcomes_of, store_outcomes
-from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -80,9 +80,9 @@ def test_a_deleted_run_is_no_longer_counted(tiny: Benchmark) -> None:
     assert not RelationCounts.objects.exists()
 
 
-def test_outcomes_of_runs_that_finished_before_are_restored_from_their_files(site: Site) -> None:
+def test_outcomes_are_those_of_the_stored_items(site: Site) -> None:
     assert outcomes_of(site.first) == {}
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     with storages["artefacts"].open(f"{site.first.artefact}/items.parquet") as file:
         stored = pd.read_parquet(file)
     outcomes, columns = outcomes_of(site.first), ["relation", "template", "index", "correct"]

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.quiz import QuizScore, drawn_questions, mark, place_in_words
+from leaderboard.figures.quiz import QuizScore, describe_rank, drawn_questions, mark
 from leaderboard.models import Benchmark
 from probing.known_benchmarks import EMBEDDED
 
@@ -22,11 +22,11 @@ MODELS = [QuizScore(1, "org/best", 9), QuizScore(2, "org/middle", 6), QuizScore(
     ],
 )
 def test_a_reader_stands_between_the_nearest_models(right: int, words: str) -> None:
-    assert words in place_in_words(MODELS, right, 10)
+    assert words in describe_rank(MODELS, right, 10)
 
 
 def test_without_models_there_is_none_to_compare_with() -> None:
-    assert "none to compare with" in place_in_words([], 5, 10)
+    assert "none to compare with" in describe_rank([], 5, 10)
 
 
 @pytest.fixture

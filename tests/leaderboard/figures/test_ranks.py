@@ -13,7 +13,6 @@ from leaderboard.figures import ranks as ranks_module
 from leaderboard.figures.ranks import (
     refresh_ranks,
     refresh_standings,
-    restore_figures,
     store_figures,
     unranked_benchmarks,
 )
@@ -24,7 +23,6 @@ from probing.analysis.ranks import item_values, rank_table
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -62,7 +60,7 @@ def test_a_run_whose_worker_was_killed_before_ranking_is_ranked_later(tiny: Benc
 
 
 def test_stored_ranks_are_those_of_the_results(site: Site) -> None:
-    assert restore_figures(site.benchmark) == []
+    make.restore_figures(site.benchmark)
     assert refresh_ranks(site.benchmark) == 2
     runs = (site.first, site.second)
     direct = rank_table(
@@ -77,9 +75,9 @@ def test_stored_ranks_are_those_of_the_results(site: Site) -> None:
 
 
 def test_runs_with_the_same_items_share_their_list(site: Site) -> None:
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     assert (ItemSet.objects.count(), ItemFigures.objects.count()) == (1, 2)
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     assert ItemFigures.objects.count() == 2
 
 
@@ -138,14 +136,6 @@ def test_deleted_runs_give_their_places_back(admin_client: Client, tiny: Benchma
     admin_client.post("/admin/leaderboard/run/", action, follow=True)
     assert not Run.objects.filter(pk=first.pk).exists()
     assert second.ranks.get().best == 1
-
-
-def test_the_command_ranks_runs_that_finished_before_ranks_were_stored(site: Site) -> None:
-    make.finished(site.benchmark, 0.4, make.model("org/lost"), settings=site.first.settings)
-    output = output_of("rank")
-    assert "2 runs ranked." in output
-    assert "org/lost" in output
-    assert output.count("has no stored items") == 1
 
 
 def test_the_page_of_a_benchmark_shows_the_groups_that_cannot_be_told_apart(client: Client, tiny: Benchmark) -> None:

@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.training import Trajectories, series_of
 from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.pages.training_tables import headline
@@ -52,7 +52,7 @@ def test_only_the_last_step_of_a_training_is_ranked(small: Benchmark) -> None:
         run.settings_digest = DIGEST
         run.save()
     single = make.measured(small, make.model("org/other"), skill=4, seed=1)
-    restore_figures(small)
+    make.restore_figures(small)
     refresh_standings(small)
     assert set(RunRank.objects.values_list("run", flat=True)) == {runs[-1].pk, single.pk}
     assert all(run.relation_outcomes.exists() for run in runs)
@@ -61,12 +61,12 @@ def test_only_the_last_step_of_a_training_is_ranked(small: Benchmark) -> None:
 def test_a_run_is_ranked_no_longer_once_a_later_step_has_finished(small: Benchmark) -> None:
     first = make.measured(small, make.model("org/name", step=1), skill=1)
     Run.objects.filter(pk=first.pk).update(settings_digest=DIGEST)
-    restore_figures(small)
+    make.restore_figures(small)
     refresh_standings(small)
     assert RunRank.objects.filter(run=first).exists()
     later = make.measured(small, make.model("org/name", step=2), skill=2)
     Run.objects.filter(pk=later.pk).update(settings_digest=DIGEST)
-    restore_figures(small)
+    make.restore_figures(small)
     refresh_standings(small)
     assert not RunRank.objects.filter(run=first).exists()
 

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.questions import QuestionOutcomes, question_url
-from leaderboard.figures.ranks import refresh_standings, restore_figures
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from tests.leaderboard import factories as make
@@ -163,7 +163,7 @@ def test_a_tie_is_called_one(client: Client, site: Site) -> None:
     rows = stored_rows(site.first)
     rows["scores"] = rows["scores"].map(lambda scores: [-1.0] * len(scores))
     rewrite(site.first, rows)
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     page = client.get(ADDRESS).content.decode()
     assert "tie: Africa, Asia, Europe" in page
 
@@ -172,7 +172,7 @@ def test_answers_that_a_stranger_wrote_are_inert_and_short(client: Client, site:
     rows = stored_rows(site.first)
     rows["prediction_label"] = "<script>alert(1)</script>\u202e" + "x" * 5000
     rewrite(site.first, rows)
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     page = client.get(ADDRESS).content.decode()
     assert "<script>alert" not in page
     assert "\u202e" not in page
@@ -232,7 +232,7 @@ def test_ten_models_a_page_are_read_and_no_others(
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
     runs = [make.measured(small, make.model(f"org/m{number:02}"), 1, seed=number) for number in range(12)]
-    restore_figures(small)
+    make.restore_figures(small)
     refresh_standings(small)
     opened: list[int] = []
     read = item_rows.opened

@@ -6,7 +6,6 @@ from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.questions import question_id
-from leaderboard.figures.ranks import restore_figures
 from leaderboard.models import Benchmark, Run
 from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
@@ -50,7 +49,7 @@ def test_questions_are_found_by_subject_answer_and_relation(client: Client, answ
 
 def test_a_benchmark_that_nobody_was_measured_on_promises_no_shares(client: Client, site: Site) -> None:
     Run.objects.all().delete()
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     page = client.get(ADDRESS).content.decode()
     assert "No model has been measured on all of them yet." in page
     assert "share of right answers" not in page

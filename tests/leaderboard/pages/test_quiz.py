@@ -7,7 +7,6 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures.quiz import OPTIONS, drawn_questions
-from leaderboard.figures.ranks import restore_figures
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -18,7 +17,7 @@ ADDRESS = "/benchmarks/small/try/"
 
 @pytest.fixture
 def answered(site: Site) -> Site:
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     return site
 
 

@@ -14,7 +14,6 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.country_shares import countries_of, has_map
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.outcomes import store_outcomes
-from leaderboard.figures.ranks import restore_figures
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages import map_page
 from probing.settings import Settings
@@ -133,7 +132,7 @@ def test_a_run_is_not_compared_with_itself(client: Client, runs: list[Run]) -> N
 
 
 def test_a_benchmark_without_countries_has_no_map(client: Client, site: Site) -> None:
-    restore_figures(site.benchmark)
+    make.restore_figures(site.benchmark)
     response = client.get(f"/runs/{site.first.pk}/map/")
     assert response.status_code == 404
     assert "too few for a map" in response.content.decode()

@@ -11,7 +11,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.item_rows import ItemFilter
-from leaderboard.figures.ranks import refresh_ranks, restore_figures
+from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.operations import published
 from leaderboard.probes.items import item_url
@@ -313,7 +313,7 @@ def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
     shares = {"org/whole": 1.0, "org/most": 0.8, "org/few": 0.1}
     for name, share in shares.items():
         with_pairs(measure(name, "vanilla"), share)
-    restore_figures(pairs)
+    make.restore_figures(pairs)
     refresh_ranks(pairs)
     rows = {row["model"]: row for row in csv_rows(client, "/benchmarks/pairs/") if row["model"] in shares}
     common = float(rows["org/most"]["specificity_common_n"])

@@ -29,10 +29,10 @@ def test_every_country_has_a_shape_or_a_place_on_the_map() -> None:
     earth = world()
     assert len(earth.countries) > 200
     for country in earth.countries.values():
-        assert bool(country.path) != bool(country.place)
-        if country.place:
-            assert 0 <= country.place[0] <= earth.width
-            assert 0 <= country.place[1] <= earth.height
+        assert bool(country.path) != bool(country.position)
+        if country.position:
+            assert 0 <= country.position[0] <= earth.width
+            assert 0 <= country.position[1] <= earth.height
 
 
 @pytest.mark.parametrize(("share", "shade"), [(0, "step-0"), (0.19, "step-0"), (0.2, "step-1"), (1, "step-4")])

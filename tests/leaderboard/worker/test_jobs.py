@@ -14,7 +14,7 @@ from django.utils import timezone
 from rq.timeouts import JobTimeoutException
 
 from leaderboard.figures import artefacts, benchmarks
-from leaderboard.figures.ranks import refresh_ranks, restore_figures
+from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.figures.standings import LeaderboardFilter, leaderboard
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
@@ -122,7 +122,7 @@ def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_tho
 ) -> None:
     for name in ("org/first", "org/second"):
         make.measured(small, make.model(name), skill=1, templates=(0,))
-    restore_figures(small)
+    make.restore_figures(small)
     monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(ShortSighted()))
     probe_run(queued.pk)
     run = fresh(queued)

@@ -81,7 +81,7 @@ def test_the_standings_have_the_intervals_of_both_cultures_and_of_their_gap(clie
 
 
 def test_links_above_the_standings_choose_pair_and_language(client: Client, published: None) -> None:
-    pairs, languages = client.get("/benchmarks/dlama/?part=asia-west+ko&kind=masked").context["place_switches"]
+    pairs, languages = client.get("/benchmarks/dlama/?part=asia-west+ko&kind=masked").context["pair_switches"]
     assert [(link.title, link.current) for link in pairs] == [
         ("Arab and West", False),
         ("Asia and West", True),

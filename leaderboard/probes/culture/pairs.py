@@ -25,14 +25,15 @@ MOST_MODELS = 40  # rows of a chart
 
 
 @dataclass(frozen=True)
-class Place:
+class PairInLanguage:
     """A culture pair in one language, with the slices of its two cultures, the West last."""
 
     part: Slice
     sides: tuple[Slice, ...] = ()
 
     @property
-    def pair(self) -> str:
+    def name(self) -> str:
+        """The pair as it is stored, such as arab-west."""
         return split_group(self.part.dimension, self.part.group)[0]
 
     @property
@@ -41,7 +42,7 @@ class Place:
 
     @property
     def title(self) -> str:
-        return f"{pair_title(self.pair)}, asked in {labels.language(self.language)}"
+        return f"{pair_title(self.name)}, asked in {labels.language(self.language)}"
 
     @property
     def cultures(self) -> list[str]:
@@ -53,8 +54,8 @@ def settings_in_words(run: Run) -> str:
     pair, language = run.settings.get("options", {}).get("pair"), run.settings.get("language")
     if not pair:
         return run.settings_group
-    place = f"{pair_title(pair)}, asked in {labels.language(language)}" if language else pair_title(pair)
-    return ", ".join(filter(None, [place, run.group_without(("pair", "language"))]))
+    title = f"{pair_title(pair)}, asked in {labels.language(language)}" if language else pair_title(pair)
+    return ", ".join(filter(None, [title, run.group_without(("pair", "language"))]))
 
 
 def variant_in_words(run: Run) -> str:
@@ -62,99 +63,99 @@ def variant_in_words(run: Run) -> str:
     return settings_in_words(run) if run.option("pair", "") else run.variant
 
 
-def places(pages: ProbePages, offered: Sequence[Slice]) -> list[Place]:
+def offered_pairs(pages: ProbePages, slices: Sequence[Slice]) -> list[PairInLanguage]:
     """Return the pairs and languages of which any run has figures, English first in each pair."""
     if pages.split is None:
         return []
-    parts = [part for part in offered if part.dimension == pages.split.dimension]
-    rows = [Place(part, _sides(part, offered)) for part in parts]
-    return sorted(rows, key=lambda place: (place.pair, place.language != "en", place.language))
+    parts = [part for part in slices if part.dimension == pages.split.dimension]
+    pairs = [PairInLanguage(part, _sides(part, slices)) for part in parts]
+    return sorted(pairs, key=lambda pair: (pair.name, pair.language != "en", pair.language))
 
 
-def _sides(part: Slice, offered: Sequence[Slice]) -> tuple[Slice, ...]:
-    sides = [side for side in offered if side.dimension == BY_SIDE and side.group.startswith(f"{part.group} ")]
+def _sides(part: Slice, slices: Sequence[Slice]) -> tuple[Slice, ...]:
+    sides = [side for side in slices if side.dimension == BY_SIDE and side.group.startswith(f"{part.group} ")]
     return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
 
 
-def places_of(pages: ProbePages, runs: Collection[Run]) -> list[Place]:
+def pairs_of(pages: ProbePages, runs: Collection[Run]) -> list[PairInLanguage]:
     """Return the pairs and languages of which any of these runs has figures. At most one query."""
     if pages.split is None:
         return []
     metrics = {run.benchmark.main_metric for run in runs}
     scores = Score.objects.filter(run__in=runs, metric__in=metrics, dimension=pages.split.dimension)
     groups = scores.order_by().values_list("group", flat=True).distinct()
-    return places(pages, [Slice(pages.split.dimension, group) for group in groups])
+    return offered_pairs(pages, [Slice(pages.split.dimension, group) for group in groups])
 
 
-def chosen_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
-    """Return the place that the query string asks for, or else the first; None for all, which stand in groups."""
+def chosen_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLanguage | None:
+    """Return the pair that the query string asks for, or else the first; None for all, which stand in groups."""
     group = query.get(PARAMETER, "")
     if group == EVERYTHING:
         return None
-    return next((place for place in offered if place.part.group == group), next(iter(offered), None))
+    return next((pair for pair in offered if pair.part.group == group), next(iter(offered), None))
 
 
-def one_place(query: QueryDict, offered: Sequence[Place]) -> Place | None:
-    """Return the place that the query string asks for, or else the first, on a page that never shows all of them."""
-    return chosen_place(query, offered) or next(iter(offered), None)
+def one_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLanguage | None:
+    """Return the pair that the query string asks for, or else the first, on a page that never shows all of them."""
+    return chosen_pair(query, offered) or next(iter(offered), None)
 
 
-def rows_in_place(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
-    """Return the rows of a pair in one language; all of them where no place is chosen."""
-    return [row for row in rows if place is None or (row.pair, row.language) == (place.pair, place.language)]
+def rows_in_one_language(rows: Sequence[Sides], pair: PairInLanguage | None) -> list[Sides]:
+    """Return the rows of the chosen pair in its language; all rows where none is chosen."""
+    return [row for row in rows if pair is None or (row.pair, row.language) == (pair.name, pair.language)]
 
 
-def rows_in_pair(rows: Sequence[Sides], place: Place | None) -> list[Sides]:
-    """Return the rows of the pair of a place, in all languages; all of them where no place is chosen."""
-    return [row for row in rows if place is None or row.pair == place.pair]
+def rows_in_all_languages(rows: Sequence[Sides], pair: PairInLanguage | None) -> list[Sides]:
+    """Return the rows of the chosen pair in all languages; all rows where none is chosen."""
+    return [row for row in rows if pair is None or row.pair == pair.name]
 
 
 def switches(
-    query: QueryDict, offered: Sequence[Place], chosen: Place | None, *, everything: str = ""
+    query: QueryDict, offered: Sequence[PairInLanguage], chosen: PairInLanguage | None, *, everything: str = ""
 ) -> list[list[PageLink]]:
-    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where all is one place.
+    """Return the links to the pairs, and those to the languages of the chosen pair; nothing where there is only one.
 
     `everything`: the title of one more link, the last, that leads to all pairs; none without it.
     """
     if len(offered) < 2:
         return []
-    pairs = list(dict.fromkeys(place.pair for place in offered))
-    by_pair = [_link(query, pair_title(pair), _in_pair(offered, pair, chosen), chosen, pair) for pair in pairs]
+    names = list(dict.fromkeys(pair.name for pair in offered))
+    by_pair = [_link(query, pair_title(name), _with_name(offered, name, chosen), chosen, name) for name in names]
     if everything:
         by_pair.append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
-    languages = [place for place in offered if chosen and place.pair == chosen.pair]
-    by_language = [_link(query, labels.language(place.language), place, chosen, place.pair) for place in languages]
+    languages = [pair for pair in offered if chosen and pair.name == chosen.name]
+    by_language = [_link(query, labels.language(pair.language), pair, chosen, pair.name) for pair in languages]
     return [by_pair, by_language]
 
 
-def _in_pair(offered: Sequence[Place], pair: str, chosen: Place | None) -> Place:
-    """Return the place of a pair in the language that is chosen already, or else in its first language."""
-    of_pair = [place for place in offered if place.pair == pair]
-    return next((place for place in of_pair if chosen and place.language == chosen.language), of_pair[0])
+def _with_name(offered: Sequence[PairInLanguage], name: str, chosen: PairInLanguage | None) -> PairInLanguage:
+    """Return a pair in the language that is chosen already, or else in its first language."""
+    pairs = [pair for pair in offered if pair.name == name]
+    return next((pair for pair in pairs if chosen and pair.language == chosen.language), pairs[0])
 
 
-def _link(query: QueryDict, title: str, to: Place, chosen: Place | None, pair: str) -> PageLink:
-    is_pair = title == pair_title(pair)
-    current = chosen is not None and (chosen.pair == pair if is_pair else chosen == to)
+def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLanguage | None, name: str) -> PageLink:
+    is_pair = title == pair_title(name)
+    current = chosen is not None and (chosen.name == name if is_pair else chosen == to)
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def place_columns(place: Place | None, title: str) -> list[Column[Standing]]:
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Standing]]:
     """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
-    if place is None or len(place.sides) < 2:
+    if pair is None or len(pair.sides) < 2:
         return []
-    first, second = map(labels.culture, place.cultures)
+    first, second = map(labels.culture, pair.cultures)
     return [
-        *_side_columns("first", place.cultures[0], place.sides[0], title),
-        *_side_columns("second", place.cultures[1], place.sides[1], title),
+        *_side_columns("first", pair.cultures[0], pair.sides[0], title),
+        *_side_columns("second", pair.cultures[1], pair.sides[1], title),
         Column(
             "gap",
             "Gap",
-            lambda row: _gap_cell(row, place),
+            lambda row: _gap_cell(row, pair),
             f"{title} on facts about {first} minus that on facts about {second}.",
             align="number",
         ),
-        *interval_columns(lambda row: row.score(GAP, place.part), "gap"),
+        *interval_columns(lambda row: row.score(GAP, pair.part), "gap"),
     ]
 
 
@@ -171,16 +172,16 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: Standing, place: Place) -> cells.Cell:
+def _gap_cell(row: Standing, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
-    stored = row.score(GAP, place.part)
+    stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
-    return cells.signed(gap(row, place), low=low, high=high)
+    return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: Standing, place: Place) -> float | None:
+def gap(row: Standing, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
-    first, second = (_value(row.score(row.metric, side)) for side in place.sides)
+    first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second
 
 
@@ -188,26 +189,26 @@ def _value(score: Score | None) -> float | None:
     return score.value if score else None
 
 
-def gaps_chart(place: Place | None, rows: Sequence[Standing], title: str) -> Chart | None:
+def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str) -> Chart | None:
     """Return a dumbbell for each model, the widest gap in favour of the first culture on top."""
-    if place is None or len(place.sides) < 2:
+    if pair is None or len(pair.sides) < 2:
         return None
-    with_gap = [(row, difference) for row in rows if (difference := gap(row, place)) is not None]
+    with_gap = [(row, difference) for row in rows if (difference := gap(row, pair)) is not None]
     if not with_gap:
         return None
-    shown = sorted(with_gap, key=lambda pair: -abs(pair[1]))[:MOST_MODELS]
-    shown.sort(key=lambda pair: -pair[1])
-    ends = [_dumbbell(row, place) for row, _ in shown]
-    first, second = place.cultures
+    shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
+    shown.sort(key=lambda entry: -entry[1])
+    ends = [_dumbbell(row, pair) for row, _ in shown]
+    first, second = pair.cultures
     better = sum(difference > 0 for _, difference in shown)
     number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
-    ours, theirs = map(labels.culture, place.cultures)
-    summary = f"{place.title}: {number} more of the facts about {ours} than of those about {theirs}."
+    ours, theirs = map(labels.culture, pair.cultures)
+    summary = f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}."
     summary += legend(row.run for row, _ in shown)
     return Chart("scatter", f"{first} and {second}", summary, charts.dumbbells(ends, (first, second), title))
 
 
-def _dumbbell(row: Standing, place: Place) -> Dumbbell:
-    first, second = (_value(row.score(row.metric, side)) or 0.0 for side in place.sides)
+def _dumbbell(row: Standing, pair: PairInLanguage) -> Dumbbell:
+    first, second = (_value(row.score(row.metric, side)) or 0.0 for side in pair.sides)
     name = row.run.model.hub_id.removeprefix("published/")
     return Dumbbell(name, first, second, row.run.is_published, row.run.get_absolute_url())
