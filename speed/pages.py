@@ -60,7 +60,7 @@ PAGES = (
     "/runs/{large}/items/?search=subject+77",
     "/runs/{large}/items/?correct=no&relation=R3",
     "/runs/{large}/items/?page=100000",
-    "/runs/{first}/items/R1/0/1/",
+    "/benchmarks/synthetic-1/items/R1-1/?run={first}&wording=1",
     "/compare/",
     "/compare/?m={first}&m={second}",
     "/submit/",
