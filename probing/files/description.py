@@ -101,7 +101,7 @@ def refuse_unsafe_files(listing: Listing) -> None:
 
 
 def weights_of(listing: Listing) -> list[str]:
-    """Return the names of the files that hold the weights, by `weight_files`; of those of a text part where it has one."""
+    """Return the names of the files that hold the weights, by `weight_files`; of a text part only those."""
     return weight_files(listing.hub_id, listing.files, lambda: weight_index(listing))
 
 
