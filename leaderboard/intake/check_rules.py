@@ -33,6 +33,7 @@ from probing.files.description import (
     weights_of,
 )
 from probing.files.listing import CONFIG, Listing, special_tokens_of
+from probing.files.text_parts import TextPart, probed_architecture
 from probing.files.weights import (
     USE_ORIGINAL,
     Quantisation,
@@ -121,8 +122,12 @@ class Examination:
 
     @property
     def architecture(self) -> str:
-        """The name of the model class, "" for a GGUF file and as long as it is not known."""
-        return architecture_of(self.config or {})
+        """The name of the model class, "" for a GGUF file and as long as it is not known.
+
+        Of a model that also sees or hears, it is the class of its text part, with that of the whole model.
+        """
+        part = TextPart.of(self.config or {})
+        return part.title if part else architecture_of(self.config or {})
 
 
 class AlreadyMeasured(BadInput):
@@ -264,7 +269,7 @@ def architecture_known(examination: Examination) -> str:
 def kind_known(examination: Examination) -> str:
     """Find out the model's kind."""
     config = config_of(examination)
-    examination.kind = "causal" if listing_of(examination).gguf else require_kind(examination.architecture)
+    examination.kind = "causal" if listing_of(examination).gguf else require_kind(probed_architecture(config))
     _refuse_chosen_pll(examination, examination.kind)
     noun = KINDS[examination.kind].noun
     return f"{noun[:1].upper()}{noun[1:]} ({examination.architecture or config.get('model_type')})."
@@ -295,7 +300,8 @@ def start_token(examination: Examination) -> str:
         return f"None: the tokenizer of {KINDS[kind].noun} adds all special tokens."
     config, listing = config_of(examination), listing_of(examination)
     tokens = config["special_tokens"] if listing.gguf else special_tokens_of(listing)
-    return start_in_words(examination.settings.start, tokens, config.get("vocab_size"))
+    part = TextPart.of(config)
+    return start_in_words(examination.settings.start, tokens, (part.config if part else config).get("vocab_size"))
 
 
 def adapter_usable(examination: Examination) -> str:

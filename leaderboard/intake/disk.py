@@ -15,7 +15,8 @@ from huggingface_hub import CachedRevisionInfo, scan_cache_dir
 from leaderboard import schedule
 from leaderboard.models import Run
 from probing.errors import NoSpace
-from probing.files.listing import Listing, files_to_load
+from probing.files.description import loaded_files
+from probing.files.listing import Listing
 
 SPARE_DISK = 10**9  # bytes that a download leaves free
 
@@ -56,7 +57,7 @@ def _last_used(commit: CachedRevisionInfo) -> float:
 def _missing(listing: Listing, cache: Path) -> int:
     """Return the size in bytes of the files that are still to be downloaded."""
     folder = cache / f"models--{listing.hub_id.replace('/', '--')}" / "snapshots" / listing.commit
-    return sum(listing.files[name] for name in files_to_load(listing.files) if not (folder / name).exists())
+    return sum(listing.files[name] for name in loaded_files(listing) if not (folder / name).exists())
 
 
 def _fits(size: int, cache: Path) -> bool:

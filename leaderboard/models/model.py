@@ -92,6 +92,11 @@ class Model(models.Model):
         return ", ".join(filter(None, [quantised, "GGUF", origin]))
 
     @property
+    def part_in_words(self) -> str:
+        """The part that is measured of a model that also sees or hears, as its architecture says; else empty."""
+        return self.architecture.partition(" (")[2].removesuffix(")")
+
+    @property
     def commit_kind(self) -> str:
         """What the commit is: one of a repository, or the hash of a local model's files."""
         return "content hash" if self.source == Model.Source.LOCAL else "commit"

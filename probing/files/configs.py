@@ -184,6 +184,21 @@ def kind_of(architecture: str) -> Kind | None:
     return "masked" if architecture in masked else None
 
 
+def causal_class(model_type: str) -> str:
+    """Return the causal class of a type of model, "" if transformers has none, or one of another kind beside it."""
+    others = ("MODEL_FOR_MASKED_LM_MAPPING_NAMES", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES")
+    if any(name == model_type for table in others for name, _ in _table("modeling_auto.py", table)):
+        return ""
+    classes = dict(_table("modeling_auto.py", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"))
+    return classes.get(model_type, "")
+
+
+def is_generator(architecture: str) -> bool:
+    """Tell whether a model class writes text, whatever else it reads beside text."""
+    tables = ("CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "SPEECH_SEQ_2_SEQ")
+    return any(architecture.lower() in _classes(f"MODEL_FOR_{table}_MAPPING_NAMES") for table in tables)
+
+
 def architecture_of(config: Mapping[str, Any]) -> str:
     """Return the model class that a configuration names, "" if it names none."""
     names = config.get("architectures")
@@ -195,7 +210,8 @@ def require_kind(architecture: str) -> Kind:
     kind = kind_of(architecture)
     if kind is None:
         raise NoHead(
-            f"{architecture or 'The model'} has no language modelling head: causal, masked or encoder-decoder.",
+            f"{architecture or 'The model'} has no language modelling head that transformers loads for text alone: "
+            "causal, masked or encoder-decoder.",
             "Use the checkpoint that was saved with its language modelling head.",
         )
     return kind
@@ -231,11 +247,16 @@ def _classes(table: str) -> frozenset[str]:
 
 @cache
 def _table(file: str, name: str) -> tuple[tuple[str, str], ...]:
-    """Return the pairs in the statement `NAME = OrderedDict([(model type, class), ...])` of a source file."""
+    """Return the pairs in the statement `NAME = OrderedDict([(model type, class), ...])` of a source file.
+
+    Those that it takes from another table are left out.
+    """
     for statement in _parsed_source(file).body:
         if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == name:
             assert isinstance(statement.value, ast.Call)
-            return tuple(_model_classes(ast.literal_eval(statement.value.args[0])))
+            assert isinstance(statement.value.args[0], ast.List)
+            own = [entry for entry in statement.value.args[0].elts if not isinstance(entry, ast.Starred)]
+            return tuple(_model_classes([ast.literal_eval(entry) for entry in own]))
     raise LookupError(f"transformers has no table {name} in {file}: this version is not supported")
 
 

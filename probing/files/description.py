@@ -22,6 +22,7 @@ from probing.files.configs import (
 from probing.files.listing import (
     CONFIG,
     INDEX,
+    SHARD,
     TOKENIZER,
     TOKENIZER_CONFIG,
     Listing,
@@ -29,6 +30,7 @@ from probing.files.listing import (
     vocabulary,
     weight_files,
 )
+from probing.files.text_parts import TextPart, of_text, probed_architecture
 from probing.files.weights import (
     KEY,
     Quantisation,
@@ -49,7 +51,8 @@ class Description:
     """What the checks have found out about a model in Hugging Face format.
 
     `config` has only keys that the model's family knows. `notes` are sentences for users about what was ignored.
-    `quantisation`: how the weights are quantised, None where they are not.
+    `quantisation`: how the weights are quantised, None where they are not. `text_part`: of a model that also sees or
+    hears, which alone all of this describes.
     """
 
     config: Mapping[str, Any]
@@ -57,6 +60,7 @@ class Description:
     tensors: Mapping[str, Tensor]
     notes: tuple[str, ...]
     quantisation: Quantisation | None = None
+    text_part: TextPart | None = None
 
     @property
     def architecture(self) -> str:
@@ -75,7 +79,7 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     notes = refuse_custom_code(listing, config)
     require_known_type(str(config.get("model_type") or ""))
     if not any_head:
-        require_kind(architecture_of(config))
+        require_kind(probed_architecture(config))
     require_fast_tokenizer(listing)
     if quantisation := read_quantisation(listing.hub_id, config):
         require_library(quantisation)
@@ -84,7 +88,7 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     kept, more_notes = usable_config(listing.hub_id, config, tensors)
     if quantisation:
         kept[KEY] = quantisation.config
-    return Description(kept, weights, tensors, (*notes, *more_notes), quantisation)
+    return Description(kept, weights, tensors, (*notes, *more_notes), quantisation, TextPart.of(config))
 
 
 def refuse_unsafe_files(listing: Listing) -> None:
@@ -97,8 +101,29 @@ def refuse_unsafe_files(listing: Listing) -> None:
 
 
 def weights_of(listing: Listing) -> list[str]:
-    """Return the names of the files that hold the weights, by `weight_files`."""
-    return weight_files(listing.hub_id, listing.files, lambda: listing.read_json(INDEX))
+    """Return the names of the files that hold the weights, by `weight_files`; of a text part only those."""
+    return weight_files(listing.hub_id, listing.files, lambda: weight_index(listing))
+
+
+def weight_index(listing: Listing) -> dict[str, Any]:
+    """Return the weight index, without tensors that do not belong to the text part, if the model has one."""
+    index = listing.read_json(INDEX)
+    named = index.get("weight_map")
+    return index | {"weight_map": of_text(named)} if text_part_of(listing) and isinstance(named, dict) else index
+
+
+def text_part_of(listing: Listing) -> TextPart | None:
+    """Return the text part of a model that also sees or hears, None for other models."""
+    return TextPart.of(listing.read_json(CONFIG)) if CONFIG in listing.files else None
+
+
+def loaded_files(listing: Listing) -> list[str]:
+    """Return what loading needs, by `files_to_load`, without shards that hold nothing of the text part."""
+    names = files_to_load(listing.files)
+    if not text_part_of(listing):
+        return names
+    needed = weights_of(listing)
+    return [name for name in names if not SHARD.fullmatch(name) or name in needed]
 
 
 def refuse_custom_code(listing: Listing, config: Mapping[str, Any]) -> list[str]:
@@ -128,21 +153,29 @@ def require_fast_tokenizer(listing: Listing) -> None:
 
 
 def read_tensors(listing: Listing, names: list[str]) -> dict[str, Tensor]:
-    """Return the tensors of the files of weights by their headers; nothing else of these files is read."""
-    return joined_headers((name, read_header(name, listing.files[name], partial(listing.read, name))) for name in names)
+    """Return the tensors of the files of weights by their headers; nothing else of these files is read.
+
+    Of a model that also sees or hears, they are those of its text part.
+    """
+    headers = ((name, read_header(name, listing.files[name], partial(listing.read, name))) for name in names)
+    tensors = joined_headers(headers)
+    return of_text(tensors) if text_part_of(listing) else tensors
 
 
 def usable_config(
     where: str, config: Mapping[str, Any], tensors: Mapping[str, Tensor]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the config without keys that the family does not know, and notes that name them.
+    """Return the config without keys that the family does not know, and notes on what was left out.
 
-    Raises `BadConfig` if it describes another network than that of the weights.
+    Of a model that also sees or hears, it is the config of its text part. Raises `BadConfig` if it describes another
+    network than that of the weights.
     """
-    kept, dropped = filtered(config)
+    part = TextPart.of(config)
+    notes = [part.note] if part else []
+    kept, dropped = filtered(part.complete_config(config, tensors) if part else config)
     refuse_absurd(where, kept, tensors)
     if not dropped:
-        return kept, []
+        return kept, notes
     more = f" and {len(dropped) - NAMED_KEYS} more" if len(dropped) > NAMED_KEYS else ""
     names = ", ".join(name[:60] for name in dropped[:NAMED_KEYS])
-    return kept, [f"Keys of config.json that transformers does not know are ignored: {names}{more}."]
+    return kept, [*notes, f"Keys of config.json that transformers does not know are ignored: {names}{more}."]

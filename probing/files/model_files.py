@@ -18,10 +18,11 @@ from typing import Any, Literal
 from huggingface_hub import get_token
 
 from probing.errors import BadInput, ModelNotFound, SourceUnavailable
-from probing.files.description import describe, require_fast_tokenizer
+from probing.files.description import describe, loaded_files, require_fast_tokenizer, text_part_of, weight_index
 from probing.files.hub import HubClient
 from probing.files.listing import (
     CONFIG,
+    INDEX,
     TOKENIZER,
     TOKENIZER_CONFIG,
     TOKENIZER_FILES,
@@ -52,7 +53,7 @@ class ModelFiles:
     @property
     def names(self) -> list[str]:
         """The names of the files that are loaded; no other file of the folder is read."""
-        return [self.gguf] if self.gguf else files_to_load(self.listing().files)
+        return [self.gguf] if self.gguf else loaded_files(self.listing())
 
     def path(self, name: str) -> Path:
         """Return where a file is, links followed; raise `UnsafeLink` if that is elsewhere."""
@@ -158,7 +159,7 @@ def download(listing: Listing, any_head: bool = False) -> Path:
     """Check a model of the hub and download the files that loading needs; return their folder."""
     assert listing.client is not None, "only models of a hub are downloaded"
     describe(listing, any_head)
-    sizes = {name: listing.files[name] for name in files_to_load(listing.files)}
+    sizes = {name: listing.files[name] for name in loaded_files(listing)}
     return listing.client.download(listing.hub_id, listing.commit, sizes)
 
 
@@ -171,11 +172,13 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
     """
     with TemporaryDirectory(prefix="clozeboard-model-") as name:
         folder = Path(name)
-        for file in files_to_load(listing.files):
+        for file in loaded_files(listing):
             (folder / file).symlink_to(files.path(file))
         _replace(folder / CONFIG, config)
         if TOKENIZER_CONFIG in listing.files:
             _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
+        if INDEX in listing.files and text_part_of(listing):
+            _replace(folder / INDEX, weight_index(listing))
         yield folder
 
 

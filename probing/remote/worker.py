@@ -22,8 +22,9 @@ import psutil
 
 from probing.errors import BadInput, MissingPackage, NoSpace, ProbingError
 from probing.files.adapters import download_adapter
+from probing.files.description import loaded_files
 from probing.files.hub import HubClient
-from probing.files.listing import files_to_load, hub_listing
+from probing.files.listing import hub_listing
 from probing.files.model_files import download
 from probing.measuring.limits import Limits
 from probing.measuring.messages import BenchmarkFiles, Task
@@ -166,7 +167,7 @@ class RemoteWorker:
         listing = hub_listing(self.hub, base, handout.commit)
         adapter = hub_listing(self.hub, adapter_id, handout.adapter_commit) if adapter_id else None
         self.plan.cache.mkdir(parents=True, exist_ok=True)
-        needed = sum(listing.files[name] for name in files_to_load(listing.files))
+        needed = sum(listing.files[name] for name in loaded_files(listing))
         if shutil.disk_usage(self.plan.cache).free < needed + SPARE_DISK:
             raise NoSpace(f"The disk of the worker has no room for the {needed / 1e9:.1f} GB of {handout.hub_id}.")
         offer = handout.benchmark

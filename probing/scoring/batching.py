@@ -153,7 +153,7 @@ def ceiling(network: PreTrainedModel) -> int:
     """Return the most positions whose logits and whose inner states (float32) each fit into a batch's memory."""
     config = network.config.get_text_config()
     widest: int = max(config.vocab_size, INNER_STATES * config.hidden_size)
-    return max(_batch_bytes(network.device) // (4 * widest), 1)
+    return max(batch_bytes(network.device) // (4 * widest), 1)
 
 
 def most_cached_nodes(network: PreTrainedModel) -> int:
@@ -166,10 +166,10 @@ def most_cached_nodes(network: PreTrainedModel) -> int:
     size = getattr(config, "head_dim", None) or config.hidden_size // heads
     width = size * (getattr(config, "num_key_value_heads", None) or heads)
     bytes_: int = 2 * width * getattr(config, "num_hidden_layers", 1) * network.dtype.itemsize
-    return max(_batch_bytes(network.device) // bytes_, 1)
+    return max(batch_bytes(network.device) // bytes_, 1)
 
 
-def _batch_bytes(device: torch.device) -> int:
+def batch_bytes(device: torch.device) -> int:
     return int(GPU_SHARE * torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else CPU_BYTES
 
 

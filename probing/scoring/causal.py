@@ -5,7 +5,7 @@ the log-probabilities of all tokens that follow. For an early decision the tree 
 values of earlier rounds in a cache. docs/performance.md has a picture.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,10 +16,11 @@ from probing.arrays import Bools, Floats, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
-from probing.scoring.batching import out_of_memory_explained
+from probing.scoring.batching import is_out_of_memory, out_of_memory_explained
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.prefix_tree import KVCache, PackedBatch, PackedRow, PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
+from probing.scoring.state_passes import StatePasses
 from probing.scoring.tensors import computed_values, token_log_probs
 from probing.scoring.tokens import Encoded, Window
 from probing.scoring.tree_passes import TreePasses, TreeRounds
@@ -27,6 +28,10 @@ from probing.scoring.verbs import AnsweringModel
 
 # For an early decision, prefixes that this many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
+
+
+# A way of sharing prefixes: yields the log-probabilities of some sequences, computed together with others.
+FastLogProbs = Callable[[Sequence[Sequence[int]], Sequence[Sequence[int]]], Iterator[Floats]]
 
 
 class ContinuationScore(NamedTuple):
@@ -49,7 +54,7 @@ class CausalModel(AnsweringModel):
     @property
     def trees(self) -> TreePasses:
         """The passes of this model over prefix trees; not kept, as a cycle would keep the network in memory."""
-        return TreePasses(self)
+        return TreePasses(self) if self.use_fast_path else StatePasses(self)
 
     def _score_window(self, window: Window, scoring: Scoring) -> Iterator[OptionScores]:
         sequences = [statement.ids for statement in window.statements]
@@ -58,7 +63,7 @@ class CausalModel(AnsweringModel):
             return by_prompt(window, [row[list(s.scored)] for row, s in zip(rows, window.statements, strict=True)])
         scored = _scored_tokens(window.statements)
         tree = PrefixTree.of(sequences, scored)
-        if scoring.decide:
+        if scoring.decide and self.use_fast_path:  # states of all rounds would not fit: recurrent networks score all
             rounds = TreeRounds(self.trees, tree, scored, min(MIN_STATEMENTS_SHARING, *window.sizes))
             pruning = OptionPruning(np.array(window.sizes), scored.sum(axis=1), scoring)
             log_probs, exact = decide(rounds, pruning, self.first_pass, self.usage)
@@ -137,11 +142,16 @@ class CausalModel(AnsweringModel):
 
         A network with a sliding window needs its own mask for longer sequences.
         """
-        return self._attention_window if self.use_fast_path else 0
+        return self._attention_window if self.use_fast_path or self.continues_states else 0
 
     @cached_property
     def _attention_window(self) -> int:
         return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
+
+    def check(self) -> None:
+        """Run the self-check of both ways in which prefixes can be shared; a failure of both is noted."""
+        with self.scoring_state():
+            _ = self.use_fast_path or self.continues_states
 
     @cached_property
     @out_of_memory_explained()
@@ -151,6 +161,20 @@ class CausalModel(AnsweringModel):
         They are compared once. The tree's row is longer than `NODES_PER_ROW`, because a network may treat tokens by
         their place in the row (as GPT-Neo's local attention does).
         """
+        return not self._difference(self._fast_log_probs)
+
+    @cached_property
+    @out_of_memory_explained()
+    def continues_states(self) -> bool:
+        """Return whether a network that takes no tree mask gives the same scores when its cache is continued."""
+        reason = self._difference(self._continued_log_probs)
+        return not reason or self.note_reference(
+            "the network neither takes a mask for each pair of tokens "
+            f"nor continues its cache as it began it ({reason})"
+        )
+
+    def _difference(self, fast: FastLogProbs) -> str:
+        """Return in words how a way of sharing prefixes differs from the reference implementation, empty if not."""
         generator = np.random.default_rng(0)
         vocabulary = self.limits.vocabulary
         stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
@@ -159,10 +183,12 @@ class CausalModel(AnsweringModel):
         self._refuse_foresight(compared[0])
         expected = np.concatenate([reference.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
-            off = max(np.abs(values - expected).max() for values in self._fast_log_probs(compared, sequences))
+            off = max(np.abs(values - expected).max() for values in fast(compared, sequences))
         except REFUSALS as error:
-            return self.refused(error)  # the network does not accept such a mask or cache
-        return bool(off <= self.tolerance) or self.note_reference(f"off by {off:.2g} in the self-check")
+            if is_out_of_memory(error):
+                raise
+            return "it refuses the inputs"
+        return "" if off <= self.tolerance else f"off by {off:.2g} in the self-check"
 
     def _refuse_foresight(self, sequence: Sequence[int]) -> None:
         """Raise if a token's log-probability depends on later tokens (an encoder with a causal head)."""
@@ -181,13 +207,22 @@ class CausalModel(AnsweringModel):
         wide, narrow = _tree_of([*sequences, *others]), _tree_of(sequences)
         in_one_row, in_two_rounds = (np.full(len(tree.token), np.nan) for tree in (wide, narrow))
         row = PackedRow(np.flatnonzero(wide.inner), 0, np.zeros(0, np.int64))
-        children, log_probs = self.trees.log_probs(wide, [row], None)
+        children, log_probs = TreePasses(self).log_probs(wide, [row], None)
         in_one_row[children] = computed_values(log_probs)
         cache, early = KVCache(narrow, len(narrow.token)), narrow.depth < 5
         for part in (early, ~early):
-            self.trees.compute(narrow, np.flatnonzero(narrow.inner & part), in_two_rounds, cache=cache)
+            TreePasses(self).compute(narrow, np.flatnonzero(narrow.inner & part), in_two_rounds, cache=cache)
         for tree, values in ((wide, in_one_row), (narrow, in_two_rounds)):
             yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
+
+    def _continued_log_probs(
+        self, sequences: Sequence[Sequence[int]], others: Sequence[Sequence[int]]
+    ) -> Iterator[Floats]:
+        """Yield the log-probabilities of all tokens but each first, computed by continuing the network's cache."""
+        tree = _tree_of([*sequences, *others])
+        values, states = np.full(len(tree.token), np.nan), StatePasses(self)
+        states.compute(tree, np.flatnonzero(tree.inner), values)
+        yield np.concatenate([values[tree.paths[i, 1 : len(s)]] for i, s in enumerate(sequences)])
 
 
 def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:

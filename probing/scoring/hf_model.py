@@ -24,11 +24,11 @@ from probing.files.listing import TOKENIZER_FILES
 from probing.kinds import KINDS, Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
-from probing.scoring.batching import Budget, ceiling, is_out_of_memory, most_cached_nodes
+from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_memory, most_cached_nodes
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
-from probing.scoring.tensors import to_device
+from probing.scoring.tensors import cache_name, to_device
 from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
 from probing.start import AUTO, TokenizerFacts, refuse_start
 from probing.template import Prompt
@@ -142,6 +142,18 @@ class HFModel(ABC):
         """Return how many positions a KV cache may hold; a single pass may hold as many."""
         return most_cached_nodes(self.network)
 
+    @cached_property
+    def state_bytes(self) -> int:
+        """Return how much memory the states of a recurrent network may take beside a batch."""
+        return batch_bytes(self.network.device)
+
+    @cached_property
+    @torch.inference_mode()
+    def cache_name(self) -> str:
+        """The name by which the network returns its cache and takes it again; raises `LookupError` without one."""
+        output = self.network(input_ids=self.to_device(np.zeros((1, 2), np.int64)), use_cache=True)
+        return cache_name(self.network.forward, [name for name in output if output[name] is not None])
+
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)
 
@@ -149,7 +161,7 @@ class HFModel(ABC):
         """Note that the network refused the self-check's inputs, and return False; out of memory is raised again."""
         if is_out_of_memory(error):
             raise error
-        return self.note_reference(type(error).__name__)
+        return self.note_reference("the network does not take the inputs of the fast one")
 
     def note_reference(self, reason: str) -> bool:
         """Note why the network is scored with the reference implementation, and return False."""
@@ -163,6 +175,11 @@ class HFModel(ABC):
 
     def logits_at(self, places: torch.Tensor, **inputs: Any) -> torch.Tensor:
         """Run the network with its head at some places of the flattened batch only; shape (places, vocabulary)."""
+        logits: torch.Tensor = self.output_at(places, **inputs).logits[0]
+        return logits
+
+    def output_at(self, places: torch.Tensor, **inputs: Any) -> Any:
+        """Return all of the network's output with its head at some places only; the logits have one row."""
         thread = get_ident()
 
         def narrow(states: torch.Tensor) -> torch.Tensor:
@@ -173,12 +190,12 @@ class HFModel(ABC):
 
         hook = self.hook_head(narrow)
         try:
-            logits: torch.Tensor = self.network(**inputs).logits
+            output = self.network(**inputs)
         finally:
             hook.remove()
-        if logits.shape[:2] != (1, len(places)):
+        if output.logits.shape[:2] != (1, len(places)):
             raise RuntimeError("the head is not called as expected")
-        return logits[0]
+        return output
 
     def hook_head(self, narrow: Narrow) -> RemovableHandle:
         """Apply `narrow` to the head's input, shape (rows, places, hidden size), until the handle is removed."""

@@ -110,10 +110,11 @@ def _card(
     commit: str,
 ) -> ModelCard:
     quantised = source.quantisation or options.quantised
+    part = source.description.text_part if source.description else None
     return ModelCard(
         id=model,
         kind=source.kind,
-        architecture=type(network).__name__,
+        architecture=part.title if part else type(network).__name__,
         parameters=network.num_parameters(),
         commit=source.files.commit,
         source=source.files.source,

@@ -32,6 +32,7 @@ from probing.extras import extra_package
 from probing.files.adapters import MERGE, Adapter, split_adapter
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
+from probing.files.text_parts import RENAMED
 from probing.files.weights import KEY
 from probing.kinds import Kind
 from probing.scoring.loading_options import LOADING_ERRORS, CheckedSource, LoadingOptions, first_line
@@ -70,6 +71,8 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
         with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
             if source.description:
                 arguments["use_safetensors"] = True
+                if source.description.text_part:
+                    arguments["key_mapping"] = RENAMED
                 _compare_with_files(source, folder, arguments)
             placement = options.placement(source.parameters)
             network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)

@@ -5,7 +5,7 @@ and has its depth as position id.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -25,8 +25,8 @@ from probing.scoring.prefix_tree import (
 from probing.scoring.tensors import computed_values, token_log_probs
 
 ResultT = TypeVar("ResultT")
-# Does a verb's work on some rows of packed nodes, whose ancestors may be in a cache.
-Work = Callable[[Sequence[PackedRow], KVCache | None], ResultT]
+# Does a verb's work on some rows of packed nodes, whose ancestors may be in a cache (of the kind that the passes use).
+Work = Callable[[Sequence[PackedRow], Any], ResultT]
 
 
 class TreePasses:

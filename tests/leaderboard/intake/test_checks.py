@@ -23,6 +23,7 @@ from probing.settings import Settings
 from probing.start import SpecialTokens
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
+from tests.probing.wrapped_models import save_wrapped
 
 Outcome = Callable[..., dict[str, Check]]
 STARTER = open_benchmark("starter")
@@ -380,3 +381,16 @@ def outcome_of(check: Callable[[Any], str], subject: object) -> str:
 def test_every_rule_needs_only_rules_before_it() -> None:
     names = [rule.name for rule in RULES]
     assert all(names.index(need) < names.index(rule.name) for rule in RULES for need in rule.needs)
+
+
+def test_of_a_model_that_also_sees_the_text_part_is_checked(small: Benchmark, local_hub: Hub, tmp_path: Path) -> None:
+    whole = save_wrapped("MistralForCausalLM", tmp_path / "seeing")
+    local_hub.add("org/seeing", tmp_path / "seeing")
+    examination = examine(Examination("org/seeing", small, plan_of(STARTER, Settings())))
+    assert {check.state for check in examination.checks} == {"ok"}
+    assert examination.weights is not None
+    text = sum(p.numel() for name, p in whole.named_parameters() if "language_model" in name)
+    assert (examination.weights.parameters, examination.weights.bytes) == (text, 4 * text)
+    assert examination.architecture == "MistralForCausalLM (text part of Mistral3ForConditionalGeneration)"
+    notes = {check.name: check.message for check in examination.checks}
+    assert "Only the text part of Mistral3ForConditionalGeneration is probed" in " ".join(notes.values())

@@ -21,6 +21,7 @@ from probing.harness import backend
 from probing.harness.backend import ClozeboardLM, windows
 from probing.scoring.causal import CausalModel
 from tests.probing.harness.tasks import bear_task, question_task
+from tests.probing.scoring.hybrid_networks import HYBRID
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
 from tests.tiny_models import build_gpt2, build_llama, byte_level_bpe, save, text_to_text
 
@@ -85,21 +86,22 @@ def test_tasks_of_the_harness_get_the_same_answers(
     assert [answer[1] for answer in ours] == [answer[1] for answer in theirs]
 
 
-@pytest.mark.parametrize("name", ["qwen3", "gemma2, soft-capped", "opt", "falcon, multi-query"])
+@pytest.mark.parametrize(
+    "name", ["qwen3", "gemma2, soft-capped", "opt", "falcon, multi-query", "mamba, recurrent", "falcon, alibi"]
+)
 def test_other_architectures_get_the_same_answers(name: str, tmp_path: Path) -> None:
     tokenizer = byte_level_bpe()
-    folder = save(tmp_path, lambda: SHARING[name](len(tokenizer)), tokenizer, seed=1)
+    folder = save(tmp_path, lambda: (SHARING | REFERENCE_CAUSAL)[name](len(tokenizer)), tokenizer, seed=1)
     ours, theirs = models(folder)
     assert ours.scorer
     assert_equal(ours, theirs)
 
 
-@pytest.mark.parametrize("name", ["mamba, recurrent", "falcon, alibi"])
-def test_networks_that_take_no_tree_are_scored_by_hf_itself(
-    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+def test_networks_that_share_no_prefixes_are_scored_by_hf_itself(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     tokenizer = byte_level_bpe()
-    ours, theirs = models(save(tmp_path, lambda: REFERENCE_CAUSAL[name](len(tokenizer)), tokenizer, seed=1))
+    ours, theirs = models(save(tmp_path, lambda: HYBRID["nemotron-h"](len(tokenizer)), tokenizer, seed=1))
     with caplog.at_level(logging.WARNING, logger=backend.__name__):
         assert_equal(ours, theirs)
     assert f"scored as by --model hf. {type(ours.model).__name__} takes no prefix tree (" in caplog.text

@@ -87,7 +87,7 @@ SHARING: dict[str, Build] = {
     "falcon, multi-query": of(hf.FalconForCausalLM, **FALCON, alibi=False, multi_query=True),
 }
 
-# Networks that ignore a tree mask: the self-check detects them, and they are scored with the reference implementation.
+# Networks that ignore a tree mask: the self-check detects them, and they are scored by continuing their caches.
 REFERENCE_CAUSAL: dict[str, Build] = {
     "mistral, window narrower than the statements": of(hf.MistralForCausalLM, **GROUPED, sliding_window=5),
     "gemma2, window narrower than the statements": of(

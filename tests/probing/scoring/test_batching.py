@@ -30,7 +30,7 @@ REQUESTS: list[Request] = [(prompt("[X] w1 [Y] w2 w3", f"w{i} w{i}"), WORDS) for
 def causal(fast: bool) -> CausalModel:
     tokenizer = whole_words(WORDS)
     model = CausalModel(bigram(random_table(len(tokenizer))), tokenizer, batch_tokens=2048)
-    model.use_fast_path = fast
+    model.use_fast_path, model.continues_states = fast, False
     return model
 
 

@@ -76,7 +76,7 @@ def assert_same(actual: Sequence[BlankDistribution], expected: Sequence[BlankDis
 @pytest.mark.parametrize("budget", [1, 100, 700, 5000])
 def test_shared_prefixes_equal_the_reference_with_any_budget(requests: list[Request], budget: int) -> None:
     shared, alone = (causal(byte_level(texts(requests)), batch_tokens=budget) for _ in range(2))
-    alone.use_fast_path = False
+    alone.use_fast_path = alone.continues_states = False
     some = [*requests[:24], *requests[:2], (Prompt(("It is ", ".")), ["France", "Europe"])]
     assert shared.use_fast_path
     assert_same(list(shared.fill(some, 5)), list(alone.fill(some, 5)))
@@ -94,7 +94,7 @@ def test_prompts_longer_than_the_sliding_window_are_filled_with_the_reference() 
     tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
     build = SHARING["mistral, window wider than the statements"]
     model, reference = (CausalModel(build(400), tokenizer) for _ in range(2))
-    reference.use_fast_path = False
+    reference.use_fast_path = reference.continues_states = False
     requests = [(prompt("[X] is [Y].", "Titan " * length), ["gas"]) for length in (5, 30)]
     assert_same(list(model.fill(requests, 5)), list(reference.fill(requests, 5)))
 
@@ -145,7 +145,7 @@ def test_a_row_in_which_no_prompt_ends_is_accepted(requests: list[Request], monk
     model = causal(byte_level(texts(requests)), batch_tokens=1)
     monkeypatch.setattr(PrefixTree, "even_rows", lambda tree, nodes, length, computed: [(nodes[:5], 0), (nodes, 5)])
     reference = causal(byte_level(texts(requests)))
-    reference.use_fast_path = False
+    reference.use_fast_path = reference.continues_states = False
     model.use_fast_path = True
     assert_same(list(model.fill(requests[:1], 5)), list(reference.fill(requests[:1], 5)))
 

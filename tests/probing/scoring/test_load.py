@@ -16,7 +16,8 @@ from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.compare import answers
-from tests.probing.scoring.networks import REFERENCE_CAUSAL, SIZES
+from tests.probing.scoring.hybrid_networks import HYBRID
+from tests.probing.scoring.networks import SIZES
 from tests.tiny_models import byte_level_bpe, set_keys, word_piece
 
 
@@ -104,7 +105,7 @@ def test_a_causal_head_that_sees_later_tokens_is_unsupported(tmp_path: Path) -> 
 
 def test_a_failed_self_check_is_noted_when_the_model_is_loaded(tmp_path: Path) -> None:
     tokenizer = byte_level_bpe(vocabulary=400)
-    REFERENCE_CAUSAL["bloom"](len(tokenizer)).save_pretrained(tmp_path)
+    HYBRID["nemotron-h"](len(tokenizer)).save_pretrained(tmp_path)
     tokenizer.save_pretrained(tmp_path)
     (note,) = load(str(tmp_path), device="cpu").usage.notes
     assert note.startswith("scored with the reference implementation")
