@@ -15,7 +15,8 @@ AUTO, BOS, EOS, NONE = "auto", "bos", "eos", "none"
 NAMED = (AUTO, BOS, EOS, NONE)
 HELP = "token before every text of a causal model: bos, eos, none, or a token's id; default: bos, else eos"
 # What stands between a token and the role that it marks in a chat template: quotation marks, and Jinja's operators.
-BEFORE_ROLE = r"""['"\s+~{}-]*(?:\w+(?:\.|\[['"]))?(?:role|system|user|assistant)\b"""
+# The numbers of repetitions are limited, so that a template cannot make the search slow.
+BEFORE_ROLE = r"""['"\s+~{}-]{0,99}(?:\w{1,99}(?:\.|\[['"]))?(?:role|system|user|assistant)\b"""
 KNOWN_LATER = "The start token is known when the tokenizer is loaded."
 TOKEN_NAMES = {BOS: "beginning-of-sequence token (bos)", EOS: "end-of-text token (eos)"}
 POLICIES = {AUTO: "bos, or else eos, as no other was chosen", BOS: "bos, as chosen", EOS: "eos, as chosen"}

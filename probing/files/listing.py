@@ -139,9 +139,16 @@ def folder_listing(folder: Path, name: str = "", commit: str = "", tokenizer: Pa
 
 
 def _sizes(folder: Path) -> dict[str, int]:
-    """Return the size in bytes of each file of a folder."""
-    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return {path.name: path.stat().st_size for path in paths}
+    """Return the size in bytes of each file of a folder.
+
+    Raises `UnsafeLink` where something that loading would read is a device or a pipe, which have no end.
+    """
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    for path in paths:
+        is_read = path.name in (*LARGEST, SINGLE) or path.suffix == ".gguf" or SHARD.fullmatch(path.name)
+        if is_read and path.exists() and not (path.is_file() or path.is_dir()):
+            raise UnsafeLink(f"{path.name} in {folder} is no file, but a device or a pipe.", "Replace it by a file.")
+    return {path.name: path.stat().st_size for path in paths if path.is_file()}
 
 
 def file_in(folder: Path, name: str) -> Path:

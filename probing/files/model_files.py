@@ -182,6 +182,15 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
         yield folder
 
 
+@contextmanager
+def folder_of_one(path: Path) -> Iterator[Path]:
+    """Yield a folder that holds nothing but a link to this file, under its name."""
+    with TemporaryDirectory(prefix="clozeboard-model-") as name:
+        folder = Path(name)
+        (folder / path.name).symlink_to(path)
+        yield folder
+
+
 def _replace(path: Path, content: Mapping[str, Any]) -> None:
     """Replace a link by a JSON file without code of its own."""
     path.unlink()

@@ -17,7 +17,8 @@ from probing.arrays import Ids
 from probing.errors import NonFiniteScores, TooLong
 from probing.language_model import Continuation
 from probing.scoring import reference
-from probing.scoring.hf_model import HFModel, refuse_without_chat
+from probing.scoring.chats import written_chat
+from probing.scoring.hf_model import HFModel
 from probing.template import Prompt
 
 TEXTS_PER_WINDOW = 512
@@ -75,12 +76,9 @@ def beginning(prompt: Prompt, blank: str) -> str:
 def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
     if not chat:
         return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
-    refuse_without_chat(model.card, model.tokenizer)
     messages = [{"role": "system", "content": system}] if system else []
-    ids = model.tokenizer.apply_chat_template(
-        [*messages, {"role": "user", "content": text}], add_generation_prompt=True, return_dict=True
-    ).input_ids
-    return tuple(ids)
+    chat = written_chat(model.card, model.tokenizer, [*messages, {"role": "user", "content": text}], begin_answer=True)
+    return tuple(model.tokenizer(chat, add_special_tokens=False, verbose=False).input_ids)
 
 
 @torch.inference_mode()

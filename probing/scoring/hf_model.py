@@ -1,7 +1,6 @@
 """Base classes of all kinds of models: the network, its card, its batches, the work done so far, and the verbs.
 
-A network's limits are how long a text may be, and which tokens it knows. A chat template is the text that a model
-writes before an answer; some models have none.
+A network's limits are how long a text may be, and which tokens it knows.
 """
 
 from abc import ABC, abstractmethod
@@ -14,24 +13,23 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
-from jinja2 import TemplateError
 from torch.utils.hooks import RemovableHandle
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.files.listing import TOKENIZER_FILES
-from probing.kinds import KINDS, Kind
+from probing.kinds import Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
 from probing.scoring import reference
 from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_memory, most_cached_nodes
+from probing.scoring.chats import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import cache_name, to_device
 from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
 from probing.start import AUTO, TokenizerFacts, refuse_start
-from probing.template import Prompt
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 # Exceptions that networks raise for inputs that they do not support; the self-check then fails.
@@ -40,8 +38,6 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
-ANSWER = "ANSWER"  # stands for what the assistant says while the text before it is found
-ROLES = ("user", "assistant")
 
 
 class BlankInput(NamedTuple):
@@ -308,51 +304,6 @@ def by_prompt(window: Window, log_probs: Sequence[Floats], exact: Bools | None =
             tuple(statement.spans for statement in statements),
         )
         start += size
-
-
-def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise where the model has no chat template, or a start token is chosen, which is the template's own choice."""
-    if not tokenizer.chat_template:
-        raise UnsupportedModel(f"{card.id} has no chat template.", "Ask it with --set chat=false.")
-    if card.tokenizer and card.tokenizer.start and card.tokenizer.start.policy != AUTO:
-        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
-
-
-def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Request) -> Request:
-    """Return the request with the messages of its prompt, if it has any, as the chat template writes them.
-
-    The context ends where the assistant's message begins, which is what is scored. Raises `UnsupportedModel` for models
-    other than causal ones, and for those without a chat template that takes the messages.
-    """
-    prompt, options = request
-    if not prompt.messages:
-        return request
-    if card.kind != "causal":
-        raise UnsupportedModel(
-            f"{card.id} is {KINDS[card.kind].noun}; the options of a chat are scored by causal models only.",
-            "Leave out chat, or choose a causal model with a chat template.",
-        )
-    refuse_without_chat(card, tokenizer)
-    context = _before_answer(card, tokenizer, prompt.messages)
-    return Prompt(prompt.pieces, prompt.scored, prompt.verbatim, context, begun=True), options
-
-
-def _before_answer(card: ModelCard, tokenizer: PreTrainedTokenizerBase, messages: Sequence[str]) -> str:
-    """Return all that the chat template writes before the assistant's answer to the messages."""
-    texts = [*messages, ANSWER]
-    chat = [{"role": ROLES[number % 2], "content": text} for number, text in enumerate(texts)]
-    try:
-        written = str(tokenizer.apply_chat_template(chat, tokenize=False))
-    except TemplateError as error:
-        raise UnsupportedModel(
-            f"The chat template of {card.id} does not take this chat ({error}).", "Ask it with --set chat=false."
-        ) from error
-    before, answer, _ = written.rpartition(ANSWER)
-    if not answer:
-        raise UnsupportedModel(
-            f"The chat template of {card.id} does not write what the assistant says.", "Ask it with --set chat=false."
-        )
-    return before
 
 
 class TextLimits:

@@ -96,7 +96,7 @@ def load(
         loaded.usage.notes.append(f"The LoRA adapter {lora.identity} is {place}.")
     on_phase("trial")
     with loaded.scoring_state():
-        try_network(model, network, ids)
+        loaded.usage.notes += try_network(model, network, ids)
     loaded.check()
     return loaded
 

@@ -21,7 +21,7 @@ from probing.files.configs import require_kind
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
-from probing.files.model_files import ModelFiles, clean_folder, locate
+from probing.files.model_files import ModelFiles, clean_folder, folder_of_one, locate
 from probing.files.weights import Quantisation, quantised_to, require_library
 from probing.kinds import Kind
 from probing.model_source import refuse_bad_attention, refuse_bad_device_map
@@ -178,8 +178,10 @@ class CheckedSource:
 
     def folder(self) -> AbstractContextManager[Path]:
         """Return a context with a folder that holds only what was checked."""
+        if self.kept:
+            return nullcontext(self.kept)
         if self.listing is None or self.description is None:
-            return nullcontext(self.kept or self.files.path(self.files.gguf).parent)
+            return folder_of_one(self.files.path(self.files.gguf))
         return clean_folder(self.files, self.listing, self.description.config)
 
     def arguments(self, folder: Path) -> dict[str, Any]:

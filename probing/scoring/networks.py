@@ -32,6 +32,7 @@ from probing.extras import extra_package
 from probing.files.adapters import MERGE, Adapter, split_adapter
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
+from probing.files.listing import TOKENIZER
 from probing.files.text_parts import RENAMED
 from probing.files.weights import KEY
 from probing.kinds import Kind
@@ -45,6 +46,7 @@ from probing.scoring.quantised import (
     without_packed,
 )
 from probing.scoring.spans import span_encoder
+from probing.scoring.trial import try_tokenizer_apart
 
 # The class of transformers that loads a network of each kind.
 AUTO_CLASSES: Mapping[Kind, Any] = {
@@ -172,6 +174,8 @@ def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBas
 def checked_tokenizer(source: CheckedSource, folder: Path) -> Any:
     """Load the tokenizer in a folder, after its config, without which the loader would blame the tokenizer."""
     _refuse_config(source, folder)
+    if source.listing and TOKENIZER in source.listing.files:  # others are made from vocabularies, by fixed expressions
+        try_tokenizer_apart(source.where, folder / TOKENIZER)
     try:
         tokenizer = AutoTokenizer.from_pretrained(**source.arguments(folder))
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):

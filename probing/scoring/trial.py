@@ -1,15 +1,44 @@
 """A trial of a model that was just loaded: hostile or damaged ones fail here, before any item is measured."""
 
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from probing.errors import AGAIN, BadConfig, BrokenTokenizer, NonFiniteScores
+from probing.files.limited_process import LimitedProcess
+from probing.files.tokenizer_trial import PROCESSOR_SECONDS
 
 RUNS = ("a", "Z", "0", " ", "\n", "\t", ".", "-", "_", "é", "中", "ab")
 # Ordinary text, and runs on which nested repetitions in a regular expression take a time that doubles with each letter.
 TEXT = "The capital of France is Paris. " + " ".join(f"{letters * (240 // len(letters))}!" for letters in RUNS)
 TOKENS = 8
+SAME = "The network gives every token the same score, whatever the text; its weights may be zero."
+TOKENIZER_TRIAL = "probing.files.tokenizer_trial"
+SECONDS = 50.0  # on the clock; the program has a limit of processor time as well
+
+
+def try_tokenizer_apart(where: str, path: Path) -> None:
+    """Read a tokenizer.json and tokenize a fixed text in another process; raise `BrokenTokenizer` if that does not end.
+
+    Every other fault is left to `try_tokenizer`, whose sentence tells it.
+    """
+    try:
+        with closing(LimitedProcess.of_module(TOKENIZER_TRIAL)) as process:
+            process.ask({"path": str(path), "text": TEXT}, SECONDS)
+    except TimeoutError as error:
+        raise BrokenTokenizer(
+            f"The tokenizer in {where} takes more than {PROCESSOR_SECONDS} seconds for a line of ordinary text.",
+            "Its regular expressions may take exponential time; save the model with another tokenizer.",
+        ) from error
+    except (MemoryError, ChildProcessError) as error:
+        raise BrokenTokenizer(
+            f"The tokenizer in {where} takes more memory than a tokenizer can need.",
+            "Save the model with another tokenizer.",
+        ) from error
+    except RuntimeError:
+        return
 
 
 def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
@@ -26,28 +55,11 @@ def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
         raise BrokenTokenizer(f"The tokenizer in {where} fails on ordinary text: {reason}.", AGAIN) from error
     if not ids:
         raise BrokenTokenizer(f"The tokenizer in {where} makes no tokens of ordinary text.", AGAIN)
-    _try_template(where, tokenizer)
     return list(ids[:TOKENS])
 
 
-def _try_template(where: str, tokenizer: Any) -> None:
-    """Render the chat template for one question; raise `BrokenTokenizer` if it repeats itself without an end.
-
-    Templates run in a sandbox that limits single loops, not nested ones: they need a limit of time from outside. Other
-    errors are left to those who ask for the template, as a template may demand a longer conversation.
-    """
-    if not tokenizer.chat_template:
-        return
-    try:
-        tokenizer.apply_chat_template([{"role": "user", "content": "Hello."}], add_generation_prompt=True)
-    except (RecursionError, OverflowError) as error:
-        raise BrokenTokenizer(f"The chat template in {where} repeats itself without an end.", AGAIN) from error
-    except Exception:  # whatever the template raises
-        return
-
-
-def try_network(model_id: str, network: Any, ids: list[int]) -> None:
-    """Compute one forward pass of a few tokens.
+def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:
+    """Compute one forward pass of a few tokens; return notes for users on what is odd about its results.
 
     Raises `BrokenTokenizer` if the network has no such tokens, `NonFiniteScores` if the results are not numbers, and
     `BadConfig` if it cannot be computed.
@@ -67,3 +79,4 @@ def try_network(model_id: str, network: Any, ids: list[int]) -> None:
         raise BadConfig(f"{model_id} cannot be computed: {reason}.", "Save it again with save_pretrained.") from error
     if bool((torch.isnan(logits) | (logits == torch.inf)).any()):
         raise NonFiniteScores.of(model_id, "in its first forward pass", "result")
+    return [SAME] if bool((logits == logits[..., :1]).all()) else []

@@ -34,15 +34,14 @@ class Payload:
 class Hostile:
     """A hostile repository.
 
-    `code`: of the error that must end it. `spoil` changes the folder of an honest model. `offer` changes how the hub
-    serves it; such a repository is harmless as a folder. `outside`: only a limit of time from outside can end it.
-    `local`: it cannot exist at a hub.
+    `code`: of the error that must end it, empty where it does no harm before somebody asks for its chats. `spoil`
+    changes the folder of an honest model. `offer` changes how the hub serves it; such a repository is harmless as a
+    folder. `local`: it cannot exist at a hub.
     """
 
     code: str
     spoil: Callable[[Path], Any] = lambda folder: None
     offer: Callable[[Repository], Any] | None = None
-    outside: bool = False
     local: bool = False
 
 
@@ -136,6 +135,11 @@ def link(folder: Path) -> None:
     (folder / "tokenizer_config.json").symlink_to(outside)
 
 
+def device(folder: Path) -> None:
+    (folder / "generation_config.json").unlink(missing_ok=True)
+    (folder / "generation_config.json").symlink_to("/dev/zero")
+
+
 def experts(folder: Path) -> None:
     config(model_type="mixtral", architectures=["MixtralForCausalLM"], num_local_experts=10**9)(folder)
 
@@ -162,10 +166,12 @@ def template(text: str) -> Callable[[Path], Any]:
 
 CYCLE = "{% macro again() %}{{ again() }}{% endmacro %}{{ again() }}"
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"
+MULTIPLYING = "{{ 'a' * 8000000000 }}"
+REACHING = "{{ messages.__class__.__mro__[1].__subclasses__() }}"
 EVIL = {"AutoConfig": "configuration_evil.Config", "AutoModelForCausalLM": "modeling_evil.Model"}
 
 ZOO: dict[str, Hostile] = {
-    "slow regular expression": Hostile("too-slow", regular_expression("a*a*a*a*b$"), outside=True),
+    "slow regular expression": Hostile("broken-tokenizer", regular_expression("a*a*a*a*b$")),
     "panicking regular expression": Hostile("broken-tokenizer", regular_expression("(a+)+$")),
     "huge dimensions": Hostile("bad-config", config(n_embd=10_000)),
     "dimensions of other weights": Hostile("bad-config", config(n_embd=400, n_head=2)),
@@ -180,6 +186,7 @@ ZOO: dict[str, Hostile] = {
     "shards outside": Hostile("unsafe-model", index("../honest/model.safetensors")),
     "index of a pickle": Hostile("unsafe-model", index("pytorch_model.bin")),
     "link outside": Hostile("unsafe-link", link, local=True),
+    "link to a device": Hostile("unsafe-link", device, local=True),
     "code of an unknown type": Hostile("unsafe-model", config(model_type="evil", auto_map=EVIL)),
     "code in a nested config": Hostile("unsafe-model", config(text_config={"auto_map": EVIL})),
     "code of the tokenizer": Hostile(
@@ -190,8 +197,10 @@ ZOO: dict[str, Hostile] = {
     "json of a gigabyte": Hostile("bad-config", huge_json),
     "deep json": Hostile("bad-config", deep_json),
     "weights that are not numbers": Hostile("non-finite-scores", not_numbers),
-    "cyclic template": Hostile("broken-tokenizer", template(CYCLE)),
-    "endless template": Hostile("too-slow", template(ENDLESS), outside=True),
+    "cyclic template": Hostile("", template(CYCLE)),
+    "endless template": Hostile("", template(ENDLESS)),
+    "multiplying template": Hostile("", template(MULTIPLYING)),
+    "template of classes": Hostile("", template(REACHING)),
     "huge template": Hostile("bad-config", template("x" * 300_000)),
     "size below zero": Hostile("wrong-sizes", offer=lambda served: served.sizes.update({"model.safetensors": -1})),
     "wrong size": Hostile("wrong-sizes", offer=lambda served: served.sizes.update({"tokenizer.json": 1000})),

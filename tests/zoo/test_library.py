@@ -1,4 +1,4 @@
-"""The zoo through the library: each hostile repository ends in one clear sentence with its own code."""
+"""The zoo through the library: each hostile repository ends in one clear sentence with its own code, or is harmless."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from tests.zoo.load_each import MEMORY, SECONDS
 from tests.zoo.repositories import MARKER, ZOO, build, serve
 
 ROOT = Path(__file__).parent.parent.parent
-FOLDERS = [name for name, hostile in ZOO.items() if not hostile.outside and not hostile.offer]
-AT_HUB = [name for name, hostile in ZOO.items() if not hostile.outside and not hostile.local]
+FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
+AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local]
 
 
 def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str, dict[str, Any]]:
@@ -53,23 +53,24 @@ def from_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, An
     return reports | {"left": {"names": os.listdir(place / "here"), "cached": cached}}
 
 
-def assert_refused(name: str, report: dict[str, Any]) -> None:
+def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
     assert report["status"] == 0, f"{name} went beyond {SECONDS} s, or ended the process"
     assert report["code"] == ZOO[name].code, report["message"]
-    assert report["message"].endswith(".")
-    assert "\n" not in report["message"]
-    assert report["next_step"]
     assert report["megabytes"] < MEMORY / 1e6
+    if report["code"]:
+        assert report["message"].endswith(".")
+        assert "\n" not in report["message"]
+        assert report["next_step"]
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_hostile_folder_is_refused_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
-    assert_refused(name, from_folders[name])
+def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
+    assert_ends_with_its_code(name, from_folders[name])
 
 
 @pytest.mark.parametrize("name", AT_HUB)
-def test_a_hostile_repository_of_a_hub_is_refused_with_its_code(name: str, from_hub: dict[str, dict[str, Any]]) -> None:
-    assert_refused(name, from_hub[name])
+def test_a_hostile_repository_of_a_hub_ends_with_its_code(name: str, from_hub: dict[str, dict[str, Any]]) -> None:
+    assert_ends_with_its_code(name, from_hub[name])
 
 
 def test_the_honest_model_from_which_all_are_made_is_loaded(from_folders: dict[str, dict[str, Any]]) -> None:
@@ -87,4 +88,4 @@ def test_every_code_of_the_zoo_is_one_of_the_library() -> None:
     def codes(error: type[ProbingError]) -> set[str]:
         return {error.code}.union(*map(codes, error.__subclasses__()))
 
-    assert {hostile.code for hostile in ZOO.values() if not hostile.outside} <= codes(ProbingError)
+    assert {hostile.code for hostile in ZOO.values()} <= codes(ProbingError) | {""}

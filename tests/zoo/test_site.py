@@ -59,6 +59,8 @@ SLOW = {
     "slow regular expression",
     "panicking regular expression",
     "endless template",
+    "multiplying template",
+    "template of classes",
     "cyclic template",
     "some layers too many",
     "dimensions of other weights",

@@ -24,7 +24,7 @@ DOWNLOAD = {"wrong size", "endless download"}  # only a download shows these
 STATIC = [
     name
     for name, hostile in ZOO.items()
-    if hostile.code not in LATER and not hostile.local and name not in NETWORK | DOWNLOAD
+    if hostile.code and hostile.code not in LATER and not hostile.local and name not in NETWORK | DOWNLOAD
 ]
 
 

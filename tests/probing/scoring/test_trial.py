@@ -1,13 +1,17 @@
 """The trial of a model that was just loaded."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from tokenizers import Regex
+from tokenizers.pre_tokenizers import Split
 
 from probing.errors import BadConfig, BrokenTokenizer, NonFiniteScores
-from probing.scoring.trial import TOKENS, try_network, try_tokenizer
+from probing.scoring import trial
+from probing.scoring.trial import TOKENS, try_network, try_tokenizer, try_tokenizer_apart
 from tests.probing.scoring.networks import SHARING
 from tests.tiny_models import byte_level_bpe
 
@@ -46,24 +50,29 @@ def test_a_tokenizer_without_tokens_is_broken() -> None:
         try_tokenizer("here", lambda *_, **__: {"input_ids": []})
 
 
-@pytest.mark.parametrize(
-    "template", ["{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", "{% for i in range(10**9) %}{{ i }}{% endfor %}"]
-)
-def test_a_template_without_an_end_is_broken(template: str) -> None:
-    tokenizer = byte_level_bpe()
-    tokenizer.chat_template = template
-    with pytest.raises(BrokenTokenizer, match="repeats itself without an end"):
-        try_tokenizer("here", tokenizer)
+def test_a_slow_regular_expression_is_ended_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = byte_level_bpe().backend_tokenizer
+    backend.pre_tokenizer = Split(Regex("a*a*a*a*b$"), "isolated")
+    backend.save(str(tmp_path / "tokenizer.json"))
+    monkeypatch.setattr(trial, "SECONDS", 0.3)
+    with pytest.raises(BrokenTokenizer, match=r"takes more than 8 seconds for a line of ordinary text\. Its regular"):
+        try_tokenizer_apart("here", tmp_path / "tokenizer.json")
 
 
-def test_a_template_that_wants_another_conversation_passes() -> None:
-    tokenizer = byte_level_bpe()
-    tokenizer.chat_template = "{{ raise_exception('a system message, please') }}"
-    assert try_tokenizer("here", tokenizer)
+def test_other_faults_of_a_tokenizer_are_left_to_those_who_load_it(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text("{}")
+    try_tokenizer_apart("here", tmp_path / "tokenizer.json")
 
 
 def test_a_network_that_works_passes() -> None:
-    try_network("org/name", SHARING["llama"](400), [1, 2, 3])
+    assert try_network("org/name", SHARING["llama"](400), [1, 2, 3]) == []
+
+
+def test_weights_of_zeros_are_noted() -> None:
+    network = SHARING["llama"](400)
+    for weights in network.parameters():
+        weights.data.zero_()
+    assert try_network("org/name", network, [1, 2, 3]) == [trial.SAME]
 
 
 def test_weights_that_are_not_numbers_are_noticed() -> None:
