@@ -56,7 +56,12 @@ class LimitedProcess:
         """
         assert self._process.stdin and self._process.stdout
         is_late = Event()
-        timer = Timer(seconds, lambda: (is_late.set(), self._process.kill()))
+
+        def end() -> None:
+            is_late.set()
+            self._process.kill()
+
+        timer = Timer(seconds, end)
         timer.daemon = True
         timer.start()
         try:
@@ -84,8 +89,8 @@ def _end(process: "subprocess.Popen[bytes]", owner: int) -> None:
     """End the process and close its pipes; not in a fork of the process that started it."""
     if os.getpid() != owner:
         return
+    assert process.stdin and process.stdout
     with suppress(BrokenPipeError):
-        assert process.stdin and process.stdout
         process.stdin.close()
     process.kill()
     process.stdout.close()

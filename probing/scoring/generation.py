@@ -77,8 +77,9 @@ def _input_ids(model: HFModel, text: str, chat: bool, system: str) -> Ids:
     if not chat:
         return (*model.encoder.start, *model.tokenizer(text, add_special_tokens=False, verbose=False).input_ids)
     messages = [{"role": "system", "content": system}] if system else []
-    chat = written_chat(model.card, model.tokenizer, [*messages, {"role": "user", "content": text}], begin_answer=True)
-    return tuple(model.tokenizer(chat, add_special_tokens=False, verbose=False).input_ids)
+    messages.append({"role": "user", "content": text})
+    written = written_chat(model.card, model.tokenizer, messages, begin_answer=True)
+    return tuple(model.tokenizer(written, add_special_tokens=False, verbose=False).input_ids)
 
 
 @torch.inference_mode()
