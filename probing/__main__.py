@@ -1,12 +1,10 @@
 """The command line: `python -m probing` with one of the commands that `parser` lists."""
 
-import os
 import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
 
-from probing.command_line.program import Parser, program
-from probing.errors import BadInput, ProbingError
+from probing.command_line.program import Parser, exit_code, program
 
 # For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
@@ -57,26 +55,14 @@ COMMANDS = {
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code.
-
-    That is 0 for success, 2 for bad input, 1 for failure, 130 when interrupted, and 141 where nobody reads the output
-    to its end, as in `clozeboard show results | head`.
-    """
+    """Run a command and return its exit code, as `exit_code` says."""
     words = sys.argv[1:] if arguments is None else arguments
-    try:
+
+    def command() -> None:
         parsed = parser(words[:1]).parse_args(words)
         parsed.command(parsed)
-        sys.stdout.flush()
-    except BadInput as error:
-        return _report_error(str(error), 2)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python writes what is left at its end
-        return 141
-    except (ProbingError, OSError) as error:
-        return _report_error(str(error), 1)
-    except KeyboardInterrupt:
-        return _report_error("Interrupted. The same command goes on from what is finished.", 130)
-    return 0
+
+    return exit_code(command)
 
 
 def parser(complete: Container[str] = COMMANDS) -> Parser:
@@ -89,11 +75,6 @@ def parser(complete: Container[str] = COMMANDS) -> Parser:
             module, _, add_arguments = function.partition(":")
             getattr(import_module(module), add_arguments)(command)
     return main_parser
-
-
-def _report_error(message: str, code: int) -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
-    return code
 
 
 if __name__ == "__main__":

@@ -13,8 +13,9 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
-from probing.part_runner import Observer, open_model, peak_memory, probe_part
+from probing.part_runner import Observer, open_model, probe_part
 from probing.plan import Part, Plan
+from probing.results.run_record import peak_memory
 from probing.runner import Preparation
 from probing.time_left import Pace, PartsProgress, WorkEstimate
 

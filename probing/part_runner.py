@@ -1,40 +1,27 @@
-"""Probe one part of a benchmark with a model, and record how, as every process does that measures."""
+"""Probe one part of a benchmark with a model, as every process does that measures."""
 
-import platform
-import resource
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
-from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from probing.errors import Incomplete, TooLong, without_panics
-from probing.language_model import LanguageModel, LoadedModel, ModelCard, Usage
+from probing.language_model import LanguageModel, LoadedModel, Usage
 from probing.model_source import refuse_without_effect
 from probing.plan import Part, Plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.checkpoint import Partial
 from probing.results.completeness import count_left_out, no_rows, too_long_items
 from probing.results.joining import PartResult
+from probing.results.run_record import Start, run_cost, run_record
 from probing.results.token_scores import write_tokens
 from probing.settings import Settings
 from probing.time_left import WorkEstimate
 
-PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 ModelT = TypeVar("ModelT", bound=LoadedModel, covariant=True)
-
-
-class Start(NamedTuple):
-    """When a process began with a run (UTC), and for how long it loaded the model."""
-
-    time: datetime
-    load_seconds: float
 
 
 class Observer(NamedTuple):
@@ -88,9 +75,9 @@ def probe_part(
         else:
             answers = list(probe.rows(model, relation, part.template, settings))
         _refuse_incomplete(part, len(answers))
-    cost = _cost(before, usage, start, time.perf_counter() - begin)
+    cost = run_cost(before, usage, start, time.perf_counter() - begin)
     rows = [answer for answer in answers if not isinstance(answer, TooLong)]
-    record = _provenance(model, plan) | cost | {"items_done": len(rows)}
+    record = run_record(model, plan) | cost | {"items_done": len(rows)}
     record["items_skipped"] += too_long_items(relation, part.template, answers)
     return PartResult(probe.frame(rows) if rows else no_rows(), record)
 
@@ -129,60 +116,3 @@ def _observed(usage: Usage, observer: Observer | None) -> Iterator[None]:
     finally:
         usage.on_work = None
     on_share(1.0)
-
-
-def described(card: ModelCard, plan: Plan) -> dict[str, Any]:
-    """Return which model is probed on which benchmark, and how."""
-    benchmark, settings = plan.benchmark, plan.settings
-    return {
-        "model": asdict(card),
-        "benchmark": {
-            **{"slug": benchmark.slug, "version": benchmark.version, "digest": benchmark.digest},
-            "first_letters": benchmark.first_letters,
-        },
-        "benchmark_notes": list(benchmark.notes),
-        "probe": settings.probe,
-        "settings": settings.to_json(),
-        "settings_digest": settings.digest,
-        "seed": settings.seed,
-        "language": settings.language,
-    }
-
-
-def _provenance(model: LanguageModel, plan: Plan) -> dict[str, Any]:
-    """Return which model was probed on which benchmark, how, where, and with which software."""
-    return described(model.card, plan) | {
-        "packages": {"python": platform.python_version()} | _versions(),
-        "device": model.device,
-        "dtype": model.dtype,
-        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "items_skipped": [relation._asdict() for relation in plan.skipped],
-        "peak_memory": peak_memory(model.device),
-    }
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """Return the versions of the packages that can change a number; reading them takes longer than some parts."""
-    return {name: version(name) for name in PACKAGES}
-
-
-def _cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> dict[str, Any]:
-    """Return times (UTC), and the work between two readings of a model's usage."""
-    return {
-        "start": start.time.isoformat(timespec="seconds"),
-        "end": datetime.now(UTC).isoformat(timespec="seconds"),
-        "timing": {"load_seconds": round(start.load_seconds, 3), "score_seconds": round(score_seconds, 3)},
-        "statements": round(now.statements - before.statements),
-        "positions": now.positions - before.positions,
-        "padding": now.padding - before.padding,
-    }
-
-
-def peak_memory(device: str) -> dict[str, int]:
-    """Return the largest memory that this process has held, in bytes, and that on its accelerator."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    memory = {"process": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit}
-    if device.startswith("cuda"):
-        memory["device"] = import_module("torch").cuda.max_memory_allocated(device)
-    return memory

@@ -1,18 +1,21 @@
 """The plan of a run: what is asked of which items, by which probe, in which parts. It is made once and handed on.
 
 `plan` makes it from what somebody chose, which it checks and brings into one spelling; `plan_of` from settings that
-are in that spelling already, such as those of a record.
+are in that spelling already, such as those of a record. `read_usual_settings` reads what the folder of a benchmark
+states for all plans of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from probing.benchmark import Benchmark, Relation
 from probing.errors import BadInput
+from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.language_model import DType
 from probing.probes import probe_named, probe_of
-from probing.probes.probe import Probe, changed_options, declared_options
+from probing.probes.probe import Probe, changed_options, declared_options, offered_options
 from probing.settings import LM_EVAL, SETTINGS, Settings, usual_spelling
 from probing.start import NONE
 
@@ -199,3 +202,57 @@ def _refuse_missing_tags(benchmark: Benchmark, settings: Settings, probe: Probe)
         if value != usual[tag] and not any(tag in relation.tags for relation in benchmark.relations):
             name = tag.replace("_", " ")
             raise BadInput(f"Benchmark {benchmark.slug} has no {name} {value!r}.", "It has none: leave that out.")
+
+
+@dataclass(frozen=True)
+class UsualSettings:
+    """What a benchmark's folder states: a title and fields of `Settings`; both are empty where it states nothing."""
+
+    title: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) -> UsualSettings:
+    """Read what the folder of a benchmark states, if anything, for models that are asked by `probe`.
+
+    The number format is no usual setting, because it depends on the model's size. Raises `BadBenchmark` with the file
+    and the key at fault.
+    """
+    if not (folder / PLAN_FILE).is_file():
+        return UsualSettings()
+    stated = read_object(folder / PLAN_FILE)
+    _refuse_other_keys(stated, "", stated.values, ("title", "settings"))
+    settings = _json_object(stated, "settings", stated.values.get("settings", {}))
+    options = _json_object(stated, "settings.options", settings.get("options", {}))
+    offered = [name for name in offered_options(probe) if name in SETTINGS and name != "dtype"]
+    _refuse_other_keys(stated, "settings.", settings, [*offered, "options"])
+    _refuse_other_keys(stated, "settings.options.", options, declared_options(probe))
+    own = {name: value for name, value in settings.items() if name != "options"}
+    keys = {name: f"settings.{name}" for name in own} | {name: f"settings.options.{name}" for name in options}
+    values = {**own, **options}
+    for name, key in keys.items():
+        _checked_settings(stated, key, benchmark, {"probe": probe.name, name: values[name]})
+    checked = _checked_settings(stated, "settings", benchmark, {"probe": probe.name, **values}).to_json()
+    return UsualSettings(stated.optional_text("title"), {name: checked[name] for name in settings})
+
+
+def _refuse_other_keys(stated: JsonObject, prefix: str, names: Iterable[str], accepted: Collection[str]) -> None:
+    for name in names:
+        if name not in accepted:
+            step = (
+                f"Choose from: {', '.join(accepted)}." if accepted else "There is nothing to choose here: leave it out."
+            )
+            raise stated.fault(f"the key {f'{prefix}{name}'!r:.80} is not known", step)
+
+
+def _json_object(stated: JsonObject, key: str, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise stated.fault(f"{key!r} is not a JSON object", "Write it as {...}.")
+    return value
+
+
+def _checked_settings(stated: JsonObject, key: str, benchmark: Benchmark, values: Mapping[str, Any]) -> Settings:
+    try:
+        return plan(benchmark, values).settings
+    except BadInput as error:
+        raise stated.fault(f"{key!r}: {error.message.removesuffix('.')}", error.next_step) from error

@@ -1,4 +1,7 @@
-"""Run a probe with a model on a benchmark, on one device or several, and write the result."""
+"""Run a probe with a model on a benchmark, on one device or several, and write the result.
+
+A folder that holds the result of the same run already is returned as it is; with that of another run it is refused.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,18 +14,25 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput
-from probing.files.folders import alone
+from probing.files.folders import alone, refuse_occupied
 from probing.language_model import LanguageModel, LoadedModel
 from probing.model_source import ModelSource
-from probing.part_runner import Job, Observer, Opener, Start, described, open_model, probe_and_store
+from probing.part_runner import Job, Observer, Opener, open_model, probe_and_store
 from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.progress_bar import progress_bar
 from probing.results.checkpoint import Partial
-from probing.results.finished import finished_run, refuse_other_run
+from probing.results.compared import BENCHMARK, MODEL, SETTINGS, differences
 from probing.results.joining import joined_in_folder
-from probing.results.result import Result
+from probing.results.result import RECORD, Result
+from probing.results.rows import keeps_rows
+from probing.results.run_record import Start, describe_run
+from probing.results.token_scores import TOKENS_FILE
 from probing.time_left import Estimates, PartsProgress, WorkEstimate
+
+NEXT_STEP = "Choose another place or remove it first."
+# What makes a run another one; the same weights may lie in another folder, and be measured by newer software.
+IDENTITY = (MODEL, BENCHMARK, SETTINGS)
 
 
 @dataclass(frozen=True)
@@ -118,7 +128,7 @@ def run_prepared(
         with alone(target, may_exist=True):
             model, start = open_model(source, plan.settings, prepared.chosen)
             plan = plan.with_dtype(model.dtype)
-            if earlier := finished_run(target, described(model.card, plan)):
+            if earlier := finished_run(target, describe_run(model.card, plan)):
                 return earlier
             stored = _open_partial(target, model, plan, prepared.keep_tokens)
             work = prepared.estimates.of(model)
@@ -184,3 +194,48 @@ def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) 
     weights = {"commit": model.card.commit, "files": model.card.files}
     identity = {"model": weights, "benchmark": plan.benchmark.digest, "settings": plan.settings.digest}
     return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)
+
+
+def refuse_other_run(folder: Path, plan: Plan, *, with_tokens: bool, with_rows: bool = True) -> None:
+    """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
+
+    `with_tokens`, `with_rows`: whether the result must have the scores of single tokens, and rows.
+    """
+    if not (folder / RECORD).is_file():
+        refuse_occupied(folder)
+        return
+    stored, settings = Result.load(folder).record, plan.settings
+    dtype = {"dtype": stored["settings"].get("dtype", settings.dtype)}  # that of a model in memory is not known yet
+    expected = {
+        "benchmark": {"slug": plan.benchmark.slug, "version": plan.benchmark.version},
+        "settings": settings.to_json() | dtype,
+    }
+    _refuse_differences(folder, stored, expected)
+    if with_rows and not keeps_rows(stored):
+        raise BadInput(f"{folder} exists already, without its rows.", NEXT_STEP)
+    if with_tokens and not (folder / TOKENS_FILE).is_file():
+        raise BadInput(f"{folder} exists already, without the scores of single tokens.", NEXT_STEP)
+
+
+def finished_run(folder: Path, record: Mapping[str, Any]) -> Result | None:
+    """Return the result in the folder if it is that of the run that this record begins, or None without a result.
+
+    Raises `BadInput` if it is that of another run, or if it cannot be told.
+    """
+    if not (folder / RECORD).is_file():
+        return None
+    result = Result.load(folder)
+    card = record["model"]
+    _refuse_differences(folder, result.record, record)
+    if not (card["commit"] or card["files"]):
+        raise BadInput(
+            f"{folder} exists already, and {card['id']} does not say whether its weights are still the same.",
+            NEXT_STEP,
+        )
+    return result
+
+
+def _refuse_differences(folder: Path, stored: Mapping[str, Any], expected: Mapping[str, Any]) -> None:
+    others = [str(difference) for difference in differences(stored, expected, IDENTITY)]
+    if others:
+        raise BadInput(f"{folder} exists already and holds another run ({'; '.join(others)}).", NEXT_STEP)

@@ -28,7 +28,7 @@ LAYERS = [
     {"probing.analysis", "probing.known_benchmarks"},
     {"probing.catalog", "probing.curation", "probing.judging", "probing.probes"},
     {"probing.plan"},
-    {"probing.baselines", "probing.usual_settings"},
+    {"probing.baselines"},
     {"probing.model_source", "probing.results", "probing.time_left"},
     {"probing.progress_bar"},
     {"probing.scoring"},

@@ -28,11 +28,10 @@ from probing.formats import FORMATS, read_version
 from probing.formats.graph_sample import SENTENCES
 from probing.graph_sampling import sample_graph
 from probing.known_benchmarks import CATALOG
-from probing.plan import Plan, all_templates, plan, plan_of, template_counts
+from probing.plan import Plan, all_templates, plan, plan_of, read_usual_settings, template_counts
 from probing.probes import probe_named
 from probing.settings import Settings
 from probing.time_left import estimate_work
-from probing.usual_settings import read_usual_settings
 
 
 def current(name: str) -> Benchmark:

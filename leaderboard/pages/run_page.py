@@ -41,9 +41,9 @@ from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
-from probing.analysis.tokens_in_words import tokens_in_words
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
+from probing.results.run_record import describe_tokens
 
 PHASES = (
     Run.State.QUEUED,
@@ -113,7 +113,7 @@ def _origin(run: Run, script: str) -> dict[str, Any]:
         "script": script,
         "facts": reproduction.facts(run),
         "all_fields": reproduction.all_fields(run),
-        "tokens": tokens_in_words(run.provenance_record),
+        "tokens": describe_tokens(run.provenance_record),
         "harness": harness_command(record) if script else None,
         "protocol": protocol_words(run.settings),
     }

@@ -10,7 +10,7 @@ from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.charts.curves import SizedScore
 from leaderboard.ui.tables import Column
 from leaderboard.ui.visible import visible
-from probing.analysis.tokens_in_words import marked_start
+from probing.results.run_record import marked_start
 
 # What stands above groups of rows; the name of a publication follows.
 MEASURED, PUBLISHED = "● Measured here", "○ Published"

@@ -15,8 +15,18 @@ from probing.curation.facts import write_json
 from probing.curation.geography_facts import REPORT, report
 from probing.errors import BadInput
 from probing.files.folders import new_file, new_folder
-from probing.judging.forms import empty_lines, judged_by_model, read_form, write_form, write_page
-from probing.judging.judged_samples import SAMPLES, SIZE, Sampling, draw, sentences_of
+from probing.judging.forms import (
+    SAMPLES,
+    SIZE,
+    Sampling,
+    draw,
+    empty_lines,
+    judged_by_model,
+    read_form,
+    sentences_of,
+    write_form,
+    write_page,
+)
 from probing.judging.verdicts import agreement, write_version
 
 MODEL_FORM = "model.csv"

@@ -1,10 +1,13 @@
-"""The name of the program, its error messages, the arguments that name a model, and the printing of tables."""
+"""What all commands share: exit codes and error messages, the arguments that name a model, the printing of tables."""
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from probing.errors import BadInput, ProbingError
 
 if TYPE_CHECKING:  # pandas takes longer to import than the help takes to print
     import pandas as pd
@@ -21,6 +24,32 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"error: {message} (help: {self.prog} --help)\n")
+
+
+def exit_code(command: Callable[[], None]) -> int:
+    """Run a command, print the error that ends it in one line, and return the exit code of the program.
+
+    That is 0 for success, 2 for bad input, 1 for failure, 130 when interrupted, and 141 where nobody reads the output
+    to its end, as in `clozeboard show results | head`.
+    """
+    try:
+        command()
+        sys.stdout.flush()
+    except BadInput as error:
+        return _report_error(str(error), 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python writes what is left at its end
+        return 141
+    except (ProbingError, OSError) as error:
+        return _report_error(str(error), 1)
+    except KeyboardInterrupt:
+        return _report_error("Interrupted. The same command goes on from what is finished.", 130)
+    return 0
+
+
+def _report_error(message: str, code: int) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code
 
 
 def add_model(parser: argparse.ArgumentParser, *, several: bool = False) -> None:

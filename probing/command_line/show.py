@@ -9,10 +9,8 @@ import pandas as pd
 
 from probing.analysis.accuracy import TIES, precision_at, ties_in_words
 from probing.analysis.details import detail_tables, needs_full_run, without_details
-from probing.analysis.normalisations import conditional_accuracy
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
-from probing.analysis.tokens_in_words import tokens_in_words
 from probing.catalog import open_benchmark
 from probing.command_line.program import print_lines, print_scores, print_table
 from probing.errors import BadInput
@@ -24,7 +22,8 @@ from probing.results.completeness import skipped_in_words
 from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
-from probing.results.token_scores import TOKENS_FILE, read_tokens
+from probing.results.run_record import describe_tokens
+from probing.results.token_scores import TOKENS_FILE, conditional_accuracy, read_tokens
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +47,7 @@ def show(arguments: argparse.Namespace) -> None:
     ties = result.scores[result.scores["metric"] == TIES]
     for share, items in zip(ties["value"], ties["n"], strict=True):
         print(ties_in_words(share, items))
-    print_lines("Tokens", tokens_in_words(result.record))
+    print_lines("Tokens", describe_tokens(result.record))
     print_lines("The same with lm-evaluation-harness", harness_words(result.record))
     print_scores(without_details(result.scores))
     print(

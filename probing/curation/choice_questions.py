@@ -15,6 +15,7 @@ from probing.curation.facts import (
     ancestors,
     facts_query,
     label_of,
+    option,
     parents,
     parents_query,
     subjects_of,
@@ -22,7 +23,6 @@ from probing.curation.facts import (
     write_lines,
     write_manifest,
 )
-from probing.curation.plan_options import option
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Query, item_number
 from probing.errors import BadInput
 from probing.files.folders import new_folder

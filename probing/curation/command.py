@@ -1,15 +1,19 @@
-"""The command line of `python -m probing curate`, with one kind for each sort of benchmark, and `translate`."""
+"""The command line of `python -m probing curate`, with one kind for each sort of benchmark, and `translate`.
+
+Each kind has a plan, a dataclass whose fields are options where they have `metadata=option(...)`; the other fields are
+given to `plan_from` by name.
+"""
 
 import argparse
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import MISSING, Field, dataclass, fields
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import probing
 from probing.curation import (
@@ -24,13 +28,13 @@ from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
-from probing.curation.plan_options import add_plan_options, plan_from
 from probing.curation.predicates import Predicate, read_predicates
 from probing.curation.wikidata import EXAMPLE_ITEM, WIKIDATA, Endpoint, Query, labels_query
 from probing.errors import BadInput
 from probing.files.folders import alone
 
 DAY = 24 * 60 * 60  # seconds
+AnyPlan = TypeVar("AnyPlan")
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,64 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
 
 def _cache_file(options: argparse.Namespace) -> Path:
     return options.cache or Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "curation" / "answers.sqlite"
+
+
+def add_plan_options(parser: argparse.ArgumentParser, plan: type[Any]) -> None:
+    """Add the options of a plan; a field without a default is required.
+
+    A tuple takes one or more values, and a mapping takes one ID=TEXT whenever the option is given.
+    """
+    types = get_type_hints(plan)
+    for field in _option_fields(plan):
+        flag = field.metadata["flag"] or "--" + field.name.replace("_", "-")
+        parser.add_argument(flag, dest=field.name, help=_help(field), **_parsing(field, types[field.name]))
+
+
+def plan_from(options: argparse.Namespace, plan: Callable[..., AnyPlan], **other_fields: Any) -> AnyPlan:
+    """Return a plan with the values of its options and of its other fields."""
+    types = get_type_hints(plan)
+    values = {field.name: _converted(getattr(options, field.name), types[field.name]) for field in _option_fields(plan)}
+    return plan(**values, **other_fields)
+
+
+def _option_fields(plan: Any) -> Iterable[Field[Any]]:
+    return [field for field in fields(plan) if field.metadata]
+
+
+def _help(field: Field[Any]) -> str:
+    text: str = field.metadata["help"]
+    return f"{text}; default: {field.default}" if isinstance(field.default, str | int) else text
+
+
+def _parsing(field: Field[Any], type: Any) -> dict[str, Any]:
+    """Return the arguments with which argparse reads values of the type."""
+    metavar = field.metadata["metavar"]
+    if get_origin(type) is Mapping:
+        return {"action": "append", "default": [], "metavar": metavar}
+    default = {"required": True} if field.default is MISSING else {"default": field.default}
+    if get_origin(type) is Literal:
+        return default | {"choices": get_args(type)}
+    if get_origin(type) is tuple:
+        return default | {"nargs": "+", "metavar": metavar}
+    return default | {"type": Path if type == Path | None else type, "metavar": metavar}
+
+
+def _converted(value: Any, type: Any) -> Any:
+    """Return what argparse has read as a value of the field's type."""
+    if get_origin(type) is Mapping:
+        return _texts_by_id(value)
+    return tuple(value) if get_origin(type) is tuple else value
+
+
+def _texts_by_id(assignments: Iterable[str]) -> dict[str, list[str]]:
+    """Return ID -> texts from one or more ID=TEXT."""
+    texts: dict[str, list[str]] = {}
+    for assignment in assignments:
+        id, _, text = assignment.partition("=")
+        if not text.strip():
+            raise BadInput(f"{assignment!r:.80} gives no text for a property.", "Write it such as P36=TEXT.")
+        texts.setdefault(id, []).append(text.strip())
+    return texts
 
 
 def _add_culture_options(parser: argparse.ArgumentParser) -> None:

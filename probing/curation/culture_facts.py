@@ -23,12 +23,12 @@ from probing.curation.facts import (
     Parents,
     TripleCounts,
     ancestors,
+    option,
     parents,
     parents_query,
     write_lines,
     write_manifest,
 )
-from probing.curation.plan_options import option
 from probing.curation.predicates import PREDICATES, Predicate, choose
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Query, articles, chunks, item_number
 from probing.errors import BadInput

@@ -12,8 +12,16 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
 
-from probing.curation.facts import ENGLISH, NOT_AN_ITEM, TripleCounts, label_of, write_json, write_lines, write_manifest
-from probing.curation.plan_options import option
+from probing.curation.facts import (
+    ENGLISH,
+    NOT_AN_ITEM,
+    TripleCounts,
+    label_of,
+    option,
+    write_json,
+    write_lines,
+    write_manifest,
+)
 from probing.curation.wikidata import (
     EXAMPLE_ITEM,
     Endpoint,

@@ -7,8 +7,16 @@ from pathlib import Path
 from typing import Any
 
 from probing.curation import wordings
-from probing.curation.facts import ENGLISH, TripleCounts, facts_query, label_of, subjects_of, write_json, write_manifest
-from probing.curation.plan_options import option
+from probing.curation.facts import (
+    ENGLISH,
+    TripleCounts,
+    facts_query,
+    label_of,
+    option,
+    subjects_of,
+    write_json,
+    write_manifest,
+)
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Query, best_value, chunks, item_number
 from probing.errors import BadInput
 from probing.files.folders import new_folder

@@ -27,13 +27,13 @@ from probing.curation.facts import (
     TripleCounts,
     facts_query,
     label_of,
+    option,
     parents,
     parents_query,
     subjects_of,
     write_lines,
     write_manifest,
 )
-from probing.curation.plan_options import option
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Labels, Query, item_number
 from probing.errors import BadInput
 from probing.files.folders import new_folder

@@ -13,8 +13,7 @@ from typing import Any
 
 from probing.curation import wordings
 from probing.curation.culture_facts import OBJECT_WITHOUT_LABEL, SUBJECT_WITHOUT_LABEL, write_templates
-from probing.curation.facts import ENGLISH, TripleCounts, write_json, write_lines, write_manifest
-from probing.curation.plan_options import option
+from probing.curation.facts import ENGLISH, TripleCounts, option, write_json, write_lines, write_manifest
 from probing.curation.predicates import PREDICATES, Predicate
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Labels, Query, labels_query
 from probing.errors import BadInput

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from probing.analysis.tokens_in_words import tokenizer_facts
+from probing.results.run_record import tokenizer_facts
 from probing.settings import LM_EVAL
 from probing.start import AUTO, NONE
 

@@ -23,8 +23,9 @@ from probing.files.folders import space
 from probing.formats import read_version
 from probing.measuring.limits import die_with_parent
 from probing.measuring.messages import BenchmarkFiles, Task, receive, send
-from probing.part_runner import Observer, Start, probe_part
+from probing.part_runner import Observer, probe_part
 from probing.plan import Part, plan_of
+from probing.results.run_record import Start
 from probing.scoring.load import load
 from probing.time_left import estimate_work
 

@@ -19,11 +19,12 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource, refuse_bad_batch, refuse_without_effect
-from probing.part_runner import Start, probe_part
+from probing.part_runner import probe_part
 from probing.plan import Part, plan
 from probing.probes.probe import tag_cells
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
+from probing.results.run_record import Start
 from probing.time_left import Estimates
 
 ROW_DIMENSIONS = ("relation", "template")

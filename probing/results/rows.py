@@ -1,9 +1,8 @@
 """The rows of a result: the file items.parquet, the labels of options in it, and results that keep no rows.
 
 The file is written a piece at a time. It holds the labels of options, so that it can be read without the benchmark, and
-a description of each column, which stands in docs/result-files.md as well; the keys of run.json are described in the
-document only. Of a result without rows (`--keep none`) the scores are all that is stored, and what needs rows is
-refused.
+a description of each column, which stands in docs/result-files.md as well. Of a result without rows
+(`--keep none`) the scores are all that is stored, and what needs rows is refused.
 """
 
 import json
@@ -265,35 +264,6 @@ TOKEN_COLUMNS: Mapping[str, str] = {
     "token": "the text of the token",
     "role": "what the token belongs to: `subject`, `answer`, `template` or another `blank`",
     "log_prob": "the log-probability of the token",
-}
-RECORD_KEYS: Mapping[str, str] = {
-    "model": (
-        "the model: `id`, `kind`, `architecture`, `parameters`, `commit`, `revision` (the branch or step that was "
-        "named), `source` (hub, folder, gguf or object), `files` (SHA-256 of weights and tokenizer), `tokenizer` "
-        "(facts about it), `adapter`, `quantisation`, `option_only` (whether nothing but the option is scored)"
-    ),
-    "benchmark": "the benchmark: `slug`, `version`, `digest` of its files, and how prompts begin (`first_letters`)",
-    "benchmark_notes": "remarks on which items were asked",
-    "probe": "the name of the probe",
-    "settings": "all settings of the run, and under `options` those of the probe that differ from the usual ones",
-    "settings_digest": "the SHA-256 of the settings that differ from the usual ones; equal settings have equal digests",
-    "seed": "the seed, as in `settings`",
-    "language": "the language of the prompts, as in `settings`",
-    "packages": "the versions of Python and of the packages that can change a number",
-    "device": "the device: cpu, or the GPU; several that shared the work with commas between them",
-    "dtype": "the number format of the weights",
-    "batch": "`tokens`: the token positions of a batch; `notes`: remarks on what happened on the way",
-    "items_skipped": "which items were left out, by relation, and why",
-    "items_done": "the number of rows",
-    "peak_memory": "the largest memory of the process and of the GPU (`device`) until the end of the run, in bytes",
-    "start": "when the run began (UTC)",
-    "end": "when it ended (UTC)",
-    "timing": "`load_seconds` and `score_seconds`: for loading the model, and for everything else",
-    "statements": "how many statements were scored",
-    "positions": "how many token positions the network computed, padding included",
-    "padding": "how many of them were padding",
-    "questions": "the SHA-256 of what was asked: runs with equal ones have the same subjects, options and templates",
-    "tags": "the SHA-256 of the tags by which scores are broken down",
 }
 
 

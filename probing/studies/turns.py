@@ -21,9 +21,8 @@ from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import Opener
 from probing.probes import probe_named
-from probing.results.finished import refuse_other_run
 from probing.results.result import RECORD, Result
-from probing.runner import Preparation, run_prepared
+from probing.runner import Preparation, refuse_other_run, run_prepared
 from probing.settings import AUTO_DTYPE
 
 Fetch = Callable[[int], None]

@@ -10,9 +10,10 @@ from probing.language_model import LanguageModel
 from probing.measuring.limits import Limits
 from probing.measuring.messages import Task
 from probing.measuring.process import Loaded
-from probing.part_runner import Observer, Start, probe_part
+from probing.part_runner import Observer, probe_part
 from probing.plan import Part, plan_of
 from probing.results.joining import PartResult
+from probing.results.run_record import Start
 from probing.time_left import estimate_work
 
 

@@ -15,10 +15,11 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, BrokenTokenizer, Incomplete, ModelNotFound, NonFiniteScores
 from probing.kinds import Kind
 from probing.language_model import ModelCard
-from probing.part_runner import Observer, Start, probe_part
+from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan, plan_of
 from probing.results.joining import merged
 from probing.results.result import Result
+from probing.results.run_record import Start
 from probing.runner import run
 from probing.settings import Settings
 from probing.time_left import Length, WorkEstimate, estimate_work

@@ -12,8 +12,8 @@ from probing.errors import BadBenchmark
 from probing.formats import FORMATS, format_of
 from probing.formats.reading import PLAN_FILE
 from probing.known_benchmarks import EMBEDDED
+from probing.plan import UsualSettings, read_usual_settings
 from probing.probes import PROBES
-from probing.usual_settings import UsualSettings, read_usual_settings
 
 
 def stated_by(folder: Path, content: object, benchmark: Benchmark, probe: str = "multiple_choice") -> UsualSettings:

@@ -9,11 +9,10 @@ import pytest
 
 from probing.__main__ import main
 from probing.analysis.accuracy import MOST_TIE
-from probing.analysis.normalisations import conditional_accuracy
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
 from probing.baselines import UniformModel
 from probing.results.result import Result
-from probing.results.token_scores import read_tokens
+from probing.results.token_scores import conditional_accuracy, read_tokens
 from probing.start import StartToken, TokenizerFacts
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use

@@ -8,7 +8,8 @@ from typing import Literal
 
 import pytest
 
-from probing.curation.plan_options import add_plan_options, option, plan_from
+from probing.curation.command import add_plan_options, plan_from
+from probing.curation.facts import option
 from probing.errors import BadInput
 
 

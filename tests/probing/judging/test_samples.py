@@ -9,7 +9,7 @@ import pytest
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats.geography import TypedSentence
-from probing.judging.judged_samples import Sampling, draw, sentences_of
+from probing.judging.forms import Sampling, draw, sentences_of
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 

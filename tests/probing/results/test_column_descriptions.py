@@ -8,7 +8,8 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.probes import PROBES
 from probing.results import rows
-from probing.results.rows import ITEM_COLUMNS, RECORD_KEYS, TAG, TOKEN_COLUMNS
+from probing.results.rows import ITEM_COLUMNS, TAG, TOKEN_COLUMNS
+from probing.results.run_record import RECORD_KEYS
 from probing.results.token_scores import SCHEMA
 from probing.runner import run
 from tests.fakes import FakeModel

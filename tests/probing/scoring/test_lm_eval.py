@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.tokens_in_words import tokenizer_facts
+from probing.results.run_record import tokenizer_facts
 from probing.runner import run
 from probing.start import StartToken
 from tests.real_data import real_data

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from probing.analysis.tokens_in_words import marked_start, tokenizer_facts, tokens_in_words
+from probing.results.run_record import describe_tokens, marked_start, tokenizer_facts
 from probing.start import StartToken, TokenizerFacts
 
 CHAT = StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
@@ -17,7 +17,7 @@ def record(facts: TokenizerFacts | None) -> dict[str, Any]:
 
 
 def test_a_start_token_that_marks_roles_is_told() -> None:
-    start, roles, tokenizer, special = tokens_in_words(record(FACTS))
+    start, roles, tokenizer, special = describe_tokens(record(FACTS))
     assert start == (
         "Every text starts with <|im_start|> (id 1), the beginning-of-sequence token (bos). "
         "Policy: bos, or else eos, as no other was chosen."
@@ -41,13 +41,13 @@ def test_a_start_token_that_marks_roles_is_told() -> None:
     ],
 )
 def test_every_start_token_has_its_words(start: StartToken | None, words: str) -> None:
-    assert words in tokens_in_words(record(replace(FACTS, start=start)))[0]
+    assert words in describe_tokens(record(replace(FACTS, start=start)))[0]
     assert not marked_start(record(replace(FACTS, start=start)))
 
 
 def test_an_uncased_tokenizer_that_adds_a_space_is_told() -> None:
     facts = replace(FACTS, lower_cases=True, adds_space=True, special_tokens={})
-    assert tokens_in_words(record(facts))[-1].endswith(
+    assert describe_tokens(record(facts))[-1].endswith(
         "makes all letters lower-case and adds a space before the first word."
     )
 
@@ -55,5 +55,5 @@ def test_an_uncased_tokenizer_that_adds_a_space_is_told() -> None:
 @pytest.mark.parametrize("stored", [{}, {"model": {}}, {"model": {"tokenizer": {"special_tokens": 1}}}, record(None)])
 def test_records_without_readable_facts_say_nothing(stored: dict[str, Any]) -> None:
     assert tokenizer_facts(stored) is None
-    assert tokens_in_words(stored) == []
+    assert describe_tokens(stored) == []
     assert marked_start(stored) == ""

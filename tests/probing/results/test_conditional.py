@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probing.analysis.normalisations import conditional_accuracy, conditional_scores
+from probing.results.token_scores import conditional_accuracy, conditional_scores
 
 Token = dict[str, Any]
 ROLES = st.lists(st.sampled_from(["subject", "answer", "template"]), min_size=1, max_size=6)
