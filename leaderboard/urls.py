@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
-from django.urls import include, path, register_converter, reverse_lazy
+from django.urls import include, path, register_converter
 from django.urls.converters import IntConverter, StringConverter
 from django.views.generic import RedirectView
 
@@ -139,7 +139,6 @@ crawlers = [
 former = [
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
-    path("methods/<slug:name>/", RedirectView.as_view(url=reverse_lazy("methods"))),
     path("runs/<number:pk>/badge.svg", gone),
     path("embed/<path:page>", gone),
     path("embed/", gone, {"page": ""}),
@@ -162,6 +161,7 @@ urlpatterns = [
     path("queue/", kept(queue_view, seconds=5), name="queue"),
     path("changes/", kept(changes_view), name="changes"),
     path("methods/", kept(methods_view), name="methods"),
+    path("methods/<slug:name>/", kept(methods_view), name="methods_page"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", RedirectView.as_view(pattern_name="queue", permanent=True)),

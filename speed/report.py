@@ -1,7 +1,8 @@
-"""The tables of the documents, written from `speed/results/`: `python -m speed.report`.
+"""The tables of `speed/results/`: `python -m speed.report`.
 
-The command writes each table between the comments that name it, or nothing where its results are not there. What
-`python -m speed` prints is written here as well. It prints which results are older than the scoring core.
+The command writes the tables of documents between the comments that name them, or nothing where their results are not
+there, and prints all others. What `python -m speed` prints is written here as well. It prints which results are older
+than the scoring core.
 """
 
 import re
@@ -22,12 +23,12 @@ WORK = {
 
 
 class Table(NamedTuple):
-    """A table of a document: its name there, the file of its results, and what writes it."""
+    """A table: its name, the file of its results, what writes it, and the document that has it, if one does."""
 
-    document: str
     name: str
     results: str
     write: Callable[[Mapping[str, Any]], str]
+    document: str = ""
 
     def text(self) -> str:
         """Return the table, empty where there are no results."""
@@ -37,9 +38,12 @@ class Table(NamedTuple):
 
 def main() -> None:
     for table in TABLES:
-        file = CHECKOUT / table.document
-        text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
-        file.write_text(text, encoding="utf-8")
+        if table.document:
+            file = CHECKOUT / table.document
+            text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
+            file.write_text(text, encoding="utf-8")
+        else:
+            print(f"{table.name.capitalize()}\n\n{table.text()}\n")
     if older := older_than_the_core():
         print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
 
@@ -265,18 +269,17 @@ def in_bold(values: Sequence[float], form: str) -> str:
     return ", ".join(f"**{value:{form}}**" if value == middle else f"{value:{form}}" for value in sorted(values))
 
 
-PERFORMANCE = "docs/performance.md"
 TABLES = (
-    Table("README.md", "peers", "peers", summary_table),
-    Table(PERFORMANCE, "positions", "peers", positions_table),
-    Table(PERFORMANCE, "ratios", "peers", ratios_table),
-    Table(PERFORMANCE, "limits", "peers", limits_table),
-    Table(PERFORMANCE, "growth", "peers", growth_table),
-    Table(PERFORMANCE, "pages", "pages", pages_table),
-    Table(PERFORMANCE, "web memory", "pages", web_memory_table),
-    Table(PERFORMANCE, "memory", "memory", memory_table),
-    Table(PERFORMANCE, "site memory", "memory", site_memory_table),
-    Table(PERFORMANCE, "time left", "time_left", time_left_table),
+    Table("peers", "peers", summary_table, "README.md"),
+    Table("ratios", "peers", ratios_table, "docs/performance.md"),
+    Table("positions", "peers", positions_table),
+    Table("limits", "peers", limits_table),
+    Table("growth", "peers", growth_table),
+    Table("pages", "pages", pages_table),
+    Table("web memory", "pages", web_memory_table),
+    Table("memory", "memory", memory_table),
+    Table("site memory", "memory", site_memory_table),
+    Table("time left", "time_left", time_left_table),
 )
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Short runs are recorded, on one thread and in processor time: how much of the expected work was done when. Each
 recording is then replayed with the estimate that a run shows. The exit code is 1 where an estimate of the whole time
 was off by more than 30 % after the first quarter. Without names all runs are recorded; `--replay` records none and
-replays those that are stored. `python -m speed.report` writes the table of docs/performance.md.
+replays those that are stored. `python -m speed.report` prints their table.
 """
 
 import argparse

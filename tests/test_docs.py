@@ -10,7 +10,8 @@ from leaderboard.worker import jobs
 from probing.errors import ProbingError
 
 ROOT = Path(__file__).parent.parent
-DOCS = {path.name: path.read_text(encoding="utf-8") for path in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]}
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+DOCS = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in DOCUMENTS}
 SOURCE = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "leaderboard").rglob("*.py"))
 
 
@@ -21,19 +22,19 @@ def codes(error: type[ProbingError]) -> set[str]:
 def test_every_error_code_is_explained() -> None:
     assert jobs  # imported, so that the site's own errors are among the subclasses
     all_codes = sorted(codes(ProbingError) - {"probing"} | {"internal"})
-    assert [code for code in all_codes if f"| `{code}` |" not in DOCS["errors.md"]] == []
+    assert [code for code in all_codes if f"| `{code}` |" not in DOCS["docs/errors.md"]] == []
 
 
 def test_every_setting_is_explained() -> None:
     names = sorted(set(re.findall(r'env(?:_\w+|iron\.get)\(\s*"(\w+)"', SOURCE)))
     assert len(names) > 10
-    assert [name for name in names if f"| `{name}` |" not in DOCS["operating.md"]] == []
+    assert [name for name in names if f"| `{name}` |" not in DOCS["docs/operating.md"]] == []
 
 
 @pytest.mark.parametrize("package", ["probing", "leaderboard"])
 def test_the_architecture_describes_every_room_and_no_other(package: str) -> None:
     """The folders of a package are named below its heading; a folder inside one is named by its path from there."""
-    (rooms,) = re.findall(rf"^## The rooms of [^\n]*`{package}/`\n(.*?)^## ", DOCS["architecture.md"], re.M | re.S)
+    (rooms,) = re.findall(rf"^## The rooms of [^\n]*`{package}/`\n(.*?)^## ", DOCS["docs/architecture.md"], re.M | re.S)
     described = set(re.findall(r"`([a-z_/]+)/`", rooms))
     folders = {path.parent.relative_to(ROOT / package) for path in (ROOT / package).rglob("*.py")}
     named = {str(folder) for folder in folders if folder.parts}
@@ -42,9 +43,11 @@ def test_the_architecture_describes_every_room_and_no_other(package: str) -> Non
 
 
 def test_links_between_documents_lead_somewhere() -> None:
-    made, broken = made_pages(), []
+    made, broken = {ROOT / "docs" / page for page in made_pages()}, []
     for document, text in DOCS.items():
-        folder = ROOT if (ROOT / document).exists() else ROOT / "docs"
+        folder = (ROOT / document).parent
         targets = re.findall(r"\]\((?!https?:|/)([^)#]+)", text)
-        broken += [(document, target) for target in targets if not (folder / target).exists() and target not in made]
+        missing = [target for target in targets if not (folder / target).exists()]
+        pages = {target: (folder / target).resolve() for target in missing}
+        broken += [(document, target) for target, page in pages.items() if page not in made]
     assert broken == []

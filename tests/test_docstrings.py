@@ -21,7 +21,7 @@ from tests.probing.monitor.helpers import trainer_of
 from tests.tiny_models import build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
 ROOT = Path(__file__).parents[1]
-GUIDES = ("README.md", "docs/start.md", "docs/how-long.md", "docs/your-model.md")
+GUIDES = ("README.md", "docs/start.md", "docs/models.md")
 # What stands in guides, and less that serves here.
 SMALLER = {
     '"bear"': '"starter"',

@@ -62,7 +62,7 @@ def probes_page() -> str:
         "In Python, settings and options are keyword arguments of `probing.run`: `sample=20`, `prompting='few-shot'`. "
         "On the command line, settings have flags (`--sample 20`) and options follow `--set`: "
         f"`--set prompting=few-shot`. `{PROGRAM} list` prints the probes as well. "
-        "[Methods](../methods.md) explains what they measure.",
+        "[Methods](../methods/index.md) explains what they measure.",
         "## Settings of a run",
         _table(["name", "default", "meaning"], map(_option_cells, SETTINGS.values())),
     ]

@@ -22,7 +22,7 @@ large = probing.run("openai-community/gpt2", "starter", sample=5, progress=False
 # %% [markdown]
 # `difference` is the accuracy of the second result less that of the first, with its 95 % interval. `gained` and `lost`
 # count the questions that only the second or only the first answers rightly, and `p_holm` is the p-value, corrected for
-# the number of groups. [Methods](../methods.md#comparing-runs) defines every column.
+# the number of groups. [Methods](../methods/comparing.md#comparing-runs) defines every column.
 
 # %%
 differences = small.compare(large)

@@ -13,7 +13,7 @@
 # # Watch a training
 #
 # A model learns the capitals of four countries, and we ask for them every ten steps. The loop is an ordinary one of
-# PyTorch; [Watch a training](../watch-a-training.md) shows the same with the Trainer of transformers.
+# PyTorch; [Training](../training.md) shows the same with the Trainer of transformers.
 # %%
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer

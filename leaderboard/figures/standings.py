@@ -1,6 +1,6 @@
 """The leaderboard of one benchmark: its rows with their ranks, and how many rows each choice of a filter leaves.
 
-Runs are ranked in groups of equal settings, the usual ones first (docs/methods.md, Ranks). Rows of a group have
+Runs are ranked in groups of equal settings, the usual ones first (docs/methods/comparing.md). Rows of a group have
 answered the same items; published ones stand apart unless the reader includes them in the ranking.
 """
 

@@ -17,6 +17,7 @@ from leaderboard.figures.runs import runs_with_figures
 from leaderboard.models import Benchmark, Change, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
+from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.ui.cells import figure
@@ -141,10 +142,11 @@ class SitePages(Pages):
     """The pages of the site that are about no single benchmark, model or run."""
 
     def items(self) -> list[str]:
-        return ["overview", "benchmarks", "methods", "api", "compare", "submit", "queue", "changes", "snapshots"]
+        names = ["overview", "benchmarks", "api", "compare", "submit", "queue", "changes", "snapshots"]
+        return [*map(reverse, names), *map(methods_address, NAMES)]
 
     def location(self, item: str) -> str:
-        return reverse(item)
+        return item
 
 
 class BenchmarkPages(Benchmarks):

@@ -22,7 +22,7 @@ from probing.benchmark import Item, Relation
 
 SLACK = 1e-6  # by which two figures may differ that count the same answers
 PAGE_SIZE = 25  # rows, as the page has several tables
-ABOUT_TRAINING = "during-training"  # the heading of docs/methods.md that explains these tables
+ABOUT_TRAINING = "comparing/#during-training"  # the heading of docs/methods/ that explains these tables
 PERCENT = "% of first"
 PERCENT_HELP = "The score in percent of that at the first step."
 

@@ -213,7 +213,7 @@ def _help_id(table: str, number: int) -> str:
 
 def _help(column: Column[object], identifier: str, methods: str) -> str:
     words = f"<p>{escape(column.help)}</p>" if column.help else ""
-    address = escape(f"{methods}#{column.paragraph}")
+    address = escape(f"{methods}{column.paragraph}")
     link = f'<p><a href="{address}">How it is computed</a></p>' if column.paragraph else ""
     title = f"<strong>{escape(column.title)}</strong>"
     return f'<div class="column-help" id="{identifier}" popover>{title}{words}{link}</div>\n'

@@ -3,8 +3,8 @@
 Those for independent items have a width at 0 and at 1, too. Those clustered by relation tell how far a mean over items
 could move on other relations of the same kind: their standard error is that of the jackknife that leaves out one
 relation at a time. A mean p with this error is as certain as the share of n' = p (1 - p) / error² independent items, so
-its interval is Wilson's for p and n', with a quantile of Student's t in place of 1.96. docs/methods.md has the
-simulation by which this rule was chosen.
+its interval is Wilson's for p and n', with a quantile of Student's t in place of 1.96. docs/methods/statistics.md has
+the simulation by which this rule was chosen.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Two models are compared on the same items, so what counts is the standard error of their paired difference. A true
 difference of 1.96 + 0.84 = 2.8 such errors is found by a test at the 5 % level in 80 % of all cases (Miller 2024,
-section 5). docs/methods.md has a worked example.
+section 5). docs/methods/statistics.md has a worked example.
 """
 
 from collections.abc import Iterable, Mapping

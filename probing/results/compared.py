@@ -24,7 +24,9 @@ ASPECTS = (MODEL, BENCHMARK, SETTINGS, SOFTWARE)
 
 
 class Comparison(pd.DataFrame):
-    """Paired differences: one row for each further result and group, with the columns that docs/methods.md explains.
+    """Paired differences: one row for each further result and group.
+
+    docs/methods/comparing.md explains the columns.
 
     `runs`: the name of each run, such as "first: gpt2 (multiple_choice)". `remarks`: in what the runs differ, and which
     difference the items can tell apart. Tables that are made from this one are plain data frames.

@@ -131,7 +131,8 @@ class Result:
     def compare(self, *others: "Result") -> Comparison:
         """Return the paired differences between this result and others on the same benchmark: what `compare` prints.
 
-        A data frame, whose columns docs/methods.md explains. Raises `BadInput` if the results cannot be compared.
+        A data frame, whose columns docs/methods/comparing.md explains. Raises `BadInput` if the results cannot be
+        compared.
 
         Examples:
             >>> import probing

@@ -1,6 +1,6 @@
 """Texts of encoder-decoders: what the encoder reads, with a blank in it, and what the decoder writes.
 
-There are two forms, those in which such models were trained to restore a text (docs/methods.md):
+There are two forms, those in which such models were trained to restore a text (docs/methods/scoring.md):
 
 - sentinels (T5, mT5, Flan-T5): the encoder reads a numbered sentinel at the blank; the decoder writes that sentinel,
   the missing text and the next sentinel.

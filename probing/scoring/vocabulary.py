@@ -28,7 +28,7 @@ def unified(models: Mapping[str, str], answers: Iterable[str]) -> dict[str, dict
 
     `models` maps each model to its commit. Candidates are the words that are a token of any of the models, and the
     `answers`: the token of an uncased model for "Oslo" is "oslo", so that its own tokens would never propose "Oslo".
-    Raises what `probing.load` raises for a tokenizer. Source: S-TEST (Huang et al. 2023); docs/methods.md, Specificity.
+    Raises what `probing.load` raises for a tokenizer. Source: S-TEST (Huang et al. 2023); docs/methods/specificity.md.
 
     Examples:
         >>> import probing

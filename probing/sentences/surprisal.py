@@ -103,8 +103,8 @@ def surprisal(
     """Return the surprisal of each word, token or sentence, as a table with a row for each.
 
     `model`, `tokenizer`, `commit`, `device`, `batch_tokens`: as for `probing.run`. `dtype`: of a model that is loaded.
-    `base`: "2" for bits, "e" for nats. `pll`: how a masked model hides tokens (docs/methods.md). `start`: the token
-    before every sentence of a causal model.
+    `base`: "2" for bits, "e" for nats. `pll`: how a masked model hides tokens (docs/own-sentences.md). `start`: the
+    token before every sentence of a causal model.
 
     Columns: `sentence`, its place among the sentences, from 0; `number`, that of the word or token in it, from 0;
     `text`, its characters; `start` and `end`, where they begin and end in the sentence; `tokens`, how many tokens were

@@ -1,7 +1,7 @@
 """Ways to make a prompt from an item and a template (methods 2.4): vanilla, few-shot, shared-few-shot, cascade.
 
 The items of a relation share the examples of few-shot prompts. A prompt may also be the messages of a chat
-(docs/methods.md).
+(docs/methods/multiple-choice.md).
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -93,7 +93,7 @@ def test_two_models_are_compared_question_by_question(kernel: Kernel, tmp_path: 
     assert "Arts" in domains
 
 
-@pytest.mark.slow  # tests/probing/monitor runs the examples of docs/watch-a-training.md on a few items
+@pytest.mark.slow  # tests/probing/monitor runs the examples of docs/training.md on a few items
 def test_the_accuracy_rises_in_the_training_that_is_watched(kernel: Kernel, tmp_path: Path) -> None:
     *_, curve = outputs(kernel, "watch_a_training", tmp_path, **{"lr=1e-4": "lr=1e-2"})
     accuracy = ast.literal_eval(curve)

@@ -140,6 +140,8 @@ class Site:
             "/submit/",
             "/queue/",
             "/methods/",
+            "/methods/comparing/",
+            "/methods/scoring/",
             "/api/",
         ]
 

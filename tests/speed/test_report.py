@@ -9,6 +9,7 @@ from speed.report import (
     TABLES,
     Table,
     in_bold,
+    main,
     memory_table,
     pages_table,
     percent,
@@ -134,14 +135,13 @@ def test_a_table_replaces_the_one_of_its_name_alone() -> None:
 
 
 def test_a_table_without_results_is_empty() -> None:
-    assert Table("README.md", "absent", "no-such-results", str).text() == ""
+    assert Table("absent", "no-such-results", str).text() == ""
     text = "<!-- table x -->\nold\n<!-- end of table x -->"
     assert with_table(text, "x", "") == "<!-- table x -->\n<!-- end of table x -->"
 
 
 def test_the_documents_show_the_results_and_nothing_without_them() -> None:
-    texts = {table.document: (CHECKOUT / table.document).read_text(encoding="utf-8") for table in TABLES}
-    shown = [(texts[table.document], table) for table in TABLES]
+    shown = [((CHECKOUT / table.document).read_text(encoding="utf-8"), table) for table in TABLES if table.document]
     other = [table.name for text, table in shown if text != with_table(text, table.name, table.text())]
     assert other == [], "python -m speed.report writes the tables"
 
@@ -155,6 +155,16 @@ def test_the_documents_name_all_results_and_no_others() -> None:
     """The results of the peers are named before they are measured for the first time."""
     named = {name for text in DOCUMENTS.values() for name in NAMED.findall(text)}
     assert named - {"peers"} == {file.stem for file in RESULTS.glob("*.json")} - {"peers"}
+
+
+def test_the_command_prints_the_tables_that_no_document_has(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("speed.report.TABLES", [table for table in TABLES if not table.document])
+    main()
+    printed = capsys.readouterr().out
+    assert all(f"{table.name.capitalize()}\n\n{table.text()}\n" in printed for table in TABLES if not table.document)
+    assert "| ranking, as DLAMA | 156,522 |" in printed
 
 
 def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:

@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.methods_page import read_methods
+from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
 from leaderboard.probes import PAGES
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
@@ -193,9 +193,11 @@ def has_charts_whose_points_lead_on(page: Visit, seen: Seen) -> None:
 
 def leads_to_paragraphs_of_the_methods(page: Visit, seen: Seen) -> None:
     main = page.text.partition("<main")[2].partition("</main>")[0]
-    links = set(re.findall(r'href="/methods/([^"/]*)"', main))
+    links = set(re.findall(r'href="(/methods/[^"]*)"', main))
     seen.links_to_methods |= links
-    assert links <= {f"#{identifier}" for identifier in read_methods().ids}
+    pages = {methods_address(name): read_methods(name).ids for name in NAMES}
+    known = pages.keys() | {f"{address}#{anchor}" for address, ids in pages.items() for anchor in ids}
+    assert links <= known
 
 
 def can_freeze_the_tables_that_it_offers_to(page: Visit, seen: Seen) -> None:

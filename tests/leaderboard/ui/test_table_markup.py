@@ -76,12 +76,12 @@ def test_a_table_that_cannot_be_sorted_has_heads_without_links() -> None:
 
 
 def test_a_button_opens_the_help_of_its_column() -> None:
-    table = shown([column(), column("b", "B", help="The second.", about="ranks")], ["x"])
+    table = shown([column(), column("b", "B", help="The second.", about="comparing/#ranks")], ["x"])
     assert heads_html(table).count("<button") == 1
     assert 'popovertarget="help-t-2" title="The second." aria-label="What “B” means">?</button>' in heads_html(table)
     assert help_html(table) == (
         '<div class="column-help" id="help-t-2" popover><strong>B</strong><p>The second.</p>'
-        '<p><a href="/methods/#ranks">How it is computed</a></p></div>\n'
+        '<p><a href="/methods/comparing/#ranks">How it is computed</a></p></div>\n'
     )
 
 

@@ -1,4 +1,4 @@
-"""The examples of docs/watch-a-training.md run as they stand there."""
+"""The examples of docs/training.md run as they stand there."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from probing.remote.connection import TOKEN_VARIABLE
 from tests.probing.monitor.helpers import measured, trainer_of
 from tests.probing.remote.receiving_site import receiving
 
-PAGE = (Path(__file__).parents[3] / "docs" / "watch-a-training.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "training.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 

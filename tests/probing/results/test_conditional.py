@@ -73,7 +73,7 @@ def test_accuracy_is_that_of_the_best_options(tokens: list[Token], answer: int) 
 
 
 def test_a_worked_example() -> None:
-    """The figures of docs/methods.md."""
+    """The figures of docs/methods/scoring.md."""
     parts = [("Paris", "subject", -7.1), (" is the capital of", "template", -4.2), (" France", "answer", -1.4)]
     parts.append((".", "template", -0.3))
     tokens = [

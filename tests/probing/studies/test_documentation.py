@@ -1,4 +1,4 @@
-"""The examples of docs/studies.md run as they stand there, on models without networks."""
+"""The examples of docs/studies.md about studies run as they stand there, on models without networks."""
 
 import re
 import shlex
@@ -13,7 +13,7 @@ from probing.__main__ import main
 from probing.catalog import open_benchmark
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8").partition("\n## Sweeps")[0]
 COMMANDS = re.findall(r"^clozeboard (.*)$", PAGE, re.MULTILINE)
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 

@@ -1,4 +1,4 @@
-"""The examples of docs/sweeps.md run as they stand there, on tiny models and a few items."""
+"""The examples of docs/studies.md about sweeps run as they stand there, on tiny models and a few items."""
 
 import re
 import shlex
@@ -12,7 +12,7 @@ from probing.remote.connection import TOKEN_VARIABLE
 from tests.hub.local_hub import Hub
 from tests.probing.remote.receiving_site import ReceivingSite, receiving
 
-PAGE = (Path(__file__).parents[3] / "docs" / "sweeps.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "studies.md").read_text(encoding="utf-8").partition("\n## Sweeps")[2]
 COMMANDS = re.findall(r"^clozeboard (.*)$", PAGE, re.MULTILINE)
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 FEW = ["--relation", "country_continent", "--sample", "2", "--device", "cpu"]
