@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from probing.arrays import Bools, Floats, Ints
+from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
@@ -28,7 +28,9 @@ from probing.scoring.verbs import AnsweringModel
 
 # For an early decision, prefixes that this many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
-
+# The branches of the self-check and their tokens: many fill a row of a tree; long ones show networks that attend to a
+# choice of earlier tokens, which begins after some of them.
+MANY_BRANCHES, LONG_BRANCHES = (40, 8), (10, 32)
 
 # A way of sharing prefixes: yields the log-probabilities of some sequences, computed together with others.
 FastLogProbs = Callable[[Sequence[Sequence[int]], Sequence[Sequence[int]]], Iterator[Floats]]
@@ -161,26 +163,34 @@ class CausalModel(AnsweringModel):
         They are compared once. The tree's row is longer than `NODES_PER_ROW`, because a network may treat tokens by
         their place in the row (as GPT-Neo's local attention does).
         """
-        return not self._difference(self._fast_log_probs)
+        sequences = self._branching_sequences(*MANY_BRANCHES)
+        self._refuse_foresight(sequences[-1])
+        return not self._difference(self._fast_log_probs, sequences)
 
     @cached_property
     @out_of_memory_explained()
     def continues_states(self) -> bool:
         """Return whether a network that takes no tree mask gives the same scores when its cache is continued."""
-        reason = self._difference(self._continued_log_probs)
+        reason = self._difference(self._continued_log_probs, self._branching_sequences(*LONG_BRANCHES))
         return not reason or self.note_reference(
             "the network neither takes a mask for each pair of tokens "
             f"nor continues its cache as it began it ({reason})"
         )
 
-    def _difference(self, fast: FastLogProbs) -> str:
-        """Return in words how a way of sharing prefixes differs from the reference implementation, empty if not."""
+    def _branching_sequences(self, number: int, length: int) -> list[Ids]:
+        """Return random sequences in order that share beginnings of three to six tokens, and branches of this length.
+
+        They begin as real texts do: a network may read its own start token in another way, as RoBERTa reads padding.
+        """
         generator = np.random.default_rng(0)
         vocabulary = self.limits.vocabulary
-        stem, branches = generator.integers(vocabulary, size=6), generator.integers(vocabulary, size=(40, 8))
-        sequences = sorted((*map(int, stem[: 3 + i % 4]), *map(int, branch)) for i, branch in enumerate(branches))
+        stem = generator.integers(vocabulary, size=6).tolist()
+        branches = generator.integers(vocabulary, size=(number, length)).tolist()
+        return sorted((*self.encoder.start, *stem[: 3 + i % 4], *branch) for i, branch in enumerate(branches))
+
+    def _difference(self, fast: FastLogProbs, sequences: Sequence[Ids]) -> str:
+        """Return in words how a way of sharing prefixes differs from the reference implementation, empty if not."""
         compared = sequences[::-8]  # includes the last sequence, whose tokens are at the end of the row
-        self._refuse_foresight(compared[0])
         expected = np.concatenate([reference.causal_log_probs(self.network, [s])[0, 1:] for s in compared])
         try:
             off = max(np.abs(values - expected).max() for values in fast(compared, sequences))

@@ -15,6 +15,7 @@ TYPICAL = [
     "T5ForConditionalGeneration",
     "MambaForCausalLM",
     "Qwen3NextForCausalLM",
+    "RobertaForCausalLM",  # its start token is its padding here, which it counts in another way
 ]
 
 
@@ -24,4 +25,10 @@ def test_a_typical_type_is_scored_right_and_computes_each_distinct_input_once(ar
     assert result.state == "accepted", result.sentence
     assert result.scoring == "shared"
     assert result.decide == "same"
+    assert float(result.difference) <= CLOSE
+
+
+def test_a_network_that_attends_to_a_choice_of_tokens_is_scored_right_by_the_reference() -> None:
+    result = outcome(TYPES["HYV4ForCausalLM"])
+    assert (result.state, result.scoring, result.decide) == ("accepted", "reference", "same")
     assert float(result.difference) <= CLOSE
