@@ -30,7 +30,7 @@ from probing.scoring.verbs import AnsweringModel
 MIN_STATEMENTS_SHARING = 6
 # The branches of the self-check and their tokens: many fill a row of a tree; long ones show networks that attend to a
 # choice of earlier tokens, which begins after some of them.
-MANY_BRANCHES, LONG_BRANCHES = (40, 8), (10, 32)
+MANY_BRANCHES, LONG_BRANCHES = (40, 8), (10, 16)
 
 # A way of sharing prefixes: yields the log-probabilities of some sequences, computed together with others.
 FastLogProbs = Callable[[Sequence[Sequence[int]], Sequence[Sequence[int]]], Iterator[Floats]]

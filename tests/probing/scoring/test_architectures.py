@@ -8,7 +8,7 @@ import torch
 
 from probing.arrays import Ints
 from probing.language_model import Scoring
-from probing.scoring.causal import CausalModel
+from probing.scoring.causal import MANY_BRANCHES, CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.masked import MaskedModel
 from probing.scoring.prefix_tree import PrefixTree
@@ -118,7 +118,8 @@ def test_the_self_check_detects_a_wrong_mask(name: str, dtype: torch.dtype, monk
     monkeypatch.setattr(TreePasses, "_mask", everything)
     model = causal_model(SHARING[name], dtype)
     assert not model.use_fast_path
-    assert model._difference(model._fast_log_probs).startswith("off by")
+    sequences = model._branching_sequences(*MANY_BRANCHES)
+    assert model._difference(model._fast_log_probs, sequences).startswith("off by")
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
