@@ -74,6 +74,7 @@ def test_the_document_names_every_file_that_it_changes() -> None:
         assert f"`{name}__init__.py`" in DOCUMENT
 
 
+@pytest.mark.slow
 def test_the_command_line_runs_shows_and_compares_it(project: Path) -> None:
     model = str(project / "models" / "org" / "tiny")
     for distance in ("1", "2"):
@@ -85,6 +86,7 @@ def test_the_command_line_runs_shows_and_compares_it(project: Path) -> None:
     assert "contrast, distance=2" in compared
 
 
+@pytest.mark.slow
 def test_every_page_shows_it(project: Path) -> None:
     """The submit form, a worker's run, leaderboard, run, items, item, comparison, CSV and API."""
     python(project, "-c", f"import django, runpy; django.setup(); runpy.run_path({str(VISIT)!r})")

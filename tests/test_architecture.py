@@ -161,6 +161,13 @@ def test_importing_the_library_loads_no_torch() -> None:
     assert "torch" not in loaded_by(f"import {', '.join(light)}")
 
 
+def test_the_help_of_the_command_line_loads_no_heavy_library() -> None:
+    program = "import atexit; atexit.register(lambda: print(*sys.modules)); from probing.__main__ import main"
+    modules = loaded_by(f"{program}; main(['--help'])")
+    assert "probing.__main__" in modules
+    assert not {"torch", "transformers", "pandas", "scipy"} & set(modules)
+
+
 def test_a_measuring_process_loads_no_statistics() -> None:
     """They are needed where results are compared, and would take a tenth of the time that it needs to start."""
     assert "scipy.stats" not in loaded_by("import probing.probes, probing.results.joining")

@@ -233,7 +233,8 @@ def about_benchmark(benchmark: Benchmark) -> BenchmarkFacts:
 
 
 def _about_row(row: Standing) -> LeaderboardRow:
-    slices = [about_score(score) for part, score in row.scores.get(row.metric, {}).items() if part != OVERALL_SLICE]
+    scores = row.scores.get(row.metric, {})
+    stored = sorted((score for part, score in scores.items() if part != OVERALL_SLICE), key=lambda score: score.pk)
     return facts(
         LeaderboardRow,
         row.run,
@@ -244,7 +245,7 @@ def _about_row(row: Standing) -> LeaderboardRow:
         score=about_score(row.main) if row.main else None,
         common=[facts(CommonFacts, rank) for rank in row.stored_ranks.values()],
         sem=row.spread,
-        slices=slices,
+        slices=[about_score(score) for score in stored],
     )
 
 

@@ -49,6 +49,7 @@ def measured(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
+@pytest.mark.slow
 def test_a_run_is_measured_and_shown(
     bucket: str, small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch, client: Client
 ) -> None:

@@ -82,6 +82,7 @@ def test_the_quick_start_shows_scores_and_answers(kernel: Kernel, tmp_path: Path
     assert (tmp_path / "first-result" / "run.json").is_file()
 
 
+@pytest.mark.slow
 def test_two_models_are_compared_question_by_question(kernel: Kernel, tmp_path: Path) -> None:
     _, overall, domains, counts, _ = outputs(kernel, "compare_two_models", tmp_path, **FEW)
     gained, lost = ast.literal_eval(counts)
@@ -101,6 +102,7 @@ def test_the_accuracy_rises_in_the_training_that_is_watched(kernel: Kernel, tmp_
     assert accuracy[40] > accuracy[0] + 0.4
 
 
+@pytest.mark.slow
 def test_a_benchmark_of_ones_own_is_asked(kernel: Kernel, tmp_path: Path) -> None:
     _, content, items, templates = outputs(kernel, "make_a_benchmark", tmp_path)
     assert content == "(6, ('Jupiter', 'Neptune', 'Saturn'))"
@@ -108,6 +110,7 @@ def test_a_benchmark_of_ones_own_is_asked(kernel: Kernel, tmp_path: Path) -> Non
     assert re.findall(r"^\d .* (\d\.\d)$", templates, re.MULTILINE) == ["6.0", "6.0"]
 
 
+@pytest.mark.slow
 def test_a_benchmark_from_wikidata_is_made_and_asked(kernel: Kernel, tmp_path: Path) -> None:
     world = World()
     for id, name in CONTINENTS.items():

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 SMALL = {"models": 10, "benchmarks": 2, "templates": 2, "rows": 600, "waiting": 25}
 
 
+@pytest.mark.slow
 def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
     fill(**SMALL)
     boards = {board.slug: (board.measured, board.published) for board in benchmarks()}
@@ -29,6 +30,7 @@ def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
     assert RunPart.objects.filter(run=first).count() == 60 * 2
 
 
+@pytest.mark.slow
 def test_one_run_has_many_items() -> None:
     fill(**SMALL)
     large = Run.objects.get(benchmark__slug="synthetic-large")
@@ -38,6 +40,7 @@ def test_one_run_has_many_items() -> None:
     assert {row["rank"] == 1 for row in rows if row["correct"]} == {True}
 
 
+@pytest.mark.slow
 def test_its_pages_can_be_read(client: Client) -> None:
     fill(**SMALL)
     large = Run.objects.get(benchmark__slug="synthetic-large")

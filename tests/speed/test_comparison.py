@@ -87,6 +87,7 @@ def test_the_bars_are_those_that_are_promised() -> None:
     assert (bars["lm-pub-quiz", "masked", "full"], bars["lm-pub-quiz", "masked", "decide"]) == (1.8, 5.5)
 
 
+@pytest.mark.slow
 def test_processes_on_a_tiny_masked_model_agree_and_an_absent_peer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,7 @@ WORK = Workload(
 )
 
 
+@pytest.mark.slow
 def test_systems_are_compared_in_the_number_format_that_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

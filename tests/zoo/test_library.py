@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from tests.zoo.repositories import MARKER, ZOO, build, serve
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
 AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local]
+SLOW = ("slow hub", "slow regular expression")  # as slow as all others together
 
 
 def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str, dict[str, Any]]:
@@ -35,22 +37,32 @@ def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str
     return dict(zip(sources, reports, strict=True))
 
 
-@pytest.fixture(scope="module")
-def from_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    place = tmp_path_factory.mktemp("zoo")
-    folders = {name: str(build(name, place / name)) for name in FOLDERS}
+def from_folders_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
+    folders = {name: str(build(name, place / name)) for name in names}
     honest = {"honest": str(place / "honest")}
     return loaded(folders | honest, place / "here") | {"left": {"names": os.listdir(place / "here")}}
 
 
-@pytest.fixture(scope="module")
-def from_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    place = tmp_path_factory.mktemp("zoo")
+def from_hub_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
     with serve_hub() as hub:
-        ids = {name: serve(name, hub, build(name, place / name)) for name in AT_HUB}
+        ids = {name: serve(name, hub, build(name, place / name)) for name in names}
         reports = loaded(ids, place / "here", HF_ENDPOINT=hub.url, HF_HUB_CACHE=str(place / "cache"))
     cached = [path.name for path in (place / "cache").rglob("*") if path.suffix in (".py", ".bin", ".incomplete")]
     return reports | {"left": {"names": os.listdir(place / "here"), "cached": cached}}
+
+
+def quick(names: Iterable[str]) -> list[str]:
+    return [name for name in names if name not in SLOW]
+
+
+@pytest.fixture(scope="module")
+def from_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return from_folders_of(quick(FOLDERS), tmp_path_factory.mktemp("zoo"))
+
+
+@pytest.fixture(scope="module")
+def from_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    return from_hub_of(quick(AT_HUB), tmp_path_factory.mktemp("zoo"))
 
 
 def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
@@ -63,14 +75,26 @@ def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
         assert report["next_step"]
 
 
-@pytest.mark.parametrize("name", FOLDERS)
+@pytest.mark.parametrize("name", quick(FOLDERS))
 def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_folders[name])
 
 
-@pytest.mark.parametrize("name", AT_HUB)
+@pytest.mark.parametrize("name", quick(AT_HUB))
 def test_a_hostile_repository_of_a_hub_ends_with_its_code(name: str, from_hub: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_hub[name])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("load", "names"), [(from_folders_of, FOLDERS), (from_hub_of, AT_HUB)])
+def test_what_takes_long_ends_with_its_code_and_leaves_nothing_behind(
+    load: Callable[[Iterable[str], Path], dict[str, dict[str, Any]]], names: list[str], tmp_path: Path
+) -> None:
+    slow = [name for name in names if name in SLOW]
+    reports = load(slow, tmp_path)
+    for name in slow:
+        assert_ends_with_its_code(name, reports[name])
+    assert not any(reports["left"].values())
 
 
 def test_the_honest_model_from_which_all_are_made_is_loaded(from_folders: dict[str, dict[str, Any]]) -> None:

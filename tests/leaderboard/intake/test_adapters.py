@@ -39,6 +39,7 @@ def of_adapter(outcome: Outcome) -> Check:
     return check
 
 
+@pytest.mark.slow
 def test_it_is_measured_with_the_adapter_and_named_by_both(
     small: Benchmark, lora: Path, tiny_models: dict[str, Path], client: Client
 ) -> None:

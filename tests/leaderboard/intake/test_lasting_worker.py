@@ -46,6 +46,7 @@ def test_a_worker_outlasts_its_server_and_measures_the_next_run(small: Benchmark
     assert not queue.reachable()
 
 
+@pytest.mark.slow
 def test_a_worker_restores_a_queue_that_was_emptied(small: Benchmark, local_hub: Hub) -> None:
     with embedded_server(), worker("default", "--name", "a"):
         until(lambda: "a" in registered())
@@ -56,6 +57,7 @@ def test_a_worker_restores_a_queue_that_was_emptied(small: Benchmark, local_hub:
         until(lambda: state(run) == Run.State.FINISHED)
 
 
+@pytest.mark.slow
 def test_a_stopped_worker_gives_its_part_back_at_once(local_hub: Hub, starter: Benchmark) -> None:
     run = submit("org/causal", starter).run
     with worker("default") as process:
@@ -68,6 +70,7 @@ def test_a_stopped_worker_gives_its_part_back_at_once(local_hub: Hub, starter: B
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_no_process_and_no_file(local_hub: Hub, starter: Benchmark, data: Path) -> None:
     run = submit("org/causal", starter).run
     with embedded_server(), worker("default") as process:

@@ -271,6 +271,7 @@ def test_a_real_worker_measures_what_was_submitted(small: Benchmark, local_hub: 
     assert not queue.reachable()
 
 
+@pytest.mark.slow
 def test_a_killed_workers_run_is_finished_by_the_next(
     local_hub: Hub, data: Path, starter: Benchmark, tiny_models: dict[str, Path]
 ) -> None:

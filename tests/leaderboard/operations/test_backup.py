@@ -55,6 +55,7 @@ def served_pages(site: Deployment) -> dict[str, bytes]:
     return {page: answer.content.replace(site.url.encode(), b"") for page, answer in answers.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("sqlite3"), reason="No sqlite3 on this machine: apt-get install sqlite3.")
 def test_a_site_that_is_started_from_a_backup_shows_the_same_pages(tmp_path: Path) -> None:
     site, copy, backup = Deployment(tmp_path / "site"), Deployment(tmp_path / "copy"), tmp_path / "backup"

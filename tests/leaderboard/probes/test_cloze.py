@@ -153,6 +153,7 @@ def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, g
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(("hub_id", "method"), [("org/masked", "in_top_10"), ("org/causal", "in_near_15")])
 def test_a_worker_measures_it(

@@ -69,6 +69,7 @@ def seconds_of_a_page(url: str) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("address", ["items/?format=csv", "items.parquet", "items/"])
 def test_clients_that_read_nothing_leave_the_site_answering(served: tuple[str, psutil.Process], address: str) -> None:
     url, _ = served

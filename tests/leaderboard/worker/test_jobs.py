@@ -58,7 +58,9 @@ def fresh(run: Run) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def test_it_measures_a_model_from_the_hub(queued: Run, small: Benchmark, tiny_models: dict[str, Path]) -> None:
+def test_it_measures_a_model_from_the_hub_and_records_where_the_numbers_come_from(
+    queued: Run, small: Benchmark, tiny_models: dict[str, Path]
+) -> None:
     probe_run(queued.pk)
     run = fresh(queued)
     assert states(run) == ["queued", "downloading", "scoring", "aggregating", "finished"]
@@ -68,6 +70,12 @@ def test_it_measures_a_model_from_the_hub(queued: Run, small: Benchmark, tiny_mo
     stored = pd.read_parquet(artefacts.storage().path(f"{run.artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, direct.items, check_exact=False, atol=1e-5)
     assert run.scores.get(metric="accuracy", dimension="overall").value == stored["correct"].mean()
+    record = run.provenance_record
+    assert record["model"]["id"] == "org/causal"
+    assert record["model"]["commit"] == queued.model.commit
+    assert len(record["model"]["files"]["model.safetensors"]) == 64
+    assert (record["items_done"], record["statements"]) == (6, 16)
+    assert record["timing"]["score_seconds"] > 0
 
 
 def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
@@ -79,20 +87,11 @@ def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
     assert small.smallest_difference["pairs"] == 1
 
 
+@pytest.mark.slow
 def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/masked", small).run
     probe_run(run.pk)
     assert (fresh(run).state, fresh(run).model.kind) == (Run.State.FINISHED, "masked")
-
-
-def test_it_records_where_the_numbers_come_from(queued: Run) -> None:
-    probe_run(queued.pk)
-    record = fresh(queued).provenance_record
-    assert record["model"]["id"] == "org/causal"
-    assert record["model"]["commit"] == queued.model.commit
-    assert len(record["model"]["files"]["model.safetensors"]) == 64
-    assert (record["items_done"], record["statements"]) == (6, 16)
-    assert record["timing"]["score_seconds"] > 0
 
 
 def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:

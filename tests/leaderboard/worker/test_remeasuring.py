@@ -133,6 +133,7 @@ def test_missing_scores_and_missing_predictions_are_equal() -> None:
     assert differences(pd.DataFrame(columns), pd.DataFrame(columns), 1e-4) == Differences(1, 0, None)
 
 
+@pytest.mark.slow
 def test_the_command_measures_with_the_real_model_and_says_what_came_out(
     small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,7 @@ def test_two_workers_measure_a_run_as_one_worker_here_does(
     pd.testing.assert_frame_equal(stored, direct.items, check_exact=False, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_when_a_worker_is_killed_another_finishes_its_run(queued: Run, start: Start) -> None:
     killed = start(name="killed")
     until(lambda: queued.parts.filter(worker__startswith="killed/").exists())
@@ -177,6 +178,7 @@ def test_a_minute_of_errors_loses_nothing(
     assert list(queued.parts.values_list("done", "attempts")) == [(True, 1)] * 2
 
 
+@pytest.mark.slow
 def test_what_a_killed_worker_has_measured_is_delivered_by_the_next(
     queued: Run, start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -29,6 +29,7 @@ def world() -> World:
     return small_world()
 
 
+@pytest.mark.slow
 def test_an_interruption_anywhere_loses_nothing(
     serve: Serve, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

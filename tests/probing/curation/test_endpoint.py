@@ -50,8 +50,7 @@ def test_slices_of_slices_lose_nothing(serve: Callable[[World], Source], monkeyp
 def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (endpoints, endpoints):
-        monkeypatch.setattr(module, "PAGE", 2)
+    monkeypatch.setattr(endpoints, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 21), (5, 24), (6, 19)):
         world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")
@@ -70,11 +69,11 @@ def test_well_known_subjects_are_sliced_by_their_sitelinks_first(
     assert len(source.sparql.requests) <= 1 + 2 * 10 + 10
 
 
+@pytest.mark.slow
 def test_an_interruption_between_slices_loses_nothing(
     serve: Callable[[World], Source], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (endpoints, endpoints):
-        monkeypatch.setattr(module, "PAGE", 2)
+    monkeypatch.setattr(endpoints, "PAGE", 2)
     world = World()
     for number, links in ((1, 20), (2, 20), (3, 20), (4, 700), (5, 701), (6, 702)):
         world.claim(world.item(f"Q{number}", "x", links=links), "P36", "Q1000")

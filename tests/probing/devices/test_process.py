@@ -75,6 +75,7 @@ def test_two_processes_give_the_files_of_one_and_end(
     assert not children_of(os.getpid())
 
 
+@pytest.mark.slow
 def test_a_killed_process_ends_the_run_which_one_device_can_finish(
     model: Path, on_one: Path, tmp_path: Path, part_processes: list[DeviceProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -100,6 +101,7 @@ def test_a_device_that_is_not_here_is_named(model: Path) -> None:
         probing.run(model, "starter", device="cpu,cuda:0", **QUIET)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT], ids=["killed", "Ctrl-C"])
 def test_nothing_is_left_of_a_run_that_is_ended_from_outside(model: Path, tmp_path: Path, ending: int) -> None:
     words = ["run", str(model), "--benchmark", "starter", "--device", "cpu,cpu", "--out", str(tmp_path / "out")]

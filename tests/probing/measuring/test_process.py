@@ -107,6 +107,7 @@ def test_a_caller_may_give_up_at_any_moment(model: Path) -> None:
     assert not psutil.pid_exists(process._process.pid)
 
 
+@pytest.mark.slow
 def test_it_dies_with_its_worker(model: Path, tmp_path: Path) -> None:
     code = (
         "import sys, time; from tests.probing.measuring.test_process import *\n"

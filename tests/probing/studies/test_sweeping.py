@@ -4,12 +4,14 @@ import gc
 import json
 import shutil
 import weakref
+from functools import wraps
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 import pandas as pd
 import pytest
+from transformers import GPT2LMHeadModel
 
 import probing
 from probing import part_runner, runner, time_left
@@ -37,6 +39,26 @@ def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchm
     assert "tokenizer.json" in stored.record["model"]["files"], "that of the folder around it"
     scores = swept.scores[swept.scores["revision"] == "checkpoint-500"].reset_index(drop=True)
     pd.testing.assert_frame_equal(scores.drop(columns=POINT_COLUMNS), single.scores, check_dtype=False)
+
+
+def test_a_sweep_calls_the_network_no_more_often_than_runs_of_its_checkpoints(
+    saved: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+    forward = GPT2LMHeadModel.forward
+
+    @wraps(forward)  # what the network accepts is read from its signature
+    def counted(*arguments: Any, **options: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        return forward(*arguments, **options)
+
+    monkeypatch.setattr(GPT2LMHeadModel, "forward", counted)
+    for step in (0, 500, 1000):
+        probing.run(saved / f"checkpoint-{step}", benchmark, tokenizer=saved, **QUIET)
+    apart, calls = calls, 0
+    probing.sweep(saved, benchmark, revisions="all", out=tmp_path / "out", **QUIET)
+    assert 0 < calls <= apart
 
 
 def test_the_table_has_the_scores_of_all_checkpoints(swept: Sweep, benchmark: Benchmark) -> None:
