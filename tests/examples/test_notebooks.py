@@ -71,6 +71,7 @@ def shown(cell: Any) -> str:
     return "".join([*printed, *(output["data"]["text/plain"] for output in cell.outputs if "data" in output)])
 
 
+@pytest.mark.slow
 def test_the_quick_start_shows_scores_and_answers(kernel: Kernel, tmp_path: Path) -> None:
     _, scores, domains, wrong, best, saved = outputs(kernel, "quick_start", tmp_path, **FEW)
     assert re.search(r"accuracy +0\.\d+ +0\.\d+ +0\.\d+ +62", scores)

@@ -123,12 +123,13 @@ def largest_error(monkeypatch: pytest.MonkeyPatch) -> Callable[..., float]:
     return measure
 
 
-@pytest.mark.parametrize("make", [causal, masked])
+@pytest.mark.parametrize("make", [causal, pytest.param(masked, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("order", MIXED)
 def test_multiple_choice(largest_error: Callable[..., float], make: Callable[[], LanguageModel], order: str) -> None:
     assert largest_error(make(), MIXED[order]) < 0.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [MANY, MANY[::-1]], ids=["cheap first", "cheap last"])
 def test_deciding(largest_error: Callable[..., float], sizes: Sequence[tuple[int, int]]) -> None:
     """Where a model decides, it scores only some of the options to their ends; within a part this is told in steps."""

@@ -103,6 +103,7 @@ def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) 
     stranger.withdraw()
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_record_is_refused_or_its_run_can_be_shown(result: Path, data: st.DataObject) -> None:

@@ -30,7 +30,11 @@ AGGREGATE, SAMPLE = (
     jsonschema.Draft7Validator(json.loads((SCHEMAS / name).read_text(encoding="utf-8")))
     for name in ("eval.schema.json", "instance_level_eval.schema.json")
 )
-SHIPPED = [slug for slug, entry in CATALOG.items() if not entry.downloads]
+SHIPPED = [
+    pytest.param(slug, marks=pytest.mark.slow if slug in ("culture", "geography") else ())
+    for slug, entry in CATALOG.items()
+    if not entry.downloads
+]
 
 
 def record_of(client: Client, run: Run) -> dict[str, Any]:

@@ -167,6 +167,7 @@ def test_page_csv_and_api_give_the_same_ranks(client: Client, tiny: Benchmark) -
     assert [row["rank"] for row in csv_rows(client, "/benchmarks/tiny/")] == ["1–2", "1–2", "3"]
 
 
+@pytest.mark.slow
 def test_ranking_stored_runs_takes_not_much_longer_than_comparing_them(tiny: Benchmark) -> None:
     chance, n = np.random.default_rng(0), 7731
     rows = pd.DataFrame({"relation": np.sort(chance.integers(0, 60, n)).astype(str), "template": 0, "index": range(n)})

@@ -79,6 +79,7 @@ def steps(client: Client, models: int) -> dict[str, list[tuple[int, str]]]:
     return by_page
 
 
+@pytest.mark.slow
 def test_no_statement_of_a_page_looks_at_pairs_of_runs(client: Client) -> None:
     few, many = (steps(client, models) for models in MODELS)
     for page in PAGES:

@@ -50,7 +50,12 @@ def test_templates_share_the_weight_of_an_item() -> None:
 
 @pytest.mark.parametrize(
     ("slug", "probe"),
-    [("starter", "multiple_choice"), ("pairs", "similarity"), ("pairs", "specificity"), ("culture", "ranking")],
+    [
+        ("starter", "multiple_choice"),
+        ("pairs", "similarity"),
+        ("pairs", "specificity"),
+        pytest.param("culture", "ranking", marks=pytest.mark.slow),
+    ],
 )
 def test_a_model_without_knowledge_ties_on_every_item_of_every_probe(slug: str, probe: str) -> None:
     scores = run(UniformModel(), open_benchmark(slug), probe=probe, sample=2, progress=False).scores

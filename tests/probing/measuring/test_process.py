@@ -301,13 +301,13 @@ def test_the_log_shows_neither_paths_nor_secrets(misbehave: Callable[..., Probin
     ("way", "limits", "failure"),
     [
         ("slow tokenizer", {"phases": {"start": 60, "tokenizer": 1}}, TooSlow),
-        ("asleep", {"phases": {"start": 0.1}}, TooSlow),
+        pytest.param("asleep", {"phases": {"start": 0.1}}, TooSlow, marks=pytest.mark.slow),
         ("no progress", {"silence": 1}, Silent),
-        ("flood", {"silence": 1}, Silent),
-        ("busy", {"part_seconds": 1}, TooSlow),
+        pytest.param("flood", {"silence": 1}, Silent, marks=pytest.mark.slow),
+        pytest.param("busy", {"part_seconds": 1}, TooSlow, marks=pytest.mark.slow),
         ("memory", {"memory": 300_000_000}, MemoryLimit),
         ("disk", {"disk": 1_000_000}, DiskLimit),
-        ("many folders", {"disk": 1_000_000}, DiskLimit),
+        pytest.param("many folders", {"disk": 1_000_000}, DiskLimit, marks=pytest.mark.slow),
         ("escape", {"phases": {"start": 0.3}}, TooSlow),
     ],
 )

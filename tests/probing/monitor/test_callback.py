@@ -36,7 +36,7 @@ def fresh_accelerator() -> Iterator[None]:
     PartialState._reset_state()
 
 
-@pytest.mark.parametrize("accumulation", [1, 2])
+@pytest.mark.parametrize("accumulation", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_the_training_is_bit_for_bit_the_one_without_the_callback(
     folder: Path, benchmark: Benchmark, tmp_path: Path, accumulation: int
 ) -> None:

@@ -27,6 +27,14 @@ TOKENIZERS: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
     "Unigram with Metaspace": metaspace_unigram,
     "WordPiece": word_piece,
 }
+# Two tokenizers are the quick test: one of bytes with a start token, one of words.
+WITH_TOKENIZER = pytest.mark.parametrize(
+    "tokenizer",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("byte-level BPE", "Unigram with Metaspace") else ())
+        for name in TOKENIZERS
+    ],
+)
 LABELS = (
     "Africa,South America,a,A,is,the capital,Oslo Oslo,Élysée,ß,ßa,ŉ,ﬁ,ǆ,İ,القاهرة,مصر,ﷺ,서울,대한민국,東京,"
     "e\u0301,\u0301,🎻,👩\u200d🔬,🇳🇴,I.,-,“x”,don't,1,10,100,1.5,\u00a0x,x\u00a0y,a  b,\tz,[Z],<b>"
@@ -77,7 +85,7 @@ def assert_right(actual: list[OptionScores], requests: list[Request], scoring: S
         assert_decided(actual, expected, scoring.decide, scoring.reduction)
 
 
-@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@WITH_TOKENIZER
 @SOME
 @given(REQUESTS, SCORING, st.integers(1, 9), st.integers(1, 300))
 @example([(prompt("([Y]) [X]", "ß"), ["Africa", "ß", "0:"])], Scoring(decide=1, reduction="mean"), 1, 1)  # nearly tied
@@ -90,7 +98,7 @@ def test_a_causal_model_scores_any_text(
     assert_right(actual, requests, scoring, obvious.causal(model.network, model.tokenizer))
 
 
-@pytest.mark.parametrize("tokenizer", TOKENIZERS)
+@WITH_TOKENIZER
 @SOME
 @given(REQUESTS, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))
 def test_a_masked_model_scores_any_text(

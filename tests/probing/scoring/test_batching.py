@@ -42,7 +42,12 @@ def masked(fast: bool) -> MaskedModel:
 
 
 @pytest.fixture(
-    params=[(causal, True), (causal, False), (masked, True), (masked, False)],
+    params=[
+        (causal, True),
+        pytest.param((causal, False), marks=pytest.mark.slow),
+        (masked, True),
+        pytest.param((masked, False), marks=pytest.mark.slow),
+    ],
     ids=["causal", "causal reference", "masked", "masked reference"],
 )
 def model(request: pytest.FixtureRequest) -> HFModel:

@@ -89,7 +89,7 @@ def test_running_out_of_memory_while_the_cache_grows_changes_no_score(
     assert one.usage.notes == ["out of memory: batches halved to 300 positions"]
 
 
-@pytest.mark.parametrize("capacity", [1, 20, 200])
+@pytest.mark.parametrize("capacity", [*(pytest.param(size, marks=pytest.mark.slow) for size in (1, 20)), 200])
 def test_nodes_beyond_the_capacity_are_computed_again(capacity: int, expected: list[list[list[float]]]) -> None:
     large, small = model(), model()
     small.cache_capacity = capacity

@@ -29,7 +29,7 @@ def real() -> Benchmark:
     return open_benchmark(real_data("stest")).select(limit=100)
 
 
-@pytest.fixture(scope="module", params=[shipped, real])
+@pytest.fixture(scope="module", params=[shipped, pytest.param(real, marks=pytest.mark.slow)])
 def benchmark(request: pytest.FixtureRequest) -> Benchmark:
     return request.param()
 
