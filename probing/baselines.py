@@ -48,7 +48,7 @@ def pair_answers(benchmark: Benchmark) -> list[str]:
 def rarer_scores(plan: Plan, counts: Mapping[str, float]) -> pd.DataFrame:
     """Return what is reached by always choosing the rarer answer of a pair (S-TEST's baseline Freq)."""
     pairs = [
-        (relation.label, *(relation.options_of(item)[place] for place in (item.answers[0], 1 - item.answers[0])))
+        (relation.label, *(relation.options_of(item)[option] for option in (item.answers[0], 1 - item.answers[0])))
         for part in plan.parts
         for relation in [plan.relation(part)]
         for item in relation.items

@@ -225,9 +225,9 @@ def sampled(relation: Relation, count: int, seed: int) -> tuple[Item, ...]:
     if count >= number:
         return relation.items
     by_line = sorted(relation.items, key=lambda item: item.index)
-    even = ((2 * place + 1) * number // (2 * count) for place in range(count))
+    even = ((2 * step + 1) * number // (2 * count) for step in range(count))
     places = Random(f"{seed} {relation.label}").sample(range(number), count) if seed else even
-    lines = {by_line[place].index for place in places}
+    lines = {by_line[line].index for line in places}
     return tuple(item for item in relation.items if item.index in lines)
 
 

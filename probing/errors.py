@@ -170,10 +170,10 @@ class NonFiniteScores(ProbingError):
     code = "non-finite-scores"
 
     @classmethod
-    def of(cls, model_id: str, place: str, quantity: str = "score") -> "NonFiniteScores":
+    def of(cls, model_id: str, location: str, quantity: str = "score") -> "NonFiniteScores":
         """Return the error for a quantity that is not finite; `place` tells where, with a preposition."""
         return cls(
-            f"{model_id} gave a {quantity} that is not a number {place}.",
+            f"{model_id} gave a {quantity} that is not a number {location}.",
             "Try --dtype float32; if it stays so, the weights are damaged.",
         )
 

@@ -95,7 +95,7 @@ def masked_bounds(statements: Sequence[Encoded], mask: int) -> LowerBounds:
 def _masked_inputs(statement: Encoded, mask: int) -> Iterator[Ids]:
     for column in range(len(statement.scored)):
         hidden = set(hidden_with(statement, column, "within_word_l2r"))
-        yield tuple(mask if place in hidden else token for place, token in enumerate(statement.ids))
+        yield tuple(mask if position in hidden else token for position, token in enumerate(statement.ids))
 
 
 def observe_operations(system: Ours, workload: Workload) -> tuple[Observation, float]:

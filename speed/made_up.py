@@ -67,13 +67,13 @@ def write_dlama(folder: Path, items: int) -> None:
     shares = {name: share / sum(n for n, _ in PREDICATES.values()) for name, (share, _) in PREDICATES.items()}
     for pair, languages in LANGUAGES.items():
         for language in languages:
-            place = folder / pair / "dlama" / language
-            place.mkdir(parents=True)
+            folder_of_language = folder / pair / "dlama" / language
+            folder_of_language.mkdir(parents=True)
             for predicate, (_, candidates) in PREDICATES.items():
                 count = round(items / 2 / len(LANGUAGES) * shares[predicate])
                 facts = _dlama_facts(predicate, count, candidates)
                 for region, of_culture in {REGIONS[pair]: facts[::2], "WESTERN_COUNTRIES": facts[1::2]}.items():
-                    _write_lines(place / f"{predicate}_general_{region}.jsonl", of_culture)
+                    _write_lines(folder_of_language / f"{predicate}_general_{region}.jsonl", of_culture)
     for language in {language for languages in LANGUAGES.values() for language in languages}:
         templates = [{"relation": predicate, "template": "[X] is near [Y]."} for predicate in PREDICATES]
         (folder / "templates" / language).mkdir(parents=True)

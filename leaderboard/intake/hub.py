@@ -225,7 +225,7 @@ class ModelName(NamedTuple):
 def parse_name(text: str) -> ModelName:
     """Read an id, or the address of a model's page at the hub, which may name a revision.
 
-    What is neither is returned as it is; `checks.identity.refuse_malformed` says what is wrong with it.
+    What is neither is returned as it is; `check_rules.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
     address = urlsplit(text if "://" in text else f"https://{text}")
@@ -236,8 +236,8 @@ def parse_name(text: str) -> ModelName:
     if path[:1] in (["datasets"], ["spaces"]):
         raise BadInput(f"This is the address of one of the {path[0]}, not of a model.", "Paste that of a model.")
     owner = 1 if len(path) > 1 and path[1] in REVISION_PLACES else 2
-    place, revision = path[owner : owner + 1], "/".join(path[owner + 1 : owner + 2])
-    named = bool(place) and place[0] in REVISION_PLACES and revision != NEWEST
+    marker, revision = path[owner : owner + 1], "/".join(path[owner + 1 : owner + 2])
+    named = bool(marker) and marker[0] in REVISION_PLACES and revision != NEWEST
     return ModelName("/".join(path[:owner]), revision if named else "")
 
 

@@ -194,9 +194,9 @@ def blank_baselines(rows: pd.DataFrame, k: int) -> pd.DataFrame:
     items = rows.drop_duplicates(["relation", "index"])
     counts = items.groupby(["relation", "answer_label"], sort=False).size().rename("items").reset_index()
     counts = counts.sort_values("items", ascending=False, kind="stable")
-    place = counts.groupby("relation").cumcount()
+    rank = counts.groupby("relation").cumcount()
     answers = counts.groupby("relation")["answer_label"].transform("size")
-    named = counts.assign(**{CHANCE: (k / answers).clip(upper=1.0), MAJORITY: (place < k).astype(float)})
+    named = counts.assign(**{CHANCE: (k / answers).clip(upper=1.0), MAJORITY: (rank < k).astype(float)})
     table = rows[["relation", "answer_label"]].merge(named, how="left", on=["relation", "answer_label"])
     return table[[CHANCE, MAJORITY]].set_index(rows.index)
 

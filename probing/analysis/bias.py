@@ -73,10 +73,10 @@ def bias_scores(rows: pd.DataFrame) -> pd.DataFrame:
     dimension = space_dimension(rows.columns)
     named = rows[["relation", "index"]].assign(**{dimension: space_names(rows)})
     tables = [
-        mean(named[values.notna()], str(metric), values.dropna(), place)
+        mean(named[values.notna()], str(metric), values.dropna(), level)
         for metric, values in biases_of_rows(rows).items()
         if values.notna().any()
-        for place in (OVERALL, dimension)
+        for level in (OVERALL, dimension)
     ]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=SCORE_COLUMNS)
 

@@ -44,7 +44,7 @@ def confidence_scores(rows: pd.DataFrame) -> pd.DataFrame:
     dimension = space_dimension(rows.columns)
     rows = rows.assign(**{dimension: space_names(rows)})
     curves = {name: calibration_curve(rows, values[measure]) for name, measure in CURVES.items()}
-    tables = [mean(rows, name, values[name], place) for place in (OVERALL, dimension) for name in CONFIDENCES]
+    tables = [mean(rows, name, values[name], level) for level in (OVERALL, dimension) for name in CONFIDENCES]
     tables += [_tidy_curve(name, curve) for name, curve in curves.items()]
     return pd.concat([*tables, _tidy_error(curves["max_softmax_bin"])], ignore_index=True)
 

@@ -75,9 +75,9 @@ def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def right_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
     """Return each row's right answers as a distribution, shape (rows, options): equal shares for several answers."""
     shares = np.zeros((len(rows), options))
-    for place, answers in enumerate(rows["answers"]):
+    for item, answers in enumerate(rows["answers"]):
         right = np.asarray(answers, dtype=int)
-        shares[place, right] = 1 / len(right)
+        shares[item, right] = 1 / len(right)
     return shares
 
 

@@ -264,7 +264,7 @@ def _changed(both: pd.DataFrame, columns: Iterable[str]) -> list[str]:
         return []
     change = (both["value"].astype(float) - both["value_before"].astype(float)).abs().fillna(0)
     largest = both.iloc[int(change.to_numpy().argmax())]
-    place = f"{largest['metric']}, {largest['dimension']} {largest['group']}"
+    group = f"{largest['metric']}, {largest['dimension']} {largest['group']}"
     values = f"{largest['value_before']:.4f} before, {largest['value']:.4f} now"
-    example = f"; the largest change of a value is in {place}: {values}" if change.max() > SLACK else ""
+    example = f"; the largest change of a value is in {group}: {values}" if change.max() > SLACK else ""
     return [f"Changed: {differs.sum():,} of {len(both):,} scores{example}."]

@@ -118,7 +118,7 @@ def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]
     if kind not in kinds:
         step = f"Choose from: {', '.join(sorted(kinds))}; or describe it as [{KINDS}.{kind}]."
         raise entry.fault(f"no kind of subjects is called {kind!r}", step)
-    merged_entry = JsonObject({**kinds[kind], **entry.values}, entry.place)
+    merged_entry = JsonObject({**kinds[kind], **entry.values}, entry.location)
     return Predicate(
         id,
         _one_line(entry, "name"),
@@ -161,7 +161,7 @@ def _properties(entry: JsonObject, key: str) -> str:
 
 def _instances(subject: str, entry: JsonObject, key: str, pattern: Callable[[str, str, str], str]) -> tuple[str, ...]:
     """Return a pattern for each item of a table such as { Q5 = "human" }; the names stand in queries as comments."""
-    items = _object(entry.values.get(key, {}), f"{entry.place}, {key}")
+    items = _object(entry.values.get(key, {}), f"{entry.location}, {key}")
     for item in items.values:
         if not re.fullmatch(r"Q[1-9]\d*", item):
             raise items.fault(f"{item!r:.80} is not an item of Wikidata", 'Write it such as { Q5 = "human" }.')
@@ -178,9 +178,9 @@ def _choice(entry: JsonObject, key: str, *choices: str) -> str:
 
 def _wordings(entry: JsonObject, key: str, check: Callable[[str, str], str]) -> dict[str, str]:
     """Return language -> text of a table of templates or questions."""
-    texts = _object(entry.values.get(key, {}), f"{entry.place}, {key}")
-    wordings.check_languages(texts.values, texts.place)
-    return {language: check(texts.text(language), f"{texts.place}.{language}") for language in texts.values}
+    texts = _object(entry.values.get(key, {}), f"{entry.location}, {key}")
+    wordings.check_languages(texts.values, texts.location)
+    return {language: check(texts.text(language), f"{texts.location}.{language}") for language in texts.values}
 
 
 def _one_line(entry: JsonObject, key: str) -> str:
@@ -191,10 +191,10 @@ def _one_line(entry: JsonObject, key: str) -> str:
     return text
 
 
-def _object(value: Any, place: str) -> JsonObject:
+def _object(value: Any, location: str) -> JsonObject:
     if not isinstance(value, dict):
-        raise BadBenchmark(f"{place}: not a table.", "See docs/curation.md.")
-    return JsonObject(value, place)
+        raise BadBenchmark(f"{location}: not a table.", "See docs/curation.md.")
+    return JsonObject(value, location)
 
 
 PREDICATES = read_predicates(OWN_PREDICATES)

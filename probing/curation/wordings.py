@@ -31,19 +31,21 @@ def templates(texts: TextsByLanguage, language: str, folder: Path | None = None)
     return {predicate: available[predicate] for predicate in texts}
 
 
-def checked_template(template: str, place: str) -> str:
+def checked_template(template: str, location: str) -> str:
     """Return the template if it has each slot exactly once; `place` stands in the message if not."""
     for slot in (SUBJECT_SLOT, ANSWER_SLOT):
         if template.count(slot) != 1:
-            raise BadInput(f"{place}: {template!r:.80} must have {slot} exactly once.", "Correct the template.")
+            raise BadInput(f"{location}: {template!r:.80} must have {slot} exactly once.", "Correct the template.")
     return template
 
 
-def checked_question(question: str, place: str) -> str:
+def checked_question(question: str, location: str) -> str:
     """Return the question if it has the slot of the subject once and none for an answer; `place` names it if not."""
     if question.count(SUBJECT_SLOT) != 1 or ANSWER_SLOT in question:
         step = "Correct the question."
-        raise BadInput(f"{place}: {question!r:.80} must have {SUBJECT_SLOT} exactly once and no {ANSWER_SLOT}.", step)
+        raise BadInput(
+            f"{location}: {question!r:.80} must have {SUBJECT_SLOT} exactly once and no {ANSWER_SLOT}.", step
+        )
     return question
 
 
@@ -63,9 +65,9 @@ def property_templates(
     return {id: checked.get(id) or [own.get(id) or generated[id]] for id in properties}
 
 
-def check_properties(properties: Sequence[str], place: str = "") -> None:
+def check_properties(properties: Sequence[str], location: str = "") -> None:
     """Raise `BadInput` for an id that is not one of a property; `place` is the file in which they stand."""
-    prefix = f"{place}: " if place else ""
+    prefix = f"{location}: " if location else ""
     if not properties:
         raise BadInput(f"{prefix}No property is named.", "Give one or more, such as P36.")
     for id in properties:
@@ -73,11 +75,11 @@ def check_properties(properties: Sequence[str], place: str = "") -> None:
             raise BadInput(f"{prefix}{id!r:.80} is not a property of Wikidata.", "Write it such as P36.")
 
 
-def check_languages(codes: Iterable[str], place: str = "") -> None:
+def check_languages(codes: Iterable[str], location: str = "") -> None:
     """Raise `BadInput` for a code that is not one of a language; `place` is the place in a file where they stand."""
     for code in codes:
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
-            prefix = f"{place}: " if place else ""
+            prefix = f"{location}: " if location else ""
             raise BadInput(f"{prefix}{code!r:.80} is not a language code.", "Write it such as ar or zh-hant.")
 
 
@@ -99,4 +101,4 @@ def check_names(endpoint: Endpoint, properties: Sequence[str]) -> None:
 
 def _in_folder(folder: Path, language: str) -> dict[str, str]:
     lines = read_lines(folder / language / TEMPLATE_FILE)
-    return {line.text("relation"): checked_template(line.text("template"), line.place) for line in lines}
+    return {line.text("relation"): checked_template(line.text("template"), line.location) for line in lines}

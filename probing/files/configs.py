@@ -111,16 +111,16 @@ def filtered(config: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     return kept, dropped
 
 
-def _filtered(config: Mapping[str, Any], allowed: frozenset[str], place: str, dropped: list[str]) -> dict[str, Any]:
+def _filtered(config: Mapping[str, Any], allowed: frozenset[str], prefix: str, dropped: list[str]) -> dict[str, Any]:
     nested_type = config.get("model_type")
-    if place and isinstance(nested_type, str) and nested_type in known_model_types():
+    if prefix and isinstance(nested_type, str) and nested_type in known_model_types():
         allowed |= allowed_keys(nested_type)
     kept: dict[str, Any] = {}
     for key, value in config.items():
-        if key in allowed or (place and key.isdecimal()):
-            kept[key] = _filtered(value, allowed, f"{place}{key}.", dropped) if isinstance(value, dict) else value
+        if key in allowed or (prefix and key.isdecimal()):
+            kept[key] = _filtered(value, allowed, f"{prefix}{key}.", dropped) if isinstance(value, dict) else value
         elif key not in UNUSED:
-            dropped.append(f"{place}{key}")
+            dropped.append(f"{prefix}{key}")
     return kept
 
 

@@ -162,7 +162,7 @@ def file_in(folder: Path, name: str) -> Path:
     allowed = [here]
     if here.parent.name == "snapshots":
         allowed.append(here.parent.parent / "blobs")
-    if any(path.is_relative_to(place) for place in allowed) or path.suffix == Path(name).suffix == ".gguf":
+    if any(path.is_relative_to(folder) for folder in allowed) or path.suffix == Path(name).suffix == ".gguf":
         return path
     raise UnsafeLink(
         f"{name} in {folder} is a link that leads out of the folder.", "Replace the link by a copy of the file."

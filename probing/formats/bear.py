@@ -39,7 +39,7 @@ def read(folder: Path) -> Benchmark:
     """Read the folder itself or the only folder in it that holds relations; domains may lie beside that."""
     inner = _relations_folder(folder)
     metadata = read_object(inner / METADATA)
-    domains = [place / DOMAINS for place in (inner, inner.resolve().parent) if (place / DOMAINS).is_file()][:1]
+    domains = [parent / DOMAINS for parent in (inner, inner.resolve().parent) if (parent / DOMAINS).is_file()][:1]
     info = read_object(domains[0]).values if domains else {}
     empty = _relations_of_one_file(metadata, inner, info)
     lists = [inner / f"{name}.jsonl" for name in _relation_ids(metadata) if name not in empty]
@@ -62,8 +62,8 @@ def _left_out(empty: list[str], unlabelled: list[str]) -> tuple[str, ...]:
     """Return what was left out in sentences: relations by id, and items by the place of the first."""
     relations = note_on(empty, "Relations left out, as they have neither items nor domains")
     items = tuple(
-        f"Items left out, as their subject has no label: {len(unlabelled):,} (first: {place})."
-        for place in unlabelled[:1]
+        f"Items left out, as their subject has no label: {len(unlabelled):,} (first: {location})."
+        for location in unlabelled[:1]
     )
     return relations + items
 
@@ -127,7 +127,7 @@ def _relation(path: Path, metadata: JsonObject, info: Mapping[str, object], unla
     numbered = list(enumerate(read_lines(path)))
     for _, line in numbered:
         line.refuse_misspelt_keys(ITEM_KEYS)
-    unlabelled += [line.place for _, line in numbered if _has_no_label(line)]
+    unlabelled += [line.location for _, line in numbered if _has_no_label(line)]
     numbered = [(index, line) for index, line in numbered if not _has_no_label(line)]
     lines = [line for _, line in numbered]
     declared = _declared_space(description)
@@ -151,10 +151,10 @@ def _has_no_label(line: JsonObject) -> bool:
 
 def _relation_metadata(values: Mapping[str, object], name: str, file: str, read: frozenset[str]) -> JsonObject:
     """Return the JSON object of a relation in one of the two files of metadata, which may have only keys to be read."""
-    value, place = values[name], f"{file}, relation {name}"
+    value, location = values[name], f"{file}, relation {name}"
     if not isinstance(value, dict):
-        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
-    relation = JsonObject(value, place)
+        raise BadBenchmark(f"{location}: not a JSON object.", "Write it as {...}.")
+    relation = JsonObject(value, location)
     relation.refuse_other_keys(read)
     return relation
 

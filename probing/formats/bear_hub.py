@@ -47,9 +47,9 @@ def read(folder: Path) -> Benchmark:
     collected: dict[str, _Rows] = {}
     for path in files:
         for number, row in enumerate(_rows(path)):
-            place = f"{path.name}, row {number}"
-            _refuse_bad(row, place)
-            collected.setdefault(row["relation"], _Rows()).add(row, place)
+            location = f"{path.name}, row {number}"
+            _refuse_bad(row, location)
+            collected.setdefault(row["relation"], _Rows()).add(row, location)
     relations = tuple(rows.relation(name) for name, rows in collected.items())
     sha = digest(files)
     return Benchmark(folder.resolve().name.lower(), sha[:12], sha, relations, files=files)
@@ -64,19 +64,19 @@ class _Rows:
     items: dict[int, Item] = field(default_factory=dict)
     questions: set[tuple[int, int]] = field(default_factory=set)
 
-    def add(self, row: dict[str, Any], place: str) -> None:
+    def add(self, row: dict[str, Any], location: str) -> None:
         """Add a row; raise `BadBenchmark` where it contradicts an earlier one."""
         number, key = row["template_index"], row["item"]
         item = Item(key, row["subject"], (row["correct"],))
         self.options = self.options or row["answer_options"]
         if row["answer_options"] != self.options:
-            raise BadBenchmark(f"{place}: item {key} has other options than those before.", NEXT_STEP)
+            raise BadBenchmark(f"{location}: item {key} has other options than those before.", NEXT_STEP)
         if self.templates.setdefault(number, row["template"]) != row["template"]:
-            raise BadBenchmark(f"{place}: template {number} has two wordings.", NEXT_STEP)
+            raise BadBenchmark(f"{location}: template {number} has two wordings.", NEXT_STEP)
         if self.items.setdefault(key, item) != item:
-            raise BadBenchmark(f"{place}: item {key} differs from an earlier row.", NEXT_STEP)
+            raise BadBenchmark(f"{location}: item {key} differs from an earlier row.", NEXT_STEP)
         if (key, number) in self.questions:
-            raise BadBenchmark(f"{place}: item {key} occurs twice with template {number}.", NEXT_STEP)
+            raise BadBenchmark(f"{location}: item {key} occurs twice with template {number}.", NEXT_STEP)
         self.questions.add((key, number))
 
     def relation(self, name: str) -> Relation:
@@ -98,17 +98,17 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
         raise BadBenchmark(f"{path.name} cannot be read ({error}).", "Download it again.") from error
 
 
-def _refuse_bad(row: dict[str, Any], place: str) -> None:
+def _refuse_bad(row: dict[str, Any], location: str) -> None:
     """Raise `BadBenchmark` for a value of another type, a bad template, and a right answer that is no option."""
     for name, kind in COLUMNS.items():
         if type(row[name]) is not kind:
-            raise BadBenchmark(f"{place}: {name} is {row[name]!r:.80}.", NEXT_STEP)
+            raise BadBenchmark(f"{location}: {name} is {row[name]!r:.80}.", NEXT_STEP)
     options = row["answer_options"]
     if not all(isinstance(option, str) and option for option in options) or len(set(options)) < len(options):
-        raise BadBenchmark(f"{place}: the options are not distinct texts.", NEXT_STEP)
+        raise BadBenchmark(f"{location}: the options are not distinct texts.", NEXT_STEP)
     if not 0 <= row["correct"] < len(options):
-        raise BadBenchmark(f"{place}: the right answer {row['correct']} is no option.", NEXT_STEP)
+        raise BadBenchmark(f"{location}: the right answer {row['correct']} is no option.", NEXT_STEP)
     if row["template"].count(ANSWER_SLOT) != 1 or SUBJECT_SLOT not in row["template"]:
-        raise BadBenchmark(f"{place}: the template lacks {SUBJECT_SLOT} or {ANSWER_SLOT}.", NEXT_STEP)
+        raise BadBenchmark(f"{location}: the template lacks {SUBJECT_SLOT} or {ANSWER_SLOT}.", NEXT_STEP)
     if not RELATION_ID.fullmatch(row["relation"]) or not row["subject"]:
-        raise BadBenchmark(f"{place}: the relation or the subject has no proper name.", NEXT_STEP)
+        raise BadBenchmark(f"{location}: the relation or the subject has no proper name.", NEXT_STEP)

@@ -60,13 +60,13 @@ def fits(path: Path) -> bool:
 
 def read(path: Path) -> Benchmark:
     """Read one relation for each predicate, pair, language and kind of objects; its items alternate by culture."""
-    place = facts_place(path)
-    facts = fact_files(place)
+    source = facts_source(path)
+    facts = fact_files(source)
     templates = templates_folder(path)
     wording_files = sorted([*templates.glob(f"*/{TEMPLATE_FILE}"), *templates.glob(QUESTIONS_FILE)])
     texts = {file.relative_to(templates).as_posix(): file.read_bytes() for file in wording_files}
     sha = digest_of([*facts.items(), *((f"{TEMPLATES_FOLDER}/{name}", content) for name, content in texts.items())])
-    files = ((place,) if place.is_file() else tuple(place / name for name in facts)) + tuple(wording_files)
+    files = ((source,) if source.is_file() else tuple(source / name for name in facts)) + tuple(wording_files)
     left_out: Counter[str] = Counter()
     relations = tuple(_relations(facts, read_wordings(texts), left_out))
     if not relations:
@@ -179,7 +179,7 @@ def _is_blank(label: object) -> bool:
 
 def _fact(line: JsonObject, culture: str) -> DlamaFact:
     lists = {name: values_of(line, name) for name in ("obj_uri", "obj_label")}
-    ids, labels = (JsonObject({**line.values, **lists}, line.place).texts(name) for name in lists)
+    ids, labels = (JsonObject({**line.values, **lists}, line.location).texts(name) for name in lists)
     if len(ids) != len(labels):
         raise line.fault(f"{len(ids)} obj_uri but {len(labels)} obj_label", "Make the two lists equally long.")
     objects = dict(zip(ids, labels, strict=True))
@@ -213,9 +213,9 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
             ids[label].add(id_)
             cultures[label].add(fact.culture)
     labels = sorted(ids)
-    place = {label: index for index, label in enumerate(labels)}
+    position_of = {label: index for index, label in enumerate(labels)}
     tags: dict[str, Tags] = {culture: {"culture": culture} for culture in {fact.culture for fact in facts}}
-    answers = _shared_answers(facts, place)
+    answers = _shared_answers(facts, position_of)
     items = [
         Item(first_index + index, fact.subject, right, fact.subject_id, tags[fact.culture])
         for index, (fact, right) in enumerate(zip(facts, answers, strict=True))
@@ -240,11 +240,11 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
     )
 
 
-def _shared_answers(facts: Iterable[DlamaFact], place: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+def _shared_answers(facts: Iterable[DlamaFact], position_of: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
     """Yield the right answers of each fact; facts with the same ones have one tuple."""
     shared: dict[tuple[int, ...], tuple[int, ...]] = {}
     for fact in facts:
-        answers = tuple(sorted({place[label] for label in fact.objects.values()}))
+        answers = tuple(sorted({position_of[label] for label in fact.objects.values()}))
         yield shared.setdefault(answers, answers)
 
 
@@ -265,11 +265,11 @@ def natural(id_: str) -> tuple[str, int, str]:
 
 def fact_files(path: Path) -> dict[str, bytes]:
     """Return the content of each file of facts by its path: `<pair>/<kind of objects>/<language>/<file>`."""
-    place = facts_place(path)
-    return _read_archive(place) if place.is_file() else _read_folder(place)
+    source = facts_source(path)
+    return _read_archive(source) if source.is_file() else _read_folder(source)
 
 
-def facts_place(path: Path) -> Path:
+def facts_source(path: Path) -> Path:
     """Return the archive, or the folder that holds the pairs."""
     if path.is_file():
         return path
@@ -322,7 +322,7 @@ def _read_archive(archive: Path) -> dict[str, bytes]:
 def templates_folder(path: Path) -> Path:
     """Return the folder of templates in the benchmark's folder or beside it; raise `BadBenchmark` if there is none."""
     places = [folder / TEMPLATES_FOLDER for folder in (path, *path.resolve().parents[:1])]
-    near = [place for place in places if place.is_dir()]
+    near = [candidate for candidate in places if candidate.is_dir()]
     if not near:
         step = f"Put {TEMPLATES_FOLDER}/<language>/{TEMPLATE_FILE} into it or beside it."
         raise BadBenchmark(f"There are no templates for {path.name}.", step)
@@ -365,10 +365,10 @@ def _object_field(wordings_file: JsonObject, name: str) -> Mapping[str, object]:
     return value
 
 
-def _texts(value: object, place: str) -> dict[str, str]:
+def _texts(value: object, location: str) -> dict[str, str]:
     if not isinstance(value, dict):
-        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
-    inner = JsonObject(value, place)
+        raise BadBenchmark(f"{location}: not a JSON object.", "Write it as {...}.")
+    inner = JsonObject(value, location)
     return {name: inner.text(name) for name in value}
 
 

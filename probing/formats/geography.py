@@ -101,11 +101,11 @@ def _csv_lines(path: Path) -> list[JsonObject]:
     return [_csv_line(row, f"{path.name}, line {number}") for number, row in lines]
 
 
-def _csv_line(row: dict[str, str], place: str) -> JsonObject:
+def _csv_line(row: dict[str, str], location: str) -> JsonObject:
     if None in row or None in row.values():
-        raise BadBenchmark(f"{place}: not as many columns as the head.", "Put texts with commas between quotes.")
+        raise BadBenchmark(f"{location}: not as many columns as the head.", "Put texts with commas between quotes.")
     objects = [name.strip() for name in row["objects"].split(";")]
-    return JsonObject({**row, "objects": objects if any(objects) else []}, place)
+    return JsonObject({**row, "objects": objects if any(objects) else []}, location)
 
 
 def _triple(line: JsonObject, earlier_pairs: set[tuple[str, str]]) -> GeographyTriple:
@@ -144,7 +144,7 @@ def _displayed(template: str) -> str:
 
 
 def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]:
-    places = {answer: place for place, answer in enumerate(answers)}
+    places = {answer: index for index, answer in enumerate(answers)}
     for index, sentence in enumerate(worded):
         yield Item(
             index,
@@ -182,7 +182,7 @@ def read_left_out(folder: Path) -> LeftOut:
     templates = content.values.get("templates", {})
     if not isinstance(templates, dict):
         raise content.fault("'templates' is not a JSON object", "Map each fact type to a list of templates' numbers.")
-    by_type = JsonObject(templates, content.place)
+    by_type = JsonObject(templates, content.location)
     return LeftOut(
         frozenset(content.texts("sentences")),
         {fact_type: frozenset(by_type.texts(fact_type)) for fact_type in templates},

@@ -134,10 +134,10 @@ def _build_graph(
     skipped: Counter[str] = Counter()
     triples: dict[Triple, None] = {}
     for path in files:
-        for triple, place in read_triples(path):
+        for triple, location in read_triples(path):
             problem = _triple_problem(triple, phrasings, faulty, entities)
             if problem and entities.strict:
-                raise BadBenchmark(f"{place}: {problem} ({', '.join(triple)}).", "Add it or remove the triple.")
+                raise BadBenchmark(f"{location}: {problem} ({', '.join(triple)}).", "Add it or remove the triple.")
             if problem or triple in triples:
                 skipped[problem or "it is there twice"] += 1
             else:
@@ -267,12 +267,12 @@ def read_entities(folder: Path) -> Entities:
 def _entities_list(path: Path) -> Entities:
     names: dict[str, str] = {}
     categories: dict[str, tuple[str, ...]] = {}
-    for row, place in _lines_of_fields(path):
+    for row, location in _lines_of_fields(path):
         if len(row) < 2 or not (row[0] and row[1]):
             step = f"Write id, name and, if you like, categories {SEPARATORS}."
-            raise BadBenchmark(f"{place}: no id or no name.", step)
+            raise BadBenchmark(f"{location}: no id or no name.", step)
         if row[0] in names:
-            raise BadBenchmark(f"{place}: {row[0]!r:.80} occurs twice.", "Keep it once.")
+            raise BadBenchmark(f"{location}: {row[0]!r:.80} occurs twice.", "Keep it once.")
         names[row[0]], categories[row[0]] = row[1], tuple(filter(None, row[2:]))
     return Entities(names, categories, strict=True)
 
@@ -302,12 +302,12 @@ def triple_files(folder: Path) -> list[Path]:
 
 def read_triples(path: Path) -> Iterator[tuple[Triple, str]]:
     """Yield each triple of a file, and its place for messages."""
-    for row, place in _lines_of_fields(path):
+    for row, location in _lines_of_fields(path):
         if len(row) != 3 or not all(row):
             step = f"Write head, relation and tail {SEPARATORS}."
             problem = "more than three fields" if len(row) > 3 else "head, relation or tail is missing"
-            raise BadBenchmark(f"{place}: {problem}.", step)
-        yield Triple(*row), place
+            raise BadBenchmark(f"{location}: {problem}.", step)
+        yield Triple(*row), location
 
 
 def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
@@ -315,14 +315,14 @@ def _lines_of_fields(path: Path) -> Iterator[tuple[list[str], str]]:
     csv_file = path.name.removesuffix(".gz").endswith(".csv")
     for number, line in enumerate(text_lines(path), 1):
         if line.strip():
-            place = f"{path.name}, line {number}"
-            row = _comma_separated(line, place) if csv_file else line.split("\t")
-            yield [text.strip() for text in row], place
+            location = f"{path.name}, line {number}"
+            row = _comma_separated(line, location) if csv_file else line.split("\t")
+            yield [text.strip() for text in row], location
 
 
-def _comma_separated(line: str, place: str) -> list[str]:
+def _comma_separated(line: str, location: str) -> list[str]:
     try:
         return next(csv.reader([line], strict=True))
     except csv.Error as error:  # such as a quote that is not closed, or lines that end as on old Macs
         step = "Close each quote in its line, and end lines with a line feed."
-        raise BadBenchmark(f"{place}: not comma-separated ({error}).", step) from error
+        raise BadBenchmark(f"{location}: not comma-separated ({error}).", step) from error

@@ -41,7 +41,7 @@ LISTS = "P*.jsonl"
 def fits(folder: Path) -> bool:
     """Return whether there are templates and the list of a relation; this holds for S-TEST's folders as well."""
     places = (folder, folder / LISTS_FOLDER)
-    return (folder / RELATIONS_FILE).is_file() and any(any(place.glob("P*.jsonl")) for place in places)
+    return (folder / RELATIONS_FILE).is_file() and any(any(candidate.glob("P*.jsonl")) for candidate in places)
 
 
 def read(folder: Path) -> Benchmark:

@@ -32,11 +32,11 @@ def fits(folder: Path) -> bool:
 
 def read(folder: Path) -> Benchmark:
     """Read one relation for each predicate and language, one item from each triple that has both labels."""
-    place = _languages_folder(folder)
-    if place is None:
+    parent = _languages_folder(folder)
+    if parent is None:
         step = f"Give the folder that holds <language>/{TEMPLATE_FILE} and <language>/P17.jsonl."
         raise BadBenchmark(f"{folder} holds no triples of mLAMA.", step)
-    languages = _languages(place)
+    languages = _languages(parent)
     files = tuple(path for language in languages for path in (language / TEMPLATE_FILE, *_lists(language)))
     if sum(path.stat().st_size for path in files) > LARGEST_RELEASE:
         raise BadBenchmark(f"{folder.name} is larger than {LARGEST_RELEASE:,} bytes.", "Leave out some languages.")
@@ -44,9 +44,9 @@ def read(folder: Path) -> Benchmark:
     relations = tuple(_relations(languages, left_out))
     if not relations:
         raise BadBenchmark(f"{folder.name}: no predicate has a template.", f"Add it to <language>/{TEMPLATE_FILE}.")
-    sha = digest_of((path.relative_to(place).as_posix(), path.read_bytes()) for path in files)
+    sha = digest_of((path.relative_to(parent).as_posix(), path.read_bytes()) for path in files)
     notes = tuple(f"Items left out, {reason}: {items:,}." for reason, items in left_out.items())
-    name = place.resolve().name.lower().split(".")[0]
+    name = parent.resolve().name.lower().split(".")[0]
     return verbatim(Benchmark(name, sha[:12], sha, relations, files=files, probe="ranking", notes=notes))
 
 
@@ -54,14 +54,16 @@ def _languages_folder(folder: Path) -> Path | None:
     """Return the folder of languages: the given one or the only one below it that holds languages."""
     inner = sorted(path for path in folder.glob("*") if path.is_dir()) if folder.is_dir() else []
     places = [
-        place for place in (folder, *inner) if any(_lists(path.parent) for path in place.glob(f"*/{TEMPLATE_FILE}"))
+        candidate
+        for candidate in (folder, *inner)
+        if any(_lists(path.parent) for path in candidate.glob(f"*/{TEMPLATE_FILE}"))
     ]
     return places[0] if len(places) == 1 else None
 
 
-def _languages(place: Path) -> list[Path]:
+def _languages(folder: Path) -> list[Path]:
     """Return the folders of languages that have templates."""
-    return [path.parent for path in sorted(place.glob(f"*/{TEMPLATE_FILE}"))]
+    return [path.parent for path in sorted(folder.glob(f"*/{TEMPLATE_FILE}"))]
 
 
 def _lists(language: Path) -> list[Path]:
@@ -112,9 +114,9 @@ def _relation(predicate: str, language: str, template: str, triples: Sequence[Js
     for triple in triples:
         ids[triple.text("obj_label")].add(triple.text("obj_uri"))
     labels = sorted(ids)
-    place = {label: index for index, label in enumerate(labels)}
+    position_of = {label: index for index, label in enumerate(labels)}
     items = (
-        Item(begin + index, triple.text("sub_label"), (place[triple.text("obj_label")],), triple.text("sub_uri"))
+        Item(begin + index, triple.text("sub_label"), (position_of[triple.text("obj_label")],), triple.text("sub_uri"))
         for index, triple in enumerate(triples)
     )
     return Relation(

@@ -31,10 +31,10 @@ class JsonObject:
     """A JSON object and its place (file and line), which messages about a fault in it name."""
 
     values: dict[str, Any]
-    place: str
+    location: str
 
     def fault(self, message: str, next_step: str) -> BadBenchmark:
-        return BadBenchmark(f"{self.place}: {message}.", next_step)
+        return BadBenchmark(f"{self.location}: {message}.", next_step)
 
     def text(self, name: str) -> str:
         """Return a field that must exist and hold text."""
@@ -86,10 +86,10 @@ def _nearest(key: str, names: frozenset[str]) -> str:
     return next(iter(get_close_matches(key, sorted(names), 1, NEARNESS)), "")
 
 
-def relation_id(name: str, place: JsonObject) -> str:
+def relation_id(name: str, entry: JsonObject) -> str:
     """Return the id of a relation if it is a plain name: it becomes part of file names and addresses."""
     if not RELATION_ID.fullmatch(name):
-        raise place.fault(f"{name!r:.80} is no relation id", "Use letters, digits, '.', '-' and '_'.")
+        raise entry.fault(f"{name!r:.80} is no relation id", "Use letters, digits, '.', '-' and '_'.")
     return name
 
 
@@ -121,7 +121,7 @@ def parse_lines(content: bytes, name: str) -> list[JsonObject]:
     lines = text.removesuffix("\n").split("\n")
     places = (f"{name}, line {number}" for number in range(1, len(lines) + 1))
     step = "Correct it; each line is one JSON object."
-    return [JsonObject(_parse(line, place, step), place) for line, place in zip(lines, places, strict=True)]
+    return [JsonObject(_parse(line, location, step), location) for line, location in zip(lines, places, strict=True)]
 
 
 def parse_object(content: bytes, name: str) -> JsonObject:
@@ -201,20 +201,20 @@ def _bytes(path: Path) -> bytes:
         raise BadBenchmark(f"{path} cannot be read ({error.strerror}).", "Make it readable.") from error
 
 
-def _parse(text: str, place: str, next_step: str = "Correct it.") -> dict[str, Any]:
+def _parse(text: str, location: str, next_step: str = "Correct it.") -> dict[str, Any]:
     if not text.strip():
-        raise BadBenchmark(f"{place}: empty.", "Write one JSON object here or remove it.")
+        raise BadBenchmark(f"{location}: empty.", "Write one JSON object here or remove it.")
     try:
         value = json.loads(text, object_pairs_hook=_with_keys_once)
     except json.JSONDecodeError as error:
-        where = f"{place}, column {error.colno}" if error.lineno == 1 else f"{place}, line {error.lineno}"
+        where = f"{location}, column {error.colno}" if error.lineno == 1 else f"{location}, line {error.lineno}"
         raise BadBenchmark(f"{where}: not JSON ({error.msg}).", next_step) from error
     except _RepeatedKey as error:
-        raise BadBenchmark(f"{place}: the key {str(error)!r:.80} occurs twice.", "Keep it once.") from error
+        raise BadBenchmark(f"{location}: the key {str(error)!r:.80} occurs twice.", "Keep it once.") from error
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, or thousands of open brackets
-        raise BadBenchmark(f"{place}: JSON that cannot be read.", "Correct it.") from error
+        raise BadBenchmark(f"{location}: JSON that cannot be read.", "Correct it.") from error
     if not isinstance(value, dict):
-        raise BadBenchmark(f"{place}: not a JSON object.", "Write it as {...}.")
+        raise BadBenchmark(f"{location}: not a JSON object.", "Write it as {...}.")
     return value
 
 

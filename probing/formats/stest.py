@@ -21,7 +21,7 @@ CASCADE, FEW_SHOT = "-cp", "-fp"
 def fits(folder: Path) -> bool:
     """Return whether there are templates and a list of pairs; LAMA's folders have templates as well."""
     folder = _home(folder)
-    lists = [path for place in (folder, folder / PAIRS_FOLDER) for path in place.glob("*.jsonl")]
+    lists = [path for candidate in (folder, folder / PAIRS_FOLDER) for path in candidate.glob("*.jsonl")]
     return (folder / RELATIONS_FILE).is_file() and any(_has_pairs(path) for path in lists)
 
 
@@ -65,8 +65,10 @@ def _base(name: str) -> str:
 
 def _lists(folder: Path, descriptions: dict[str, JsonObject]) -> dict[str, list[Path]]:
     """Return the files of pairs by relation, in the order of the templates; several must have the same content."""
-    place = folder / PAIRS_FOLDER if (folder / PAIRS_FOLDER).is_dir() else folder
-    paths = sorted((path for path in place.glob("*.jsonl") if path.name != RELATIONS_FILE), key=lambda path: path.stem)
+    pairs_folder = folder / PAIRS_FOLDER if (folder / PAIRS_FOLDER).is_dir() else folder
+    paths = sorted(
+        (path for path in pairs_folder.glob("*.jsonl") if path.name != RELATIONS_FILE), key=lambda path: path.stem
+    )
     for path in paths:
         if _base(path.stem) not in descriptions:
             step = "Add a line for it or remove the file."
@@ -77,7 +79,7 @@ def _lists(folder: Path, descriptions: dict[str, JsonObject]) -> dict[str, list[
         if len({path.read_bytes() for path in files}) > 1:
             raise BadBenchmark(f"The files of {name} hold different pairs.", f"Keep only {files[0].name}.")
     if not paths:
-        raise BadBenchmark(f"There are no pairs in {place}.", "Add one <relation>.jsonl for each relation.")
+        raise BadBenchmark(f"There are no pairs in {pairs_folder}.", "Add one <relation>.jsonl for each relation.")
     return {name: files for name, files in lists.items() if files}
 
 

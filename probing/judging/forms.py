@@ -73,7 +73,7 @@ def draw(typed: Sequence[TypedSentence], sampling: Sampling) -> list[list[TypedS
         shuffled = Random(f"{sampling.seed} {key}").sample(members, len(members))
         for number, sample in enumerate(samples):
             places = range(number * sizes[key], (number + 1) * sizes[key])
-            sample += [shuffled[place % len(shuffled)] for place in places]
+            sample += [shuffled[number % len(shuffled)] for number in places]
     for number, sample in enumerate(samples):
         Random(f"{sampling.seed} order {number}").shuffle(sample)
     return samples
@@ -161,17 +161,17 @@ def read_form(path: Path, ids: frozenset[str]) -> Form:
     return Form(str(path), judgements)
 
 
-def _judgement(line: Mapping[str, str | None], place: str, ids: frozenset[str]) -> Judgement:
+def _judgement(line: Mapping[str, str | None], location: str, ids: frozenset[str]) -> Judgement:
     sentence = line["id"] or ""
     if sentence not in ids:
         raise BadInput(
-            f"{place}: the benchmark has no sentence {sentence!r:.80}.", "Name the version from which it was drawn."
+            f"{location}: the benchmark has no sentence {sentence!r:.80}.", "Name the version from which it was drawn."
         )
     answers = {}
     for question in QUESTIONS:
         if word := (line[question] or "").strip().casefold():
             if word not in ANSWERS:
-                raise BadInput(f"{place}: {question} is {word!r:.40}.", "Write yes or no, or leave it empty.")
+                raise BadInput(f"{location}: {question} is {word!r:.40}.", "Write yes or no, or leave it empty.")
             answers[question] = ANSWERS[word]
     return Judgement(line["sample"] or "", sentence, answers)
 

@@ -116,10 +116,10 @@ class Watch:
     def _bytes_written(self) -> int:
         """Return the size of all files in the folder and in those below; no link is followed."""
         size = 0
-        for place, _, names in os.walk(self.folder):
+        for folder, _, names in os.walk(self.folder):
             for name in names:
                 with suppress(FileNotFoundError):  # replaced at this moment
-                    size += os.lstat(os.path.join(place, name)).st_size
+                    size += os.lstat(os.path.join(folder, name)).st_size
         return size
 
     def processor_seconds(self) -> float:

@@ -180,10 +180,10 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
 
     def _save(self, measured: Measurement, state: TrainerState) -> None:
         """Write the result folder of this step, in place of one that an earlier attempt has written, and push it."""
-        place = self.save_to or (Path(self._unsaved.name) if self._unsaved else None)
-        if place is None or not state.is_world_process_zero:
+        parent = self.save_to or (Path(self._unsaved.name) if self._unsaved else None)
+        if parent is None or not state.is_world_process_zero:
             return
-        folder = place / f"step-{state.global_step}"
+        folder = parent / f"step-{state.global_step}"
         if folder.exists():
             measured.result.replace(folder)
         else:

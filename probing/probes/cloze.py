@@ -100,8 +100,8 @@ class Cloze(Probe):
             columns = next(answers, None) if facts.reads_right or ends_in_blank(text) else {}
             if columns is None:  # The check that the result is complete reports the missing answers.
                 return
-            place = {"relation": relation.label, "template": template}
-            yield columns if isinstance(columns, TooLong) else place | self._row(relation, item, text, columns)
+            wording = {"relation": relation.label, "template": template}
+            yield columns if isinstance(columns, TooLong) else wording | self._row(relation, item, text, columns)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype(

@@ -222,8 +222,8 @@ class MultipleChoice(Probe):
 
         def finite(answer: RankedOptions) -> Floats:
             if not np.isfinite(answer.scores).all():
-                place = f"on {relation.id}, a generic subject, template {template}"
-                raise NonFiniteScores.of(model.card.id, place)
+                location = f"on {relation.id}, a generic subject, template {template}"
+                raise NonFiniteScores.of(model.card.id, location)
             return answer.scores
 
         def scores(requests: Sequence[Request]) -> Iterator[Floats | TooLong]:

@@ -39,9 +39,9 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
     tags = pd.DataFrame(cells, index=rows.index)
     former = [name for name in rows.columns if name in tags.columns or name not in probe.columns]
-    place = list(rows.columns).index(former[0]) if former else len(rows.columns)
+    first = list(rows.columns).index(former[0]) if former else len(rows.columns)
     others = rows.drop(columns=former)
-    return pd.concat([others.iloc[:, :place], tags, others.iloc[:, place:]], axis=1)
+    return pd.concat([others.iloc[:, :first], tags, others.iloc[:, first:]], axis=1)
 
 
 def digests(plan: Plan) -> dict[str, str]:

@@ -334,10 +334,10 @@ def as_metrics(scores: pd.DataFrame, dimensions: Sequence[str]) -> dict[str, flo
     for metric, dimension, group, value in scores[["metric", "dimension", "group", "value"]].itertuples(index=False):
         if pd.isna(value) or (dimensions and dimension not in dimensions):
             continue
-        name, place = "/".join(map(_plain_name, (metric, dimension, group))), 2
+        name, number = "/".join(map(_plain_name, (metric, dimension, group))), 2
         unique = name
         while unique in values:
-            unique, place = f"{name}_{place}", place + 1
+            unique, number = f"{name}_{number}", number + 1
         values[unique] = float(value)
     return values
 

@@ -29,24 +29,24 @@ WORD = re.compile(r"\w+")
 LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
 
 
-def read_sentences(place: str) -> Iterator[str]:
+def read_sentences(source: str) -> Iterator[str]:
     """Return the lines of a text file in UTF-8, which may be gzipped, or of the standard input (`-`).
 
     Line number k of the file is sentence k - 1; spaces around it are removed. Raises `BadInput` at once where there is
     no such file or nothing but empty lines at its beginning, and for a later fault when its line is read.
     """
-    lines = _lines(place)
+    lines = _lines(source)
     for empty, line in enumerate(lines):
         if line:
             return chain(repeat("", empty), [line], lines)
-    raise BadInput(f"{_name(place)} has no sentences.", "Write one per line.")
+    raise BadInput(f"{_name(source)} has no sentences.", "Write one per line.")
 
 
-def _lines(place: str) -> Iterator[str]:
+def _lines(source: str) -> Iterator[str]:
     """Yield the lines of the file without the spaces around them."""
-    name = _name(place)
+    name = _name(source)
     try:
-        with _opened(place) as file:
+        with _opened(source) as file:
             number = 0
             while line := file.readline(LONGEST_LINE + 1):
                 number += 1
@@ -61,11 +61,11 @@ def _lines(place: str) -> Iterator[str]:
         raise BadInput(f"{name} cannot be read ({error.strerror}).", "Make it readable.") from error
 
 
-def _opened(place: str) -> AbstractContextManager[IO[bytes]]:
+def _opened(source: str) -> AbstractContextManager[IO[bytes]]:
     """Open the file; the standard input is left open afterwards."""
-    if place == STANDARD_INPUT:
+    if source == STANDARD_INPUT:
         return nullcontext(sys.stdin.buffer)
-    return cast(IO[bytes], gzip.open(place)) if place.endswith(".gz") else Path(place).open("rb")
+    return cast(IO[bytes], gzip.open(source)) if source.endswith(".gz") else Path(source).open("rb")
 
 
 def _text(line: bytes, where: str) -> str:
@@ -79,11 +79,11 @@ def _text(line: bytes, where: str) -> str:
         raise BadInput(f"{where}: not UTF-8.", "Save the file as UTF-8.") from error
 
 
-def _name(place: str) -> str:
-    return "The standard input" if place == STANDARD_INPUT else place
+def _name(source: str) -> str:
+    return "The standard input" if source == STANDARD_INPUT else source
 
 
-def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
+def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
     """Return how often each name occurs in a text file, as whole words; names of several words count where all follow.
 
     The file may be gzipped, and is read once. Marks between words do not matter.
@@ -94,7 +94,7 @@ def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
     counts: Counter[str] = Counter()
     sequences: Counter[tuple[str, ...]] = Counter()
     lengths = sorted(set(map(len, several)))
-    for line in read_sentences(place):
+    for line in read_sentences(source):
         text = WORD.findall(_spelled(line, ignore_case))
         counts.update(filter(single.__contains__, text))
         for length in lengths:
@@ -102,10 +102,10 @@ def corpus_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
                 filter(several.__contains__, zip(*(text[start:] for start in range(length)), strict=False))
             )
     totals = {name: counts[words[0]] if len(words) == 1 else sequences[words] for name, words in spelled.items()}
-    return _refuse_none({name: float(count) for name, count in totals.items()}, place)
+    return _refuse_none({name: float(count) for name, count in totals.items()}, source)
 
 
-def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
+def listed_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
     """Return each name's count in a list with a word and, behind a tab, comma or space, its count in each line.
 
     A first line without a number is taken for the head. A name that is not in the list occurs 0 times; words that are
@@ -114,17 +114,17 @@ def listed_counts(place: str, names: Iterable[str], ignore_case: bool = False) -
     spelled = {name: _spelled(name, ignore_case) for name in names}
     keys = set(spelled.values())
     counts: dict[str, float] = defaultdict(float)
-    for number, line in enumerate(read_sentences(place), 1):
+    for number, line in enumerate(read_sentences(source), 1):
         word, *rest = LAST_SEPARATOR.split(line, maxsplit=1)
         count = _number(rest[0]) if rest else None
         if count is None and line and number > 1:
             raise BadInput(
-                f"{place}, line {number}: {line!r:.80} is not a word and its count.", "Write them such as Paris 1234."
+                f"{source}, line {number}: {line!r:.80} is not a word and its count.", "Write them such as Paris 1234."
             )
         key = _spelled(word.strip('"'), ignore_case)
         if count is not None and key in keys:
             counts[key] += count
-    return _refuse_none({name: counts.get(key, 0.0) for name, key in spelled.items()}, place)
+    return _refuse_none({name: counts.get(key, 0.0) for name, key in spelled.items()}, source)
 
 
 def _spelled(text: str, ignore_case: bool) -> str:
@@ -140,11 +140,11 @@ def _number(text: str) -> float | None:
     return number if 0 <= number < float("inf") else None
 
 
-def _refuse_none(counts: Mapping[str, float], place: str) -> dict[str, float]:
+def _refuse_none(counts: Mapping[str, float], source: str) -> dict[str, float]:
     """Return the counts unless all are 0, which no text about these names would give."""
     if not any(counts.values()):
         raise BadInput(
-            f"{place} has none of the answers.", "Ignore case, or choose a text in the benchmark's language."
+            f"{source} has none of the answers.", "Ignore case, or choose a text in the benchmark's language."
         )
     return dict(counts)
 

@@ -237,9 +237,9 @@ def _table(sentences: Iterable[Measured], base: Base) -> pd.DataFrame:
     """Return a row for each piece of the sentences that are not too long."""
     unit, size = UNITS[base]
     rows = [
-        (number, place, text[start:end], start, end, tokens, log_prob, 0.0 - log_prob / size, unit)
+        (number, number_in_sentence, text[start:end], start, end, tokens, log_prob, 0.0 - log_prob / size, unit)
         for number, text, pieces in sentences
         if not isinstance(pieces, TooLong)
-        for place, (start, end, tokens, log_prob) in enumerate(zip(*pieces.lists, strict=True))
+        for number_in_sentence, (start, end, tokens, log_prob) in enumerate(zip(*pieces.lists, strict=True))
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -198,8 +198,8 @@ def split(name: str) -> tuple[str, str, str]:
     """
     matches = list(re.finditer(r"[^\s,]+", name))
     inner = [number for number, word in enumerate(matches[1:-1], 1) if word[0] == "of"]
-    place = inner[0] + 1 if inner else 0
-    if matches[place][0].casefold() in GENERIC and place + 1 < len(matches):
-        place += 1
-    word = matches[place]
+    index = inner[0] + 1 if inner else 0
+    if matches[index][0].casefold() in GENERIC and index + 1 < len(matches):
+        index += 1
+    word = matches[index]
     return name[: word.start()], word[0], name[word.end() :]

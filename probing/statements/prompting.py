@@ -67,9 +67,9 @@ def few_shot(relation: Relation, template: int, shots: int, seed: int) -> Iterat
             "Ask more items, or show fewer (--set shots=N).",
         )
     generator = Random(seed)
-    for place, question in enumerate(vanilla(relation, template, shots, seed)):
+    for index, question in enumerate(vanilla(relation, template, shots, seed)):
         places = generator.sample(range(len(relation.items) - 1), shots)
-        others = [relation.items[other + (other >= place)] for other in places]
+        others = [relation.items[other + (other >= index)] for other in places]
         yield _behind(relation, template, question, others)
 
 
@@ -139,8 +139,8 @@ class Examples:
         last = next((other for other in chain(shown[-1:], others) if self._may_be_last(other, item)), None)
         if last:
             return (*shown[:-1], last)
-        place = max(place for place, other in enumerate(shown) if self._may_be_last(other, item))
-        return (*shown[:place], *shown[place + 1 :], shown[place])
+        index = max(index for index, other in enumerate(shown) if self._may_be_last(other, item))
+        return (*shown[:index], *shown[index + 1 :], shown[index])
 
     def are_enough(self, item: Item) -> bool:
         """Tell whether the relation has enough examples for an item, in whatever order."""

@@ -48,13 +48,17 @@ class LlamaCpp:
         common = common_length([tokens[:-1] for tokens in statements])
         memory = self.lib.llama_get_memory(self.context)
         self.lib.llama_memory_clear(memory, True)
-        *before, last = self._log_probs([(token, place, 0) for place, token in enumerate(statements[0][:common])])
+        *before, last = self._log_probs([(token, position, 0) for position, token in enumerate(statements[0][:common])])
         first = sum(float(row[token]) for row, token in zip(before, statements[0][1:common], strict=True))
         for number in range(1, len(statements)):
             self.lib.llama_memory_seq_cp(memory, 0, number, -1, -1)
         rests = [tokens[common:-1] for tokens in statements]
         rows = self._log_probs(
-            [(token, place, number) for number, rest in enumerate(rests) for place, token in enumerate(rest, common)]
+            [
+                (token, position, number)
+                for number, rest in enumerate(rests)
+                for position, token in enumerate(rest, common)
+            ]
         )
         for tokens, rest in zip(statements, rests, strict=True):
             own = chain([last], islice(rows, len(rest)))
@@ -75,8 +79,8 @@ class LlamaCpp:
     def _decode(self, part: Sequence[tuple[int, int, int]]) -> None:
         batch = self.lib.llama_batch_init(len(part), 0, 1)
         batch.n_tokens = len(part)
-        for index, (token, place, number) in enumerate(part):
-            batch.token[index], batch.pos[index], batch.logits[index] = token, place, 1
+        for index, (token, position, number) in enumerate(part):
+            batch.token[index], batch.pos[index], batch.logits[index] = token, position, 1
             batch.n_seq_id[index], batch.seq_id[index][0] = 1, number
         status = self.lib.llama_decode(self.context, batch)
         self.lib.llama_batch_free(batch)

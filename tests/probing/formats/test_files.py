@@ -85,7 +85,7 @@ def test_an_editors_mark_in_front_and_a_newline_at_the_end_are_passed_over(tmp_p
     (tmp_path / "P36.jsonl").write_text('{"a": 1}\n{"a": "\u2028"}\n', encoding="utf-8-sig")
     objects = read_lines(tmp_path / "P36.jsonl")
     assert [json_object.values for json_object in objects] == [{"a": 1}, {"a": "\u2028"}]
-    assert [json_object.place for json_object in objects] == ["P36.jsonl, line 1", "P36.jsonl, line 2"]
+    assert [json_object.location for json_object in objects] == ["P36.jsonl, line 1", "P36.jsonl, line 2"]
 
 
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
