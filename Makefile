@@ -49,7 +49,7 @@ browser:
 		|| echo "No chromium: the browser tests will be skipped."
 
 test: install browser  ## run the tests (SLOW=1: the slow ones, too; COVERAGE=1: fail if they cover too little)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile $(if $(SLOW),,-m "not slow") tests \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
 chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=folder)

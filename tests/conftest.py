@@ -79,6 +79,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTo
     return FilesTogether(config, log)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Let one process have all tests of a file, and all of the browser: they share a site that takes long to fill."""
+    file = item.nodeid.partition("::")[0]
+    item.add_marker(pytest.mark.xdist_group(BROWSER if file.startswith(BROWSER) else file))
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no process works on it alone at the end."""

@@ -53,6 +53,7 @@ def test_no_kind_of_page_has_a_fault_of_layout_or_an_obstacle(
                 assert breaches == []
 
 
+@pytest.mark.slow
 def test_every_table_has_as_many_rows_as_its_csv(
     browser: Browser, site: Site, addresses: dict[str, str], subtests: pytest.Subtests
 ) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
 AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local]
 SLOW = ("slow hub", "slow regular expression")  # as slow as all others together
+QUICK_FOLDERS = [name for name in FOLDERS if name not in SLOW]
+QUICK_AT_HUB = [name for name in AT_HUB if name not in FOLDERS and name not in SLOW]  # the others differ in nothing
 
 
 def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str, dict[str, Any]]:
@@ -51,18 +53,14 @@ def from_hub_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
     return reports | {"left": {"names": os.listdir(place / "here"), "cached": cached}}
 
 
-def quick(names: Iterable[str]) -> list[str]:
-    return [name for name in names if name not in SLOW]
-
-
 @pytest.fixture(scope="module")
 def from_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    return from_folders_of(quick(FOLDERS), tmp_path_factory.mktemp("zoo"))
+    return from_folders_of(QUICK_FOLDERS, tmp_path_factory.mktemp("zoo"))
 
 
 @pytest.fixture(scope="module")
 def from_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    return from_hub_of(quick(AT_HUB), tmp_path_factory.mktemp("zoo"))
+    return from_hub_of(QUICK_AT_HUB, tmp_path_factory.mktemp("zoo"))
 
 
 def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
@@ -75,24 +73,29 @@ def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
         assert report["next_step"]
 
 
-@pytest.mark.parametrize("name", quick(FOLDERS))
+@pytest.mark.parametrize("name", QUICK_FOLDERS)
 def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_folders[name])
 
 
-@pytest.mark.parametrize("name", quick(AT_HUB))
+@pytest.mark.parametrize("name", QUICK_AT_HUB)
 def test_a_hostile_repository_of_a_hub_ends_with_its_code(name: str, from_hub: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_hub[name])
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("load", "names"), [(from_folders_of, FOLDERS), (from_hub_of, AT_HUB)])
-def test_what_takes_long_ends_with_its_code_and_leaves_nothing_behind(
-    load: Callable[[Iterable[str], Path], dict[str, dict[str, Any]]], names: list[str], tmp_path: Path
-) -> None:
-    slow = [name for name in names if name in SLOW]
-    reports = load(slow, tmp_path)
-    for name in slow:
+def test_folders_that_take_long_end_with_their_codes(tmp_path: Path) -> None:
+    names = [name for name in FOLDERS if name in SLOW]
+    reports = from_folders_of(names, tmp_path)
+    for name in names:
+        assert_ends_with_its_code(name, reports[name])
+    assert not any(reports["left"].values())
+
+
+@pytest.mark.slow
+def test_every_repository_of_a_hub_ends_with_its_code_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    reports = from_hub_of(AT_HUB, tmp_path)
+    for name in AT_HUB:
         assert_ends_with_its_code(name, reports[name])
     assert not any(reports["left"].values())
 
