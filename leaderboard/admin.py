@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from leaderboard.figures import benchmarks as benchmarks_module
 from leaderboard.figures.history import withdraw
 from leaderboard.intake import queue, tokens
-from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.models import AccessToken, Benchmark, Model, Run, RunEvent, RunPart
 from probing.errors import ProbingError
 from probing.statements.graph_statements import Sampling
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Runs = admin.ModelAdmin[Run]
     Models = admin.ModelAdmin[Model]
     Benchmarks = admin.ModelAdmin[Benchmark]
-    Tokens = admin.ModelAdmin[WorkerToken]
+    Tokens = admin.ModelAdmin[AccessToken]
 else:  # Django's classes take type arguments only in their stubs
     EventsOfRun = PartsOfRun = admin.TabularInline
     Runs = Models = Benchmarks = Tokens = admin.ModelAdmin
@@ -66,7 +66,7 @@ class EventInline(ReadOnly, EventsOfRun):
 class PartInline(ReadOnly, PartsOfRun):
     model = RunPart
     can_delete = False
-    fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until", "verified"]
+    fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until"]
 
 
 @admin.register(Run)
@@ -140,8 +140,8 @@ class NewTokenForm(forms.ModelForm):  # type: ignore[type-arg]
     """What a new token is called, and what it allows."""
 
     class Meta:
-        model = WorkerToken
-        fields = ["name", "purpose", "trusted", "quota"]
+        model = AccessToken
+        fields = ["name", "purpose", "quota"]
 
     def clean_name(self) -> str:
         name = str(self.cleaned_data["name"])
@@ -150,14 +150,14 @@ class NewTokenForm(forms.ModelForm):  # type: ignore[type-arg]
         return name
 
 
-@admin.register(WorkerToken)
-class WorkerTokenAdmin(ReadOnly, Tokens):
-    """Tokens of programs elsewhere: workers, third parties that push results, and programs that submit models.
+@admin.register(AccessToken)
+class AccessTokenAdmin(ReadOnly, Tokens):
+    """Tokens of programs elsewhere: of third parties that push results, and of programs that submit models.
 
     A new one shows its secret once. The command `token` makes the same tokens.
     """
 
-    list_display = ["name", "purpose", "trusted", "quota", "revoked", "last_seen", "created"]
+    list_display = ["name", "purpose", "quota", "revoked", "last_seen", "created"]
     exclude = ["digest"]
     actions = ["revoke"]
 
@@ -165,20 +165,20 @@ class WorkerTokenAdmin(ReadOnly, Tokens):
         return admin.ModelAdmin.has_add_permission(self, request)
 
     def get_form(
-        self, request: HttpRequest, obj: WorkerToken | None = None, change: bool = False, **kwargs: Any
-    ) -> "type[forms.ModelForm[WorkerToken]]":
+        self, request: HttpRequest, obj: AccessToken | None = None, change: bool = False, **kwargs: Any
+    ) -> "type[forms.ModelForm[AccessToken]]":
         return super().get_form(request, obj, change, **kwargs) if obj else NewTokenForm
 
-    def get_fieldsets(self, request: HttpRequest, obj: WorkerToken | None = None) -> Any:
+    def get_fieldsets(self, request: HttpRequest, obj: AccessToken | None = None) -> Any:
         return super().get_fieldsets(request, obj) if obj else [(None, {"fields": NewTokenForm.Meta.fields})]
 
-    def save_model(self, request: HttpRequest, obj: WorkerToken, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: AccessToken, form: Any, change: bool) -> None:
         facts = form.cleaned_data
-        secret = tokens.create(facts["name"], facts["purpose"], trusted=facts["trusted"], quota=facts["quota"])
-        obj.pk = WorkerToken.objects.get(name=obj.name).pk
+        secret = tokens.create(facts["name"], facts["purpose"], facts["quota"])
+        obj.pk = AccessToken.objects.get(name=obj.name).pk
         self.message_user(request, f"The secret of {obj.name}, which nobody can read later: {secret}")
 
     @admin.action(description="Revoke")
-    def revoke(self, request: HttpRequest, chosen: QuerySet[WorkerToken]) -> None:
+    def revoke(self, request: HttpRequest, chosen: QuerySet[AccessToken]) -> None:
         count = chosen.filter(revoked=False).update(revoked=True)
         self.message_user(request, f"{count} tokens revoked.")

@@ -25,7 +25,7 @@ FIGURES_TABLE = "clozeboard_figures_version"
 ALL_BENCHMARKS, QUEUE = 0, -1
 # Tables that change every few seconds while a run goes on, or with every request of a remote worker. Pages that show
 # their rows must not be kept. A snapshot changes no page but the list of snapshots.
-NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_workertoken", "leaderboard_snapshot"})
+NOT_WATCHED = frozenset({"leaderboard_runpart", "leaderboard_accesstoken", "leaderboard_snapshot"})
 
 # The changes of each table that change figures, with a query of the benchmarks whose figures these are. `NEW` and `OLD`
 # are the row after and before the change. Lists name the models of unfinished runs as well; a model comes before its

@@ -19,7 +19,6 @@ from leaderboard.environment import (
     env_list,
     env_networks,
     env_path,
-    env_share,
 )
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -115,8 +114,6 @@ MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARA
 # Who may read /metrics
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
 METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
-# Workers elsewhere
-VERIFY_SHARE = env_share("CLOZEBOARD_VERIFY_SHARE", 0)  # of an untrusted token's parts of a run that are measured again
 
 # Django
 SECRET_KEY = secret_key(DATA)

@@ -50,7 +50,6 @@ COMMANDS = {
         "read samples of lm-evaluation-harness as a result",
     ),
     "push": ("probing.command_line.sites:add_push", "send results that were measured here to a site"),
-    "work": ("probing.command_line.sites:add_work", "measure models for a site, from anywhere"),
 }
 
 

@@ -1,4 +1,4 @@
-"""/api/v1/ : everything that pages show as JSON, submissions, results of third parties, and parts for workers."""
+"""/api/v1/ : everything that pages show as JSON, submissions, and results of third parties."""
 
 from leaderboard.api import (
     analysis_routes,
@@ -6,7 +6,6 @@ from leaderboard.api import (
     run_routes,
     submission_routes,
     table_routes,
-    work_routes,
 )
 from leaderboard.api.interface import api
 from leaderboard.api.interface import patterns as patterns
@@ -17,7 +16,6 @@ GROUPS = {
     "Results": [*RESULTS, submission_routes.queue_routes],
     "Submissions": [submission_routes.routes],
     "Results of third parties": [submission_routes.push_routes],
-    "Workers elsewhere": [work_routes.routes],
 }
 for group, routers in GROUPS.items():
     for router in routers:

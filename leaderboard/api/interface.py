@@ -31,13 +31,13 @@ from leaderboard.api.parameters import refuse_unknown
 from leaderboard.data_version import data_version
 from leaderboard.intake import tokens
 from leaderboard.intake.quotas import OverQuota
-from leaderboard.models import WorkerToken
+from leaderboard.models import AccessToken
 from leaderboard.pages.submission_page import unlisted
 from leaderboard.serving.errors import TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.page_cache import kept
 from probing.errors import ProbingError
 from probing.files.folders import space
-from probing.remote.protocol import package_version
+from probing.remote.connection import package_version
 
 READ = ("GET", "HEAD")
 SEE = "See /api/ for all routes."
@@ -56,7 +56,7 @@ BenchmarkPath = PathEx[str, P(description="Name of the benchmark.", pattern="^[-
 class TokenRequest(HttpRequest):
     """A request with a token that is valid for its route."""
 
-    auth: WorkerToken
+    auth: AccessToken
 
 
 class Token(HttpBearer):
@@ -66,16 +66,16 @@ class Token(HttpBearer):
     """
 
     def __init__(
-        self, purpose: WorkerToken.Purpose, *, statuses: Mapping[str, int] | None = None, refused: int = 400
+        self, purpose: AccessToken.Purpose, *, statuses: Mapping[str, int] | None = None, refused: int = 400
     ) -> None:
         super().__init__()
         self.purpose, self.statuses, self.refused = purpose, statuses or {}, refused
 
-    def __call__(self, request: HttpRequest) -> WorkerToken | None:
+    def __call__(self, request: HttpRequest) -> AccessToken | None:
         request.token = self  # type: ignore[attr-defined]  # errors are answered as its route does
         return super().__call__(request)
 
-    def authenticate(self, request: HttpRequest, token: str) -> WorkerToken | None:
+    def authenticate(self, request: HttpRequest, token: str) -> AccessToken | None:
         return tokens.authenticated(token.strip(), self.purpose)
 
 

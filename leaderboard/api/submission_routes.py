@@ -18,7 +18,7 @@ from leaderboard.figures import benchmarks as benchmarks_module
 from leaderboard.figures.progress import Queue, QueuedRun, queue
 from leaderboard.intake import submissions as submissions_module
 from leaderboard.intake.quotas import PENDING, TooFast, submitter_of
-from leaderboard.models import Run, Submission, WorkerToken
+from leaderboard.models import AccessToken, Run, Submission
 from leaderboard.pages.queue_page import MOST_WAITING, queue_table
 from leaderboard.pages.submission_page import submission_of
 from leaderboard.serving import limits
@@ -32,7 +32,7 @@ from probing.measuring.messages import ROWS_LIMIT
 
 DEFAULT = "starter"
 FIELDS = 10_000  # bytes of a form beside its two files
-SUBMITTERS, PUSHERS = Token(WorkerToken.Purpose.SUBMIT), Token(WorkerToken.Purpose.PUSH, refused=422)
+SUBMITTERS, PUSHERS = Token(AccessToken.Purpose.SUBMIT), Token(AccessToken.Purpose.PUSH, refused=422)
 SecretPath = PathEx[str, P(description="The secret of the submission, which the answer to it has.", pattern="^[^/]+$")]
 queue_routes, routes, push_routes = Routes(), Routes(), Routes()
 
@@ -171,7 +171,7 @@ def submit_json(request: TokenRequest, body: SubmissionBody) -> JsonResponse:
     """
     chosen = [benchmarks_module.current(name) for name in body.names]
     revisions = [name.strip() for name in body.revisions]
-    submitter = submitter_of(request.auth) if isinstance(request.auth, WorkerToken) else client_address(request)
+    submitter = submitter_of(request.auth) if isinstance(request.auth, AccessToken) else client_address(request)
     submitted = submissions_module.receive_all(
         body.model, chosen, body.options, revisions=revisions, submitter=submitter
     )
@@ -265,7 +265,7 @@ def _file(request: HttpRequest, name: str) -> IO[bytes]:
     return cast(IO[bytes], file.file)
 
 
-def _refuse_haste(token: WorkerToken) -> None:
+def _refuse_haste(token: AccessToken) -> None:
     limit = f"{settings.PUSHES_PER_MINUTE} per minute"
     if settings.PUSHES_PER_MINUTE and not limits.allow("pushes", str(token.pk), limit):
         message = f"This site takes at most {settings.PUSHES_PER_MINUTE} results a minute with one token."

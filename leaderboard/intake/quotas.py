@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Run, Submission, WorkerToken
+from leaderboard.models import AccessToken, Benchmark, Run, Submission
 from leaderboard.serving import limits
 from probing.errors import BadInput, ProbingError
 
@@ -103,7 +103,7 @@ def refuse_excess(submitter: str, further: int = 1) -> None:
         raise error
 
 
-def submitter_of(token: WorkerToken) -> str:
+def submitter_of(token: AccessToken) -> str:
     """Return the name under which submissions with a token are counted."""
     return f"{TOKEN}{token.name}"
 
@@ -111,7 +111,7 @@ def submitter_of(token: WorkerToken) -> str:
 def _limits(submitter: str) -> tuple[int, int]:
     """Return how many submissions somebody may have open, and within a day; 0 stands for no limit."""
     if submitter.startswith(TOKEN):
-        quota = WorkerToken.objects.filter(name=submitter.removeprefix(TOKEN)).values_list("quota", flat=True).first()
+        quota = AccessToken.objects.filter(name=submitter.removeprefix(TOKEN)).values_list("quota", flat=True).first()
         if quota is not None:
             return quota, quota
     return settings.OPEN_RUNS_PER_SUBMITTER, settings.SUBMISSIONS_PER_DAY

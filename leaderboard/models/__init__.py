@@ -2,12 +2,13 @@
 
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import FormerName, Model
-from leaderboard.models.run import LEASE, Run, RunEvent, RunPart, Score, WorkerToken
+from leaderboard.models.run import LEASE, AccessToken, Run, RunEvent, RunPart, Score
 from leaderboard.models.site import Change, Snapshot, Submission
 from leaderboard.models.standing import ItemFigures, ItemSet, RelationCounts, RelationOutcomes, RunRank
 
 __all__ = [
     "LEASE",
+    "AccessToken",
     "Benchmark",
     "Change",
     "FormerName",
@@ -23,5 +24,4 @@ __all__ = [
     "Score",
     "Snapshot",
     "Submission",
-    "WorkerToken",
 ]

@@ -153,7 +153,7 @@ class Run(models.Model):
     items_left_out = models.PositiveIntegerField(default=0, help_text="too long for the model")
     submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
     token = models.ForeignKey(
-        "WorkerToken", models.SET_NULL, null=True, blank=True, related_name="runs", help_text="who pushed the result"
+        "AccessToken", models.SET_NULL, null=True, blank=True, related_name="runs", help_text="who pushed the result"
     )
     rows_digest = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the file of rows, of a result that was measured elsewhere"
@@ -331,10 +331,6 @@ class RunPart(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
     digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the stored rows")
-    token = models.ForeignKey(
-        "WorkerToken", models.SET_NULL, null=True, blank=True, related_name="parts", help_text="who sent the rows"
-    )
-    verified = models.BooleanField(default=False, help_text="a trusted worker has measured the part again, equally")
 
     objects = RunPartQuerySet.as_manager()
 
@@ -351,18 +347,16 @@ class RunPart(models.Model):
         return Part(self.relation, self.template, self.items)
 
 
-class WorkerToken(models.Model):
+class AccessToken(models.Model):
     """The right of a program elsewhere to do one thing at this site. Only a digest of the secret is stored."""
 
     class Purpose(models.TextChoices):
-        WORK = "work", "measures parts of runs"
         PUSH = "push", "pushes results of its own"
         SUBMIT = "submit", "submits models"
 
     name = models.CharField(max_length=100, unique=True)
     digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the secret")
-    purpose = models.CharField(max_length=6, choices=Purpose.choices, default=Purpose.WORK)
-    trusted = models.BooleanField(default=False, help_text="its results need no second measurement")
+    purpose = models.CharField(max_length=6, choices=Purpose.choices)
     quota = models.PositiveIntegerField(
         null=True,
         blank=True,

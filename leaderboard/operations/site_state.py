@@ -21,7 +21,7 @@ from rq import Worker as RQWorker
 
 from leaderboard.figures import artefacts
 from leaderboard.intake import queue
-from leaderboard.models import LEASE, Benchmark, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.models import LEASE, Benchmark, Run, RunEvent, RunPart
 from leaderboard.schedule import EpochSeconds
 
 log = logging.getLogger(__name__)
@@ -123,7 +123,7 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
         return Health(False, f"The part {name} fails; the log says why.")
 
 
-# The workers that are alive: those of RQ in Redis, lease holders and workers elsewhere.
+# The workers that are alive: those of RQ in Redis, and holders of leases.
 
 
 ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15 seconds, busy or not
@@ -147,7 +147,7 @@ class LiveWorker:
 def live_workers() -> list[LiveWorker]:
     """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
     now = timezone.now()
-    workers = {worker.name: worker for worker in _remote_workers(now)}
+    workers: dict[str, LiveWorker] = {}
     for name, last_seen, lanes in _workers_of_redis():
         if now - last_seen < ALIVE:
             workers[name] = LiveWorker(name, last_seen, lanes)
@@ -156,9 +156,6 @@ def live_workers() -> list[LiveWorker]:
         leased.setdefault(part.worker, []).append(part)
     for name, parts in leased.items():
         workers[name] = _with_parts(name, parts, workers.get(name))
-        token, slash, _ = name.partition("/")
-        if slash:  # a worker elsewhere, which is listed by its own name
-            workers.pop(token, None)
     devices = _devices(workers)
     rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
     return sorted(rows, key=lambda worker: (worker.last_seen, worker.name), reverse=True)
@@ -187,12 +184,6 @@ def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
 
 def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _remote_workers(now: datetime) -> list[LiveWorker]:
-    """Return the tokens that were used lately; one token may stand for several workers."""
-    tokens = WorkerToken.objects.filter(purpose=WorkerToken.Purpose.WORK, revoked=False, last_seen__gt=now - ALIVE)
-    return [LiveWorker(token.name, token.last_seen) for token in tokens if token.last_seen]
 
 
 def _devices(names: Iterable[str]) -> dict[str, str]:

@@ -29,12 +29,10 @@ from leaderboard.serving.middleware import GetResponse
 # Middleware that refuses requests: too large, too many, or too much work at once.
 
 
-WORK = f"{API}work/"  # the interface of remote workers: every request has a token, and some carry rows
-ROWS_COME = (WORK, f"{API}results")  # below these, rows are sent, with a token
+ROWS_COME = f"{API}results"  # below this, rows are sent, with a token
 MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
 MAX_BODY = 100_000  # bytes
 NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
-WORKERS_SHARE = 10  # how many times as many requests remote workers may send; many can stand behind one address
 LOGINS = "10 per 5 minutes"  # attempts with one name from one address
 LOGINS_OF_ADDRESS = "30 per 5 minutes"
 MAX_USERNAME = 150  # letters, as in Django's user table
@@ -77,10 +75,7 @@ def _limits(request: HttpRequest) -> Iterator[tuple[str, str, str]]:
     address, per_minute = client_address(request), settings.REQUESTS_PER_MINUTE
     if not per_minute or request.path in NOT_COUNTED:
         return
-    if request.path.startswith(WORK):
-        yield "work", address, f"{per_minute * WORKERS_SHARE} per minute"
-    else:
-        yield ("api" if request.path.startswith(API) else "pages"), address, f"{per_minute} per minute"
+    yield ("api" if request.path.startswith(API) else "pages"), address, f"{per_minute} per minute"
     if request.method == "POST" and request.path == reverse("admin:login"):
         username = request.POST.get("username", "")[:MAX_USERNAME]
         yield "logins", address, LOGINS_OF_ADDRESS

@@ -1,4 +1,4 @@
-"""Checks of the rows and the record that a worker elsewhere or a third party sends.
+"""Checks of the rows and the record that a third party sends.
 
 What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
 with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
@@ -16,7 +16,6 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from leaderboard.figures import benchmarks
 from leaderboard.models import Run, RunPart
 from leaderboard.serving.errors import parse_object
 from probing.analysis.option_scores import PER_OPTION
@@ -30,7 +29,6 @@ from probing.measuring.messages import UnfitRows, read_tables
 from probing.plan import Part, Plan
 from probing.probes.probe import VERSION_TAGS
 from probing.results.completeness import left_out, no_rows, without
-from probing.results.joining import PartResult
 
 # Columns that probes declare and that do not depend on the model's answers; tags do not either.
 FROM_BENCHMARK = frozenset(
@@ -56,19 +54,6 @@ class Unanswering(UniformModel):
             yield OptionScores((np.zeros(4),) * count, (slice(0, 1),) * count, np.ones(count, dtype=bool))
 
 
-def checked(part: RunPart, rows: IO[bytes], record: str) -> PartResult:
-    """Return the rows and the record that a worker sent for `part`, or raise `RowsRefused` with the reason.
-
-    The rows have the columns, their order and their types of rows that were measured here. Of the record only what a
-    record is known to hold is kept, with the name of the worker.
-    """
-    facts, plan = checked_record([part], record), benchmarks.plan_of_run(part.run)
-    relation, expected = _expected(part, plan, facts)
-    (table,) = _read(rows, [len(expected)])
-    frame = _checked_rows(plan, table, relation, expected)
-    return PartResult(frame, facts | {"worker": part.worker})
-
-
 @dataclass(frozen=True)
 class CheckedParts:
     """The parts of a run that came in one file: their checked rows, a file for each part, and the run's record."""
@@ -90,9 +75,11 @@ class CheckedParts:
 
 
 def checked_whole(parts: Sequence[RunPart], plan: Plan, rows: IO[bytes], record: str, folder: Path) -> CheckedParts:
-    """Return the rows of a whole run and their record, each of its parts checked as `checked` does.
+    """Return the rows of a whole run and their record, or raise `RowsRefused` with the reason.
 
-    The rows come in the order of the parts. They are read one part at a time and stored in the folder.
+    The rows come in the order of the parts. They are read one part at a time and stored in the folder, with the
+    columns, their order and their types of rows that were measured here. Of the record only what a record is known to
+    hold is kept.
     """
     whole = CheckedParts(folder, checked_record(parts, record))
     counts = [max(part.items - len(left_out(whole.record, part.covered)), 0) for part in parts]
@@ -254,7 +241,7 @@ class RowsRefused(ProbingError):
 
     @classmethod
     def because(cls, reason: str) -> "RowsRefused":
-        return cls(f"The rows of this part were refused: {reason}.", "Update the worker, or report it.")
+        return cls(f"The rows were refused: {reason}.", "Push the folder as it was measured, by the site's version.")
 
 
 def _with_zone(text: str) -> str:

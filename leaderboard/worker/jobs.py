@@ -11,13 +11,11 @@ import os
 import socket
 import traceback
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
-from functools import cache
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pandas as pd
 from django.conf import settings
 from rq import get_current_job
 from rq.timeouts import JobTimeoutException
@@ -29,7 +27,7 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.intake import hub, queue
 from leaderboard.models import Model, Run, RunPart
 from leaderboard.serving.logs import run_context
-from leaderboard.worker import pushes, verification
+from leaderboard.worker import pushes
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.lease import Ended, LeasedPart, heartbeat
 from leaderboard.worker.run_states import ATTEMPTS, note_recovery, reach, refuse_lost, stop
@@ -99,32 +97,7 @@ def work_on(run: Run) -> None:
                 pushes.settle(run)
                 patiently(note_recovery, run)
             else:
-                measure_again(run, leased)
                 aggregate(run)
-
-
-def measure_again(run: Run, leased: LeasedPart) -> None:
-    """Measure some parts again that workers elsewhere have sent; a process that is lost on it is replaced."""
-    for attempt in range(1, ATTEMPTS + 1):
-        try:
-            _measure_again(run, leased)
-            return
-        except Crashed as crash:
-            if attempt == ATTEMPTS:
-                raise
-            log.warning("Run %s: %s", run.pk, crash)
-
-
-def _measure_again(run: Run, leased: LeasedPart) -> None:
-    """Measure what is left to be measured again; the model is loaded only if there is anything."""
-    with ExitStack() as stack:
-        process = cache(lambda: stack.enter_context(loaded_model(run, leased)))
-
-        def measure(part: RunPart) -> pd.DataFrame:
-            reach(run, Run.State.SCORING)  # no further one if the run was cancelled, or finished by another worker
-            return process().measure(part.covered, positions=part.work).rows
-
-        verification.verify(run, measure)
 
 
 def measure_parts(run: Run, leased: LeasedPart) -> None:

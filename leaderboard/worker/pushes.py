@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 
 from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue
-from leaderboard.models import Run, WorkerToken
+from leaderboard.models import AccessToken, Run
 from leaderboard.worker.finishing import store_and_finish
 from leaderboard.worker.third_party import (
     Claim,
@@ -43,7 +43,7 @@ class Received(NamedTuple):
     new: bool
 
 
-def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
+def receive(claim: Claim, items: IO[bytes], token: AccessToken) -> Received:
     """Store a pushed result; a large one is checked by a worker later, and its run is "aggregating" until then.
 
     `items`: the file of rows. The same result again changes nothing. Raises `BadInput` where the rows are not what a
@@ -61,7 +61,7 @@ def receive(claim: Claim, items: IO[bytes], token: WorkerToken) -> Received:
         raise BeingStored("Another request stores the same result at this moment.", "Send it again.") from error
 
 
-def _keep(claim: Claim, items: IO[bytes], digest: str, token: WorkerToken) -> Run:
+def _keep(claim: Claim, items: IO[bytes], digest: str, token: AccessToken) -> Run:
     """Store the run and its unchecked files, and call a worker that checks them."""
     items.seek(0)
     files = {ITEMS: File(items), RECORD: ContentFile(json.dumps(claim.record).encode())}
@@ -92,6 +92,6 @@ def settle(run: Run) -> None:
         store_and_finish(run, result)
 
 
-def withdraw_pushed(pk: int, token: WorkerToken) -> None:
+def withdraw_pushed(pk: int, token: AccessToken) -> None:
     """Delete a result that was pushed with this token; raise `Run.DoesNotExist` if there is none."""
     withdraw(Run.objects.select_related("model").get(pk=pk, token=token, provenance=Run.Provenance.THIRD_PARTY))

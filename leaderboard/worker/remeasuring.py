@@ -11,7 +11,6 @@ import pandas as pd
 from leaderboard.figures import benchmarks, history, item_rows
 from leaderboard.models import Change, Run, RunPart
 from leaderboard.worker.jobs import downloaded, measuring_process
-from leaderboard.worker.verification import tolerance_of
 from probing.arrays import Floats
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -21,6 +20,8 @@ log = logging.getLogger(__name__)
 SCORES = ("scores", "log_probs", "log_prob", "fine_log_prob", "coarse_log_prob")  # columns of logarithms
 PREDICTIONS = ("prediction", "prediction_label")  # the first of them that a row has says what was predicted
 ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
+# The largest difference of two measurements of the same number; half precision keeps 8 or 11 bits.
+TOLERANCES: Mapping[str, float] = {"float64": 1e-4, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
 COMPARED = (*ROW_KEY, *SCORES, *PREDICTIONS, "exact")
 
 
@@ -77,7 +78,8 @@ def remeasure(run: Run, items: int, seed: str) -> Differences:
     results = list(_measured(run, sampled_parts(run, items, seed)))
     again = pd.concat([result.rows for result in results], ignore_index=True)
     first = item_rows.frame(run, COMPARED).merge(again[ROW_KEY[:2]].drop_duplicates())
-    compared = differences(first, again, tolerance_of(run))._replace(device=results[-1].record["device"])
+    tolerance = TOLERANCES.get(run.settings.get("dtype", "float32"), TOLERANCES["float32"])
+    compared = differences(first, again, tolerance)._replace(device=results[-1].record["device"])
     if compared.is_alarm:
         log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, compared.in_words)
         history.record(Change.Kind.REMEASURED, run, f"{compared.in_words}.")

@@ -14,7 +14,7 @@ from typing import IO, Any
 from django.db import transaction
 
 from leaderboard.figures import artefacts, benchmarks, history
-from leaderboard.models import Benchmark, Model, Run, RunPart, WorkerToken
+from leaderboard.models import AccessToken, Benchmark, Model, Run, RunPart
 from leaderboard.serving.errors import parse_object
 from leaderboard.ui.visible import visible
 from leaderboard.worker.arrivals import RECORD_LIMIT, Card, RowsRefused, checked_card, checked_whole
@@ -128,7 +128,7 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
         yield joined_in_folder(checked, claim.plan, Path(scratch) / "result")
 
 
-def store(claim: Claim, result: Result, digest: str, token: WorkerToken | None = None) -> Run:
+def store(claim: Claim, result: Result, digest: str, token: AccessToken | None = None) -> Run:
     """Store model, run, files and scores, all of them or nothing. `token`: with which the result was pushed."""
     folder = ""
     try:
@@ -144,7 +144,7 @@ def store(claim: Claim, result: Result, digest: str, token: WorkerToken | None =
     return run
 
 
-def new_run(claim: Claim, digest: str, token: WorkerToken | None = None) -> Run:
+def new_run(claim: Claim, digest: str, token: AccessToken | None = None) -> Run:
     """Store the run of a result, whose rows are still to be stored, and its model where the site does not have it.
 
     Two callers with the same result at the same time end in an `IntegrityError` of one of them.

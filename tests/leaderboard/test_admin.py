@@ -8,7 +8,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from leaderboard.figures import benchmarks
 from leaderboard.intake import queue, tokens
-from leaderboard.models import Benchmark, Model, Run, WorkerToken
+from leaderboard.models import AccessToken, Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -52,14 +52,14 @@ def test_nobody_changes_rows_by_hand(admin_client: Client, run: Run) -> None:
     assert admin_client.get("/admin/leaderboard/run/add/").status_code == 403
 
 
-@pytest.mark.parametrize("table", ["model", "benchmark", "run", "workertoken"])
+@pytest.mark.parametrize("table", ["model", "benchmark", "run", "accesstoken"])
 def test_every_list_opens(admin_client: Client, run: Run, table: str) -> None:
     assert admin_client.get(f"/admin/leaderboard/{table}/").status_code == 200
 
 
 def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client: Client) -> None:
-    token = WorkerToken.objects.create(name="lab", digest="d1ge57")
-    address = "/admin/leaderboard/workertoken/"
+    token = AccessToken.objects.create(name="lab", digest="d1ge57")
+    address = "/admin/leaderboard/accesstoken/"
     assert "d1ge57" not in admin_client.get(f"{address}{token.pk}/change/").content.decode()
     action = {"action": "revoke", "_selected_action": [token.pk]}
     assert "1 tokens revoked" in admin_client.post(address, action, follow=True).content.decode()
@@ -68,22 +68,22 @@ def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client:
 
 
 def test_a_maintainer_makes_a_token_whose_secret_is_shown_once(admin_client: Client) -> None:
-    address = "/admin/leaderboard/workertoken/add/"
+    address = "/admin/leaderboard/accesstoken/add/"
     fields = {"name": "lab", "purpose": "submit", "quota": "100"}
     page = admin_client.post(address, fields, follow=True).content.decode()
     (secret,) = re.findall(r"cbs_[\w-]{40,}", page)
     token = tokens.authenticated(secret, tokens.Purpose.SUBMIT)
     assert token is not None
     assert (token.name, token.quota) == ("lab", 100)
-    assert secret not in admin_client.get("/admin/leaderboard/workertoken/").content.decode()
+    assert secret not in admin_client.get("/admin/leaderboard/accesstoken/").content.decode()
 
 
 @pytest.mark.parametrize("name", ["", "two words", "x" * 41])
 def test_a_token_needs_a_name_that_commands_can_use(admin_client: Client, name: str) -> None:
     fields = {"name": name, "purpose": "submit"}
-    page = admin_client.post("/admin/leaderboard/workertoken/add/", fields).content.decode()
+    page = admin_client.post("/admin/leaderboard/accesstoken/add/", fields).content.decode()
     assert "errorlist" in page
-    assert not WorkerToken.objects.exists()
+    assert not AccessToken.objects.exists()
 
 
 def test_a_run_that_a_maintainer_deletes_leaves_no_files(

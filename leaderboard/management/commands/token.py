@@ -1,4 +1,4 @@
-"""Create, list and revoke the tokens of programs elsewhere: `token worker`, `token push` and `token submit`."""
+"""Create, list and revoke the tokens of programs elsewhere: `token push` and `token submit`."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from typing import Any
@@ -6,19 +6,19 @@ from typing import Any
 from leaderboard.intake import tokens
 from leaderboard.intake.tokens import Purpose
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import WorkerToken
+from leaderboard.models import AccessToken
 from probing.errors import BadInput
 
 HELP = {
-    Purpose.WORK: "tokens of workers elsewhere, which measure for this site",
     Purpose.PUSH: "tokens of third parties that push results to this site",
     Purpose.SUBMIT: "tokens of programs that submit models to this site",
 }
 OWNER = {
-    Purpose.WORK: "shown with the parts that come from its workers",
     Purpose.PUSH: "shown as the source of its results unless they name another",
     Purpose.SUBMIT: "what is submitted with it counts for this name",
 }
+
+QUOTA = "submissions open at a time and within a day; 0: no limit (default: the limits of everybody)"
 
 
 class Command(PlainCommand):
@@ -32,7 +32,8 @@ class Command(PlainCommand):
             owner = f"whose token it is: {OWNER[purpose]}; without a name all tokens are listed"
             of_purpose.add_argument("name", nargs="?", help=owner)
             of_purpose.add_argument("--revoke", action="store_true", help="make the token invalid")
-            _add_rights(of_purpose, purpose)
+            if purpose == Purpose.SUBMIT:
+                of_purpose.add_argument("--quota", type=_number_of_submissions, metavar="N", help=QUOTA)
 
     def run(self, *, purpose: Purpose, name: str | None, revoke: bool, **options: Any) -> None:
         if revoke and name is None:
@@ -43,30 +44,16 @@ class Command(PlainCommand):
             tokens.revoke(name, purpose)
             self.say(f"The token {name} is revoked.")
         else:
-            rights = {right: options[right] for right in ("trusted", "quota") if right in options}
-            self.say(tokens.create(name, purpose, **rights))
+            self.say(tokens.create(name, purpose, options.get("quota")))
 
     def list_tokens(self, purpose: Purpose) -> None:
         """Print a line for each token, without its secret."""
-        rows = WorkerToken.objects.filter(purpose=purpose).order_by("name")
+        rows = AccessToken.objects.filter(purpose=purpose).order_by("name")
         if not rows:
             self.say(f"There are no tokens. Create one: manage.py token {tokens.WORDS[purpose]} NAME")
         for token in rows:
             last_use = f"last used {token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
             self.say(f"{token.name}  {_state(token)}  {last_use}")
-
-
-def _add_rights(parser: ArgumentParser, purpose: Purpose) -> None:
-    """Add the options of rights that only tokens of this purpose have."""
-    if purpose == Purpose.WORK:
-        parser.add_argument("--trusted", action="store_true", help="its results need no second measurement")
-    if purpose == Purpose.SUBMIT:
-        parser.add_argument(
-            "--quota",
-            type=_number_of_submissions,
-            metavar="N",
-            help="submissions open at a time and within a day; 0: no limit (default: the limits of everybody)",
-        )
 
 
 def _number_of_submissions(text: str) -> int:
@@ -75,9 +62,7 @@ def _number_of_submissions(text: str) -> int:
     return int(text)
 
 
-def _state(token: WorkerToken) -> str:
-    """Say whether a token is valid, and what rights it has."""
-    if token.purpose == Purpose.WORK and not token.revoked:
-        return "trusted" if token.trusted else "untrusted"
+def _state(token: AccessToken) -> str:
+    """Say whether a token is valid, and how much may be submitted with it."""
     quota = "" if token.quota is None else f", {token.quota or 'no limit of'} submissions"
     return f"{'revoked' if token.revoked else 'valid'}{quota}"

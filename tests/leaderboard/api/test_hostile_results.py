@@ -107,7 +107,7 @@ def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) 
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_record_is_refused_or_its_run_can_be_shown(result: Path, data: st.DataObject) -> None:
-    tokens.WorkerToken.objects.all().delete()
+    tokens.AccessToken.objects.all().delete()
     stranger = Stranger(result)
     path = data.draw(st.sampled_from(list(paths(stranger.record))[1:]))
     expect_answers(stranger, path, data.draw(st.sampled_from(VALUES)))

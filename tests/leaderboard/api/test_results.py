@@ -207,14 +207,14 @@ def test_a_form_without_both_files_is_refused(pusher: Pusher, fields: dict[str, 
     assert (answer.status_code, reason in answer.json()["error"]["message"]) == (422, True)
 
 
-def test_a_token_of_a_worker_pushes_nothing_and_one_for_results_claims_nothing(
+def test_a_token_that_submits_pushes_nothing_and_one_for_results_submits_nothing(
     client: Client, pusher: Pusher, result: Path
 ) -> None:
-    worker = {"Authorization": f"Bearer {tokens.create('worker')}"}
-    refused = client.post(ROUTE, headers=worker)
+    submitter = {"Authorization": f"Bearer {tokens.create('submitter', tokens.Purpose.SUBMIT)}"}
+    refused = client.post(ROUTE, headers=submitter)
     assert (refused.status_code, refused["WWW-Authenticate"]) == (401, "Bearer")
     assert "is not one that pushes results" in refused.json()["error"]["message"]
-    assert client.get("/api/v1/work/", headers=pusher.headers).status_code == 401
+    assert client.get("/api/v1/submissions", headers=pusher.headers).status_code == 401
     assert client.post(ROUTE).status_code == 401
     tokens.revoke("lab", tokens.Purpose.PUSH)
     assert pusher.push(result).status_code == 401

@@ -170,8 +170,8 @@ def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, optio
     assert step in answer["error"]["next_step"]
 
 
-def bearer(**rights: Any) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.create('lab', tokens.Purpose.SUBMIT, **rights)}"}
+def bearer(quota: int | None = None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {tokens.create('lab', tokens.Purpose.SUBMIT, quota)}"}
 
 
 def test_submissions_with_a_token_count_for_the_token_and_are_listed_to_it(

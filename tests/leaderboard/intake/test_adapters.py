@@ -1,6 +1,5 @@
 """Models with a LoRA adapter: submitted as `org/base+org/adapter`, checked, pinned, measured, and named everywhere."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,15 +7,13 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.api.work_routes import handout
 from leaderboard.exports.reproduction import command
 from leaderboard.figures import benchmarks
 from leaderboard.intake import check_rules, queue
 from leaderboard.intake.check_rules import Check
 from leaderboard.intake.submissions import Outcome, submit
-from leaderboard.models import Benchmark, Model, Run, WorkerToken
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.worker.jobs import probe_run
-from probing.remote.protocol import Handout
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.test_adapters import build_adapter
@@ -61,18 +58,6 @@ def test_it_is_measured_with_the_adapter_and_named_by_both(
     assert NAME in client.get("/?kind=adapter").content.decode()
     assert submit(NAME, small).duplicate_of == run
     assert submit("org/causal", small).run != run
-
-
-def test_a_worker_elsewhere_gets_both_commits(small: Benchmark, lora: Path) -> None:
-    run = submit(NAME, small).run
-    assert run is not None
-    part = run.parts.select_related("run__model", "run__benchmark").first()
-    assert part is not None
-    offer = Handout.from_json(
-        json.loads(json.dumps(handout(part, WorkerToken.objects.create(name="lab", digest="0" * 64)).to_json()))
-    )
-    assert (offer.hub_id, offer.commit) == (NAME, run.model.commit)
-    assert offer.adapter_commit == run.model.adapter_commit
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_it_enqueues_the_run_once_the_run_is_stored(small: Benchmark, local_hub:
     assert enqueued == [submit("org/causal", small).run.pk]
 
 
-def test_it_notes_the_size_of_the_weights_by_which_workers_elsewhere_choose(small: Benchmark, local_hub: Hub) -> None:
+def test_it_notes_the_size_of_the_weights(small: Benchmark, local_hub: Hub) -> None:
     model = submit("org/causal", small).run.model
     file = local_hub.repositories["org/causal"].folder / "model.safetensors"
     assert file.stat().st_size / 2 < model.weight_bytes < file.stat().st_size

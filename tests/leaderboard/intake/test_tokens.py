@@ -6,13 +6,14 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from leaderboard.intake import tokens
-from leaderboard.models import WorkerToken
+from leaderboard.models import AccessToken
 from probing.errors import BadInput
 
 pytestmark = pytest.mark.django_db
+PUSH, SUBMIT = tokens.Purpose.PUSH, tokens.Purpose.SUBMIT
 
 
-def command(*arguments: str, purpose: str = "worker") -> str:
+def command(*arguments: str, purpose: str = "push") -> str:
     output = StringIO()
     call_command("token", purpose, *arguments, stdout=output)
     return output.getvalue().strip()
@@ -20,48 +21,48 @@ def command(*arguments: str, purpose: str = "worker") -> str:
 
 def test_a_secret_is_shown_once_and_stored_as_a_digest() -> None:
     secret = command("lab")
-    token = WorkerToken.objects.get()
-    assert secret.startswith("cbw_")
+    token = AccessToken.objects.get()
+    assert secret.startswith("cbp_")
     assert len(secret) > 40
     assert secret not in str(vars(token))
-    assert tokens.authenticated(secret) == token
-    assert command() == f"lab  untrusted  last used {timezone.now():%Y-%m-%d %H:%M}"
+    assert tokens.authenticated(secret, PUSH) == token
+    assert command() == f"lab  valid  last used {timezone.now():%Y-%m-%d %H:%M}"
 
 
-@pytest.mark.parametrize("secret", ["", "cbw_", "cbw_" + "a" * 43, "é" * 10_000])
+@pytest.mark.parametrize("secret", ["", "cbp_", "cbp_" + "a" * 43, "é" * 10_000])
 def test_other_secrets_are_nobodys(secret: str) -> None:
-    tokens.create("lab")
-    assert tokens.authenticated(secret) is None
+    tokens.create("lab", PUSH)
+    assert tokens.authenticated(secret, PUSH) is None
 
 
 def test_a_revoked_token_is_nobodys() -> None:
-    secret = tokens.create("lab")
+    secret = tokens.create("lab", PUSH)
     command("lab", "--revoke")
-    assert tokens.authenticated(secret) is None
+    assert tokens.authenticated(secret, PUSH) is None
     assert "revoked" in command()
 
 
 def test_the_last_use_is_noted_now_and_then() -> None:
-    secret = tokens.create("lab")
+    secret = tokens.create("lab", PUSH)
     assert "never used" in command()
-    tokens.authenticated(secret)
-    first = WorkerToken.objects.get().last_seen
-    tokens.authenticated(secret)
-    assert WorkerToken.objects.get().last_seen == first
-    WorkerToken.objects.update(last_seen=first - timedelta(minutes=1))
-    tokens.authenticated(secret)
-    assert WorkerToken.objects.get().last_seen >= first
+    tokens.authenticated(secret, PUSH)
+    first = AccessToken.objects.get().last_seen
+    tokens.authenticated(secret, PUSH)
+    assert AccessToken.objects.get().last_seen == first
+    AccessToken.objects.update(last_seen=first - timedelta(minutes=1))
+    tokens.authenticated(secret, PUSH)
+    assert AccessToken.objects.get().last_seen >= first
 
 
 @pytest.mark.parametrize("name", ["", "a b", "x" * 41, "a/b"])
-def test_names_that_would_not_fit_a_workers_name_are_refused(name: str) -> None:
+def test_names_of_other_characters_are_refused(name: str) -> None:
     with pytest.raises(BadInput, match="not a name"):
-        tokens.create(name)
+        tokens.create(name, PUSH)
 
 
 def test_a_name_is_given_once_and_only_a_known_one_is_revoked() -> None:
-    command("lab", "--trusted")
-    assert "trusted" in command()
+    command("lab")
+    assert "valid" in command()
     with pytest.raises(CommandError, match="already"):
         command("lab")
     with pytest.raises(CommandError, match="no token 'other'"):
@@ -71,17 +72,17 @@ def test_a_name_is_given_once_and_only_a_known_one_is_revoked() -> None:
 
 
 def test_a_token_is_for_one_purpose_and_its_command_names_no_other() -> None:
-    work, push = command("lab"), command("university", purpose="push")
-    assert push.startswith("cbp_")
-    assert tokens.authenticated(push, tokens.Purpose.PUSH) == WorkerToken.objects.get(name="university")
-    assert tokens.authenticated(push, tokens.Purpose.WORK) is None
-    assert tokens.authenticated(work, tokens.Purpose.PUSH) is None
-    assert command(purpose="push").startswith("university  valid  last used")
-    assert "university" not in command()
-    with pytest.raises(CommandError, match=r"manage\.py token worker"):
-        command("university", "--revoke")
-    command("university", "--revoke", purpose="push")
-    assert tokens.authenticated(push, tokens.Purpose.PUSH) is None
+    submit, push = command("lab", purpose="submit"), command("university")
+    assert (submit[:4], push[:4]) == ("cbs_", "cbp_")
+    assert tokens.authenticated(push, PUSH) == AccessToken.objects.get(name="university")
+    assert tokens.authenticated(push, SUBMIT) is None
+    assert tokens.authenticated(submit, PUSH) is None
+    assert command().startswith("university  valid  last used")
+    assert "university" not in command(purpose="submit")
+    with pytest.raises(CommandError, match=r"manage\.py token submit"):
+        command("university", "--revoke", purpose="submit")
+    command("university", "--revoke")
+    assert tokens.authenticated(push, PUSH) is None
 
 
 def test_a_token_that_submits_has_a_quota_or_the_limits_of_everybody() -> None:

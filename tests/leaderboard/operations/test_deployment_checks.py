@@ -14,11 +14,11 @@ from django.db.migrations import Migration
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
+from rq import Worker
 
 from leaderboard.figures import artefacts
 from leaderboard.intake import queue
-from leaderboard.intake.embedded import embedded_server
-from leaderboard.models import Benchmark, Run, RunEvent, RunPart, WorkerToken
+from leaderboard.models import Benchmark, Run, RunEvent, RunPart
 from leaderboard.operations import deployment_checks as checks
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
@@ -168,23 +168,23 @@ def test_a_hub_that_does_not_answer_is_a_warning(local_hub: Hub, settings: Djang
     assert only(checks.hub()).id == "clozeboard.W110"
 
 
-def test_no_worker_is_an_error_where_runs_wait(on: Benchmark) -> None:
+def test_no_worker_is_an_error_where_runs_wait(on: Benchmark, rq_worker: Worker) -> None:
     assert ids(checks.workers()) == ["W111"]
     make.run(make.model(), on)
     assert ids(checks.workers()) == ["E111"]
-    WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
+    rq_worker.register_birth()
+    queue.wake("default")
     assert checks.workers() == []
 
 
-def test_runs_that_wait_with_an_empty_queue_are_lost(on: Benchmark) -> None:
-    WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
+def test_runs_that_wait_with_an_empty_queue_are_lost(on: Benchmark, rq_worker: Worker) -> None:
+    rq_worker.register_birth()
     run = make.run(make.model(), on)
-    with embedded_server():
-        message = only(checks.workers())
-        assert message.id == "clozeboard.E112"
-        assert "1 runs wait" in message.msg and "requeue" in message.hint
-        queue.enqueue(run.pk)
-        assert checks.workers() == []
+    message = only(checks.workers())
+    assert message.id == "clozeboard.E112"
+    assert "1 runs wait" in message.msg and "requeue" in message.hint
+    queue.enqueue(run.pk)
+    assert checks.workers() == []
 
 
 def test_leases_of_the_far_future_and_of_ended_runs_are_stuck(on: Benchmark) -> None:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError
-from django.utils import timezone
+from rq import Worker
 
 from leaderboard.intake.embedded import embedded_server
-from leaderboard.models import WorkerToken
 from leaderboard.operations import site_state
 
 pytestmark = pytest.mark.django_db
@@ -35,9 +34,9 @@ def test_a_storage_that_cannot_be_written_fails(data: Path) -> None:
     assert str(data) not in parts["storage"].message
 
 
-def test_the_age_of_the_newest_worker_is_told() -> None:
+def test_the_age_of_the_newest_worker_is_told(rq_worker: Worker) -> None:
     assert site_state.workers() == site_state.Health(False, "No worker has sent a heartbeat for 2 minutes.")
-    WorkerToken.objects.create(name="lab", digest="1", last_seen=timezone.now())
+    rq_worker.register_birth()
     health_of_workers = site_state.workers()
     assert health_of_workers.ok and health_of_workers.seconds is not None and health_of_workers.seconds < 30
     assert health_of_workers.message.startswith("1 worker is alive")

@@ -64,8 +64,6 @@ PATHS = (
     f"/api/v1/submissions/{'a' * 3000}",
     "/submissions/%ff%fe/",
     "/submissions/a%0d%0ab/",
-    "/api/v1/work/",
-    "/api/v1/work/benchmarks/nothing.tar.gz",
     "/%00",
     "//evil.example/",
     "/admin/leaderboard/run/99999999999999999999/change/",
@@ -166,7 +164,7 @@ def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, s
 
 
 def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
-    api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel", "/api/v1/work/claim")
+    api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel")
     for address in (*api, "/submit/", "/submissions/a/", "/", "/admin/login/"):
         for body in BODIES:
             with subtests.test(f"{address} {body[:40]!r}"):

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.test import Client
 from django.utils import timezone
 
-from leaderboard.models import LEASE, Benchmark, Run, RunPart, WorkerToken
+from leaderboard.models import LEASE, AccessToken, Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -70,7 +70,7 @@ def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: 
     assert sentence not in client.get("/queue/").content.decode(), "nothing waits"
     make.run(make.model("org/waits"), small)
     assert sentence in client.get("/queue/").content.decode()
-    WorkerToken.objects.create(name="far", digest="1", last_seen=timezone.now())
+    AccessToken.objects.create(name="far", digest="1", last_seen=timezone.now())
     assert sentence not in client.get("/queue/").content.decode()
 
 

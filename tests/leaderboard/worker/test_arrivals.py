@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
@@ -11,7 +13,7 @@ import pytest
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.worker.arrivals import RowsRefused, checked
+from leaderboard.worker.arrivals import RowsRefused, checked_whole
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
@@ -25,8 +27,8 @@ CARD = replace(FAKE_CARD, id="org/causal")
 Change = Callable[[pd.DataFrame], pd.DataFrame]
 
 
-def leased_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: Any) -> tuple[RunPart, PartResult]:
-    """A part that a worker has leased, and what it measured with a fake model."""
+def measured_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: Any) -> tuple[RunPart, PartResult]:
+    """A part of a run, and what a fake model gives for it."""
     content = benchmarks.read(on)
     settings = plan(content, replace(on.settings_with(chosen.pop("options", {})), **chosen)).settings
     card = replace(FAKE_CARD, id=f"org/{kind}", kind=kind)
@@ -39,12 +41,18 @@ def leased_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen: 
     )
     run.refresh_from_db()  # settings as JSON holds them
     part = plan_of(content, settings).parts[number]
-    row = RunPart.objects.create(run=run, worker="lab/host-1", attempts=1, **part._asdict())
+    row = RunPart.objects.create(run=run, worker="lab", attempts=1, **part._asdict())
     return row, probe_part(Pupil(card=card), plan_of(content, settings), Part(*part))
 
 
+def checked(part: RunPart, rows: bytes, record: str) -> PartResult:
+    with TemporaryDirectory() as folder:
+        whole = checked_whole([part], benchmarks.plan_of_run(part.run), BytesIO(rows), record, Path(folder))
+        return PartResult(whole.rows(part.covered), dict(whole.record))
+
+
 def arrived(part: RunPart, rows: pd.DataFrame, record: dict[str, Any]) -> PartResult:
-    return checked(part, BytesIO(rows.to_parquet(index=False)), json.dumps(record))
+    return checked(part, rows.to_parquet(index=False), json.dumps(record))
 
 
 BOARDS = [(slug, entry.probe) for slug, entry in CATALOG.items() if not entry.downloads]
@@ -55,21 +63,21 @@ BOARDS += [("culture", "answering"), ("pairs", "similarity")]
 @pytest.mark.parametrize(("slug", "probe"), BOARDS)
 def test_rows_of_every_probe_arrive_unchanged(slug: str, probe: str, kind: str) -> None:
     on, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug, probe=probe)
-    part, measured = leased_part(on, kind)
+    part, measured = measured_part(on, kind)
     done = arrived(part, measured.rows, measured.record)
     pd.testing.assert_frame_equal(done.rows, measured.rows)
-    assert done.record == json.loads(json.dumps({**measured.record, "worker": "lab/host-1"}))
+    assert done.record == json.loads(json.dumps(measured.record))
 
 
 def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) -> None:
-    part, measured = leased_part(small, decide=True)
+    part, measured = measured_part(small, decide=True)
     measured.rows["exact"] = [[False, *exact[1:]] for exact in measured.rows["exact"]]
     assert len(arrived(part, measured.rows, measured.record).rows) == 4
 
 
 def short_sighted(on: Benchmark) -> tuple[RunPart, PartResult]:
     """A part of which some items are too long for the model that measured it."""
-    part, _ = leased_part(on)
+    part, _ = measured_part(on)
     settings = Settings.from_json(part.run.settings)
     return part, probe_part(ShortSighted(card=CARD), plan_of(benchmarks.read(on), settings), part.covered)
 
@@ -141,17 +149,17 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("reason", CHANGES)
 def test_rows_that_no_measurement_gives_are_refused(small: Benchmark, reason: str) -> None:
-    part, measured = leased_part(small)
+    part, measured = measured_part(small)
     with pytest.raises(RowsRefused, match=reason):
         arrived(part, CHANGES[reason](measured.rows), measured.record)
 
 
 def test_what_is_not_parquet_is_refused(small: Benchmark) -> None:
-    part, measured = leased_part(small)
+    part, measured = measured_part(small)
     whole = measured.rows.to_parquet(index=False)
     for content in (b"", b"PAR1", b"x" * 1000, whole[:-20], whole[: len(whole) // 2] + whole[-2000:]):
         with pytest.raises(RowsRefused):
-            checked(part, BytesIO(content), json.dumps(measured.record))
+            checked(part, content, json.dumps(measured.record))
 
 
 RECORDS: dict[str, Callable[[dict[str, Any]], Any]] = {
@@ -171,35 +179,35 @@ RECORDS: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 @pytest.mark.parametrize("reason", RECORDS)
 def test_the_record_of_something_else_is_refused(small: Benchmark, reason: str) -> None:
-    part, measured = leased_part(small)
+    part, measured = measured_part(small)
     with pytest.raises(RowsRefused, match=reason):
         arrived(part, measured.rows, RECORDS[reason](measured.record))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, '"' + "x" * 2_000_000 + '"'])
 def test_a_record_that_cannot_be_read_is_refused(small: Benchmark, text: str) -> None:
-    part, measured = leased_part(small)
+    part, measured = measured_part(small)
     with pytest.raises(RowsRefused, match="record"):
-        checked(part, BytesIO(measured.rows.to_parquet(index=False)), text)
+        checked(part, measured.rows.to_parquet(index=False), text)
 
 
 def test_of_a_record_only_what_is_known_is_kept(small: Benchmark) -> None:
-    part, measured = leased_part(small)
+    part, measured = measured_part(small)
     assert "password" not in arrived(part, measured.rows, measured.record | {"password": "x"}).record
 
 
 def test_rows_of_a_sample_arrive_and_those_of_the_first_items_do_not(small: Benchmark) -> None:
-    part, measured = leased_part(small, sample=1)
+    part, measured = measured_part(small, sample=1)
     (index,) = measured.rows["index"]
     assert index > 0
     assert arrived(part, measured.rows, measured.record).rows["index"].tolist() == [index]
-    _, first = leased_part(small, "masked", limit=1)
+    _, first = measured_part(small, "masked", limit=1)
     with pytest.raises(RowsRefused, match="'index' differs"):
         arrived(part, first.rows, measured.record)
 
 
 def test_rows_behind_examples_arrive_and_must_name_those_that_were_drawn(small: Benchmark) -> None:
-    part, measured = leased_part(small, options={"few_shot": 1})
+    part, measured = measured_part(small, options={"few_shot": 1})
     pd.testing.assert_frame_equal(arrived(part, measured.rows, measured.record).rows, measured.rows)
     others = measured.rows.assign(demonstrations=[[99]] * len(measured.rows))
     with pytest.raises(RowsRefused, match="'demonstrations' differs"):
@@ -207,7 +215,7 @@ def test_rows_behind_examples_arrive_and_must_name_those_that_were_drawn(small: 
 
 
 def test_shares_with_generic_subjects_arrive_and_must_be_there_for_every_option(small: Benchmark) -> None:
-    part, measured = leased_part(small, options={"generic_subjects": "it, P36: the town"})
+    part, measured = measured_part(small, options={"generic_subjects": "it, P36: the town"})
     pd.testing.assert_frame_equal(arrived(part, measured.rows, measured.record).rows, measured.rows)
     short = measured.rows.assign(generic=[[1.0]] * len(measured.rows))
     with pytest.raises(RowsRefused, match="another length than the options"):

@@ -50,13 +50,12 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name='WorkerToken',
+            name='AccessToken',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('name', models.CharField(max_length=100, unique=True)),
                 ('digest', models.CharField(help_text='SHA-256 of the secret', max_length=64, unique=True)),
-                ('purpose', models.CharField(choices=[('work', 'measures parts of runs'), ('push', 'pushes results of its own'), ('submit', 'submits models')], default='work', max_length=6)),
-                ('trusted', models.BooleanField(default=False, help_text='its results need no second measurement')),
+                ('purpose', models.CharField(choices=[('push', 'pushes results of its own'), ('submit', 'submits models')], max_length=6)),
                 ('quota', models.PositiveIntegerField(blank=True, help_text='submissions open at a time and within a day; 0: no limit, empty: the usual ones', null=True)),
                 ('revoked', models.BooleanField(default=False)),
                 ('created', models.DateTimeField(auto_now_add=True)),
@@ -166,7 +165,7 @@ class Migration(migrations.Migration):
                 ('finished', models.DateTimeField(blank=True, null=True)),
                 ('benchmark', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='leaderboard.benchmark')),
                 ('model', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='runs', to='leaderboard.model')),
-                ('token', models.ForeignKey(blank=True, help_text='who pushed the result', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='leaderboard.workertoken')),
+                ('token', models.ForeignKey(blank=True, help_text='who pushed the result', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='leaderboard.accesstoken')),
             ],
         ),
         migrations.CreateModel(
@@ -270,9 +269,7 @@ class Migration(migrations.Migration):
                 ('lease_until', models.DateTimeField(blank=True, null=True)),
                 ('record', models.JSONField(default=dict, help_text='how it was made: device, time, positions computed')),
                 ('digest', models.CharField(blank=True, help_text='SHA-256 of the stored rows', max_length=64)),
-                ('verified', models.BooleanField(default=False, help_text='a trusted worker has measured the part again, equally')),
                 ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='parts', to='leaderboard.run')),
-                ('token', models.ForeignKey(blank=True, help_text='who sent the rows', null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='parts', to='leaderboard.workertoken')),
             ],
         ),
         migrations.AddConstraint(
