@@ -170,10 +170,10 @@ def test_a_hub_that_does_not_answer_is_a_warning(local_hub: Hub, settings: Djang
 
 def test_no_worker_is_an_error_where_runs_wait(on: Benchmark, rq_worker: Worker) -> None:
     assert ids(checks.workers()) == ["W111"]
-    make.run(make.model(), on)
-    assert ids(checks.workers()) == ["E111"]
+    run = make.run(make.model(), on)
+    assert ids(checks.workers()) == ["E111", "E112"]
     rq_worker.register_birth()
-    queue.wake("default")
+    queue.enqueue(run.pk)
     assert checks.workers() == []
 
 
