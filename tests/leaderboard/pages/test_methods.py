@@ -105,7 +105,7 @@ def test_every_page_says_in_other_words_what_it_is_about() -> None:
 
 def test_every_table_scrolls_by_itself_and_has_a_caption_and_column_heads(client: Client, db: None) -> None:
     pages = {name: page_of(client, name) for name in NAMES}
-    assert sum(page.count("<table>") for page in pages.values()) >= 5
+    assert sum(page.count("<table>") for page in pages.values()) >= 3
     for page in pages.values():
         captions = re.findall(r'<div class="scroll" [^>]+><table><caption>([^<]+)</caption>', page)
         assert len(set(captions)) == len(captions) == page.count("<table>") == page.count("</table></div>")
