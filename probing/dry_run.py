@@ -82,8 +82,6 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
     """Return the forecast of a run that `Preparation` has checked; `seconds` is as in `forecast`."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
-    if len(source.devices) > 1:
-        raise BadInput("A run can be tried on one device only.", "Name one; several alike share the time of scoring.")
     model, start = open_model(source, prepared.plan.settings, prepared.chosen)
     work = prepared.estimates.of(model)
     trial = _Trial(model, prepared.plan, seconds)

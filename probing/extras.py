@@ -1,6 +1,7 @@
-"""Packages that only some tasks need, and that `pip install "clozeboard[extra]"` adds."""
+"""The installed package: its version, and what only some tasks need and `pip install "clozeboard[extra]"` adds."""
 
 from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Any
 
@@ -24,3 +25,11 @@ def extra_package(package: str, extra: str, task: str) -> Any:
             f'Install it: pip install "clozeboard[{extra}]".',
         )
     return import_module(package)
+
+
+def package_version() -> str:
+    """Return the version of the installed package, or "unknown" in a checkout that is not installed."""
+    try:
+        return version("clozeboard")
+    except PackageNotFoundError:
+        return "unknown"

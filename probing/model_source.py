@@ -1,6 +1,6 @@
 """The model that the caller of a run names: checked before torch is imported, which takes seconds, and then opened."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -15,14 +15,13 @@ from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
 DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 # Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
 ATTENTION = ("sdpa", "eager")
-AUTO, CPU = "auto", "cpu"
+AUTO = "auto"
 
 
 @dataclass(frozen=True)
 class ModelSource:
     """The arguments of `probing.run` that say which model is probed and how it is loaded.
 
-    `device`: its name, or the names of several that share the work of a run, with commas between them.
     `shared`: a memory in which the models of a sweep share tokenized statements; None without one.
     """
 
@@ -35,11 +34,6 @@ class ModelSource:
     attn_implementation: str = ""
     shared: dict[Any, Any] | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """The names of the devices, one for most runs."""
-        return tuple(name.strip() for name in self.device.split(","))
-
     def refuse_bad(self) -> None:
         """Raise `BadInput` where an argument has the wrong type, or has no effect on this kind of source."""
         if self._is_named:
@@ -48,11 +42,6 @@ class ModelSource:
             raise BadInput(
                 f"{self.model!r:.80} is no model.",
                 "Give a hub id, a folder, a GGUF file, or a network of transformers with its tokenizer.",
-            )
-        elif isinstance(self.device, str) and len(self.devices) > 1:
-            raise BadInput(
-                "Each of several devices loads the model for itself, and this one is in memory.",
-                "Give its hub id, folder or file, or leave device out.",
             )
         elif self.commit or self.device != AUTO or self.device_map is not None or self.attn_implementation:
             raise BadInput(
@@ -68,8 +57,10 @@ class ModelSource:
         if not isinstance(self.commit, str):
             raise BadInput(f"commit cannot be {self.commit!r:.80}.", "Give it as text.")
         if not isinstance(self.device, str):
-            raise BadInput(f"device cannot be {self.device!r:.80}.", "Give it as text; several: cuda:0,cuda:1.")
-        refuse_bad_devices(self.devices)
+            raise BadInput(f"device cannot be {self.device!r:.80}.", "Give it as text, such as cuda:0.")
+        if "," in self.device:
+            step = "Name one; device_map spreads one model, and an executor shares the models of a study."
+            raise BadInput(f"A model is measured on one device, not on {self.device:.80}.", step)
         if not isinstance(self.tokenizer, str | Path | None):
             raise BadInput(
                 "Only a network in memory takes a tokenizer in memory.", "Give the folder or hub id of the tokenizer."
@@ -114,17 +105,6 @@ def refuse_bad_batch(tokens: Any) -> None:
     """Raise `BadInput` where this is no number of token positions per batch."""
     if tokens is not None and (type(tokens) is not int or tokens < 1):
         raise BadInput(f"Batches cannot hold {tokens!r:.80} tokens.", "Give a whole number, 1 or more.")
-
-
-def refuse_bad_devices(names: Sequence[str]) -> None:
-    """Raise `BadInput` where several devices cannot share a run. A processor can be named several times, a GPU not."""
-    if len(names) == 1:
-        return
-    if not {"", AUTO}.isdisjoint(names):
-        raise BadInput(f"device cannot be {','.join(names)!r:.80}.", "Name each device, such as cuda:0,cuda:1.")
-    gpus = ["cuda:0" if name == "cuda" else name for name in names if name != CPU]
-    if len(set(gpus)) < len(gpus):
-        raise BadInput(f"{','.join(names):.80} names a GPU twice.", "Name each GPU once.")
 
 
 def refuse_bad_device_map(device_map: Any, device: str) -> None:

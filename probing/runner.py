@@ -1,4 +1,4 @@
-"""Run a probe with a model on a benchmark, on one device or several, and write the result.
+"""Run a probe with a model on a benchmark, and write the result.
 
 A folder that holds the result of the same run already is returned as it is; with that of another run it is refused.
 """
@@ -12,7 +12,6 @@ from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput
 from probing.files.folders import alone, refuse_occupied
 from probing.language_model import LanguageModel, LoadedModel
@@ -81,8 +80,7 @@ def run(
     `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
     For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none.
     `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
-    them. Several devices with commas, such as "cuda:0,cuda:1", share the work: each has a process that loads the model
-    and probes one part (a relation with a template) after the other.
+    them.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
     same call goes on from there. A folder that holds this very run already is not measured again: its result is
@@ -105,12 +103,11 @@ def run(
     source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
     source.refuse_bad()
     refuse_bad_out(out, prepared)
-    with opened_source(source) as opener:
-        return run_prepared(opener, prepared, out, progress=progress)
+    return run_prepared(source, prepared, out, progress=progress)
 
 
 def run_prepared(
-    source: Opener[LanguageModel | ModelOnDevices],
+    source: Opener[LanguageModel],
     prepared: Preparation,
     out: str | Path | None,
     *,
@@ -167,7 +164,7 @@ def refuse_no_folder(out: Any) -> None:
 
 
 def _probe_missing(
-    model: LanguageModel | ModelOnDevices,
+    model: LanguageModel,
     start: Start,
     job: Job,
     work: Mapping[Part, WorkEstimate],
@@ -175,9 +172,6 @@ def _probe_missing(
 ) -> None:
     """Probe and store each part that is not stored yet."""
     missing = {part: estimate for part, estimate in work.items() if not job.partial.has(part)}
-    if isinstance(model, ModelOnDevices):
-        model.probe(job, missing, progress)
-        return
     for part, estimate in missing.items():
         progress.begin(part)
         observer = Observer(estimate, partial(progress.move, part))

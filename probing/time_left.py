@@ -203,7 +203,7 @@ class _Counter:
 
 
 class PartsProgress:
-    """Adds up the progress of parts, of which `work` is expected; several devices may compute several at a time.
+    """Adds up the progress of parts, of which `work` is expected.
 
     `advance` is called with the work that was done since the last call, `show` with the relations that are being asked,
     as text.

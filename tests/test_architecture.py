@@ -34,7 +34,6 @@ LAYERS = [
     {"probing.scoring"},
     {"probing.part_runner"},
     {"probing.measuring"},
-    {"probing.devices"},
     {"probing.runner"},
     {"probing.dry_run", "probing.graph_sampling", "probing.harness", "probing.sentences", "probing.studies"},
     {"probing.remote"},
@@ -64,7 +63,6 @@ LOADS_TORCH = (
     "probing.scoring.",
     "probing.monitor",
     "probing.measuring.child",
-    "probing.devices.device_child",
     *HARNESS,
 )
 

@@ -104,7 +104,9 @@ def test_the_lock_file_of_the_site_pins_versions_in_range() -> None:
 
 
 def test_the_lock_file_of_the_tests_pins_versions_in_range() -> None:
-    assert not_pinned(sorted({*chain(*PROJECT["optional-dependencies"].values())}), "requirements-dev.txt") == []
+    ranges = {*chain(*PROJECT["optional-dependencies"].values())}
+    ray = {*PROJECT["optional-dependencies"]["ray"]}  # too large for one test, which is skipped without it
+    assert not_pinned(sorted(ranges - ray), "requirements-dev.txt") == []
 
 
 def not_pinned(requirements: list[str], lock_file: str) -> list[str]:

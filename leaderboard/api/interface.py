@@ -36,8 +36,8 @@ from leaderboard.pages.submission_page import unlisted
 from leaderboard.serving.errors import TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.page_cache import kept
 from probing.errors import ProbingError
+from probing.extras import package_version
 from probing.files.folders import space
-from probing.remote.connection import package_version
 
 READ = ("GET", "HEAD")
 SEE = "See /api/ for all routes."

@@ -55,21 +55,20 @@ def _report_error(message: str, code: int) -> int:
 def add_model(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add the arguments that choose the model, its device and the size of batches.
 
-    `several`: the model is a list, which argparse leaves empty where none is named, and several devices may share work.
+    `several`: the model is a list, which argparse leaves empty where none is named.
     """
     many: dict[str, Any] = {"nargs": "+", "default": []} if several else {}
     text = "hub id, folder in Hugging Face format, or .gguf file"
     model = parser.add_argument("model", metavar="MODEL", help=text, **many)
     model.required = not several
-    add_loading(parser, several=several)
+    add_loading(parser)
 
 
-def add_loading(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Add the arguments that say how a model is loaded; with `several` devices, where these may share work."""
+def add_loading(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how a model is loaded."""
     add = parser.add_argument
     add("--commit", default="", help="commit of a hub model; default: the newest")
-    more = "; several, such as cuda:0,cuda:1, share the work" if several else ""
-    add("--device", default="auto", help=f"cpu, cuda or cuda:1{more}; default: a GPU where there is one")
+    add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
     add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
 
 

@@ -14,12 +14,15 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.command_line.program import add_loading, add_model, print_by_dimension, print_lines, print_table, program
 from probing.command_line.settings_flags import KEPT, add_settings, given_settings
+from probing.command_line.sites import push_results
 from probing.dry_run import SECONDS, forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.model_source import ATTENTION, ModelSource
 from probing.options import Option
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
+from probing.remote.connection import environment_token
+from probing.remote.results import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result, missing_main_score
 from probing.start import AUTO, several_starts
@@ -47,9 +50,14 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "config", metavar="STUDY.yaml", help="models, benchmarks and settings as YAML; flags come before it"
     )
-    add_loading(parser, several=True)
+    add_loading(parser)
     _add_benchmark(parser)
     _add_study_arguments(parser)
+    names = "processes:N, dask:ADDRESS, ray:ADDRESS or slurm"
+    parser.add_argument("--executor", metavar="NAME", help=f"measure several models at the same time, by {names}")
+    parser.add_argument(
+        "--push", metavar="URL", help="send the results to this site, with the token of the environment"
+    )
     parser.set_defaults(model=[])
 
 
@@ -92,7 +100,7 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"try the run for {SECONDS:.0f} s and print how long it will take, and how much memory; write nothing",
     )
-    parser.set_defaults(command=partial(run, parser))
+    parser.set_defaults(command=partial(run, parser), executor=None, push="")
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -188,12 +196,17 @@ def run_study(arguments: argparse.Namespace) -> None:
     options = parse(_all_options(), arguments.set, "A probe of this study")
     flags = _flags(arguments, {**given_settings(arguments), **options})
     chosen = study_arguments(arguments.model, arguments.benchmark, arguments.config, flags)
+    if arguments.push:
+        environment_token()  # a missing one is told before anything is measured
     if arguments.dry_run:
         _print_forecasts(chosen)
         return
-    study: Study = probing.study(arguments.model, arguments.benchmark, config=arguments.config, **flags)
+    where = {"config": arguments.config, "executor": arguments.executor}
+    study: Study = probing.study(arguments.model, arguments.benchmark, **where, **flags)
     print_table(study.table)
     print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
+    if arguments.push:
+        push_results(ResultSite(arguments.push, environment_token()), list(study.folders.values()))
     _refuse_failures(study.failures, len(study.folders), "pairs are not measured")
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
@@ -27,14 +28,22 @@ def add_push(parser: argparse.ArgumentParser) -> None:
 
 
 def push(arguments: argparse.Namespace) -> None:
-    """Push each result; those that the site refuses are named at the end, when the others are there."""
     folders = result_folders(arguments.folder)
     if arguments.revision and len(folders) > 1:
         raise BadInput("Several results cannot be of one revision.", "Leave out --revision, or push them one by one.")
-    site, refusals = ResultSite(arguments.site, token_of(arguments)), []
+    facts = {"model": arguments.model, "revision": arguments.revision, "source": arguments.source}
+    push_results(ResultSite(arguments.site, token_of(arguments)), folders, **facts)
+
+
+def push_results(site: ResultSite, folders: Sequence[Path], **facts: str) -> None:
+    """Push each result; raise `Incomplete` at the end with those that the site refuses.
+
+    `facts`: `model`, `revision` and `source`, as `ResultSite.push` takes them.
+    """
+    refusals = []
     for folder in folders:
         try:
-            pushed = site.push(folder, model=arguments.model, revision=arguments.revision, source=arguments.source)
+            pushed = site.push(folder, **facts)
         except SiteRefused as error:
             refusals.append(f"{folder} ({error})")
             continue

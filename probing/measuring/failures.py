@@ -63,13 +63,6 @@ class Crashed(MeasuringFailure):
         return cls.of(way=way, **facts)
 
 
-class DeviceCrashed(Crashed):
-    """The process of one of several devices that share a run ended by itself or was killed from outside."""
-
-    sentence = "The process on {device} ended {way}."
-    advice = "Run it again: complete parts are not repeated. If it happens again, use a machine with more memory."
-
-
 class TooSlow(MeasuringFailure):
     """A phase took more processor time or more time on the clock than it may."""
 

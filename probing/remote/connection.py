@@ -5,13 +5,13 @@ import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
 
 from probing.errors import BadInput, ProbingError, SourceUnavailable
+from probing.extras import package_version
 
 TOKEN_VARIABLE = "CLOZEBOARD_TOKEN"
 TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
@@ -172,11 +172,3 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return address.scheme in ("http", "https") and bool(address.netloc) and not any(map(str.isspace, text))
-
-
-def package_version() -> str:
-    """Return the version of the installed package, or "unknown" in a checkout that is not installed."""
-    try:
-        return version("clozeboard")
-    except PackageNotFoundError:
-        return "unknown"

@@ -3,6 +3,8 @@
 import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,8 +32,9 @@ from probing.studies.arguments import (
     read_config,
 )
 from probing.studies.checkpoints import ALL, checkpoints, in_words
+from probing.studies.executors import opened
 from probing.studies.study import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
-from probing.studies.turns import Reporter, Turn, take_turns
+from probing.studies.turns import Reporter, Turn, distribute, take_turns
 
 Named = str | Path | Mapping[str, Any]
 
@@ -41,6 +44,7 @@ def study(
     benchmarks: Sequence[Named | Benchmark] = (),
     *,
     config: str | Path | None = None,
+    executor: Executor | str | None = None,
     progress: bool = True,
     **arguments: Any,
 ) -> Study:
@@ -54,6 +58,10 @@ def study(
     `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
     option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
     them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
+    `executor`: what measures several models at the same time, each with all its benchmarks: an
+    `concurrent.futures.Executor`, such as `dask.distributed.Client(...).get_executor()`, or the name of one that is
+    opened and closed here: `processes:4`, `dask:tcp://host:8786`, `ray:auto` or `slurm`. All workers must be able to
+    write to `out`. By default the models are measured here, one after the other.
     Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it, with -- for
     each slash of an id, and `@<revision>` or `-start-<token>` behind the model where there are several.
     `study.parquet` and
@@ -77,7 +85,8 @@ def study(
     if progress:
         _print_revisions(checked, turns)
     reporter = Reporter(len(turns), len(turns) - len(stored), "pairs", is_loud=progress, alike=False)
-    combined = measured(turns, stored, reporter, bars=progress)
+    with opened(executor, out) if isinstance(executor, str) else nullcontext(executor) as workers:
+        combined = measured(turns, stored, reporter, bars=progress, executor=workers)
     combined.save(out)
     return combined
 
@@ -153,12 +162,24 @@ def stored_scores(turns: Mapping[Pair, Turn]) -> dict[Pair, Any]:
     return {pair: pair_scores(result, pair) for pair, turn in turns.items() if (result := turn.stored())}
 
 
-def measured(turns: Mapping[Pair, Turn], stored: Mapping[Pair, Any], reporter: Reporter, *, bars: bool) -> Study:
-    """Measure the pairs that are not stored yet; return the study of all. `bars`: show the progress of each run."""
+def measured(
+    turns: Mapping[Pair, Turn],
+    stored: Mapping[Pair, Any],
+    reporter: Reporter,
+    *,
+    bars: bool,
+    executor: Executor | None = None,
+) -> Study:
+    """Measure the pairs that are not stored yet, here or by an executor; return the study of all.
+
+    `bars`: show the progress of each run that is made here.
+    """
     tables, failures = dict(stored), dict[Pair, str]()
-    missing = {pair: turn for pair, turn in turns.items() if pair not in stored}
-    outcomes = take_turns(list(missing.values()), reporter, bars=bars)
-    for pair, (_, result, failure) in zip(missing, outcomes, strict=True):
+    missing = {turn.folder: (pair, turn) for pair, turn in turns.items() if pair not in stored}
+    waiting = [turn for _, turn in missing.values()]
+    outcomes = distribute(waiting, reporter, executor) if executor else take_turns(waiting, reporter, bars=bars)
+    for turn, result, failure in outcomes:
+        pair, _ = missing[turn.folder]
         if result is None:
             failures[pair] = failure
         else:

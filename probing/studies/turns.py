@@ -1,10 +1,10 @@
-"""Runs one after the other: each model is loaded once, and an error ends only its own run."""
+"""The runs of a study, one after the other or by an executor: each model is loaded once, an error ends only its run."""
 
 import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -15,8 +15,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from probing.analysis.breakdowns import OVERALL
-from probing.devices.model import ModelOnDevices, opened_source
 from probing.errors import BadInput, ProbingError
+from probing.extras import package_version
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import Opener
@@ -26,6 +26,7 @@ from probing.runner import Preparation, refuse_other_run, run_prepared
 from probing.settings import AUTO_DTYPE
 
 Fetch = Callable[[int], None]
+VERSION = package_version()
 
 
 @dataclass(frozen=True)
@@ -82,12 +83,12 @@ class Outcome(NamedTuple):
 class OpenOnce:
     """A model that is opened when its first run needs it, and again only for another number format or quantisation."""
 
-    def __init__(self, source: Opener[LanguageModel | ModelOnDevices]) -> None:
+    def __init__(self, source: Opener[LanguageModel]) -> None:
         self._source = source
-        self._models: dict[tuple[str, str], LanguageModel | ModelOnDevices] = {}
+        self._models: dict[tuple[str, str], LanguageModel] = {}
         self._failures: dict[tuple[str, str], tuple[str, str]] = {}
 
-    def open(self, dtype: str, quantization: str) -> LanguageModel | ModelOnDevices:
+    def open(self, dtype: str, quantization: str) -> LanguageModel:
         """Return the model; an error of the first attempt is raised again without another attempt."""
         weights = dtype, quantization
         if weights in self._failures:
@@ -108,24 +109,63 @@ def take_turns(turns: Sequence[Turn], reporter: "Reporter", *, bars: bool) -> It
     Runs of one model must follow each other. `bars`: show the progress within each run. Only errors that users read
     (`ProbingError`) and errors of the system are outcomes; all others are raised.
     """
-    groups = [(source, list(group)) for source, group in groupby(turns, lambda turn: turn.source)]
+    groups = _by_model(turns)
     with _fetching_ahead([group[0].fetch for _, group in groups]) as fetch:
         for number, (source, group) in enumerate(groups):
-            with opened_source(source) as opener:
-                model = OpenOnce(opener)
-                for turn in group:
-                    title = reporter.begin(turn.name)
-                    try:
-                        fetch(number)
-                        result = run_prepared(model, turn.prepared, turn.folder, progress=bars, title=title)
-                        outcome = Outcome(turn, result)
-                    except (ProbingError, OSError) as error:
-                        outcome = Outcome(turn, None, str(error))
-                    reporter.end(outcome)
-                    if outcome.failure:
-                        gc.collect()  # an error and its frames refer to each other, and hold the network
-                    yield outcome
-                del model
+            model = OpenOnce(source)
+            for turn in group:
+                title = reporter.begin(turn.name)
+                try:
+                    fetch(number)
+                    result = run_prepared(model, turn.prepared, turn.folder, progress=bars, title=title)
+                    outcome = Outcome(turn, result)
+                except (ProbingError, OSError) as error:
+                    outcome = Outcome(turn, None, str(error))
+                reporter.end(outcome)
+                if outcome.failure:
+                    gc.collect()  # an error and its frames refer to each other, and hold the network
+                yield outcome
+            del model
+
+
+def distribute(turns: Sequence[Turn], reporter: "Reporter", executor: Executor) -> Iterator[Outcome]:
+    """Make the runs where an executor has room; yield what became of each, in the order in which models are done.
+
+    The runs of one model are one call, so that it is loaded once. Results are written to the folders of the turns,
+    which must lie where every worker can write. Whatever an executor reports of a lost worker becomes the failure of
+    the runs that are not stored.
+    """
+    calls = {executor.submit(_measure, group, VERSION): group for _, group in _by_model(turns)}
+    for call in as_completed(calls):
+        group = calls[call]
+        error = call.exception()
+        failures = [_in_one_sentence(error)] * len(group) if error else call.result()
+        for turn, failure in zip(group, failures, strict=True):
+            result = turn.stored()
+            if result is None and not failure:
+                failure = f"{turn.folder} has no result. Name a folder that all workers share."
+            outcome = Outcome(turn, result, "" if result else failure)
+            reporter.end(outcome)
+            yield outcome
+
+
+def _by_model(turns: Sequence[Turn]) -> list[tuple[ModelSource, list[Turn]]]:
+    return [(source, list(group)) for source, group in groupby(turns, lambda turn: turn.source)]
+
+
+def _measure(turns: Sequence[Turn], version: str) -> list[str]:
+    """Make the runs of one model in the process of an executor; return why each failed, empty where it did not."""
+    if version != VERSION:
+        raise BadInput(f"A worker has version {VERSION} of Clozeboard, and the study {version}.", "Install the same.")
+    silent = Reporter(len(turns), len(turns), "pairs", is_loud=False, alike=False)
+    return [outcome.failure for outcome in take_turns(turns, silent, bars=False)]
+
+
+def _in_one_sentence(error: BaseException) -> str:
+    if isinstance(error, ProbingError):
+        return str(error)
+    reason = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": .")
+    return f"Its worker was lost ({reason:.300}). The same call goes on where it was."
 
 
 def _is_same(first: str, second: str) -> bool:

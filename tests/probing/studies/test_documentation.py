@@ -20,7 +20,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    few = {"starter": ["country_continent"], "pairs": ["lies_in", "kind_of"]}
+    few = {"starter": ["country_continent"], "pairs": ["lies_in", "kind_of"], "culture": ["P36.arab-west.en"]}
     for module in ("probing.studies.studying", "probing.command_line.run", "probing.runner"):
         monkeypatch.setattr(f"{module}.open_benchmark", lambda name: open_benchmark(name).select(few[name]))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
@@ -38,14 +38,15 @@ def test_the_command_runs(
 ) -> None:
     forecast = probing.forecast
     monkeypatch.setattr(probing, "forecast", lambda *given, **options: forecast(*given, **options, seconds=0))
-    assert main([*shlex.split(command), "--sample", "3"]) == 0
+    assert main([*shlex.split(re.sub("--executor .*", "", command)), "--sample", "3"]) == 0
     assert capsys.readouterr().out
     measured = {str(path.parent.relative_to(folder)) for path in folder.rglob("run.json")}
     if "--config" in command:
         models = ("gpt2", "gpt2-without-start", "bert-base-cased")
         assert measured == {f"study/{model}/{benchmark}" for model in models for benchmark in ("starter", "pairs")}
     else:
-        assert len(measured) == (0 if "--dry-run" in command else 4)
+        pairs = 18 if "board" in command else 4
+        assert len(measured) == (0 if "--dry-run" in command else pairs)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
