@@ -16,7 +16,7 @@ from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
-from probing.scoring.batching import is_out_of_memory, out_of_memory_explained
+from probing.scoring.batching import is_out_of_memory, layer_configs, out_of_memory_explained
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.prefix_tree import KVCache, PackedBatch, PackedRow, PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
@@ -148,7 +148,7 @@ class CausalModel(AnsweringModel):
 
     @cached_property
     def _attention_window(self) -> int:
-        return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
+        return min(getattr(layer, "sliding_window", None) or 2**31 for layer in layer_configs(self.network))
 
     def check(self) -> None:
         """Run the self-check of both ways in which prefixes can be shared; a failure of both is noted."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from inspect import signature
 from threading import get_ident
 from typing import Any, NamedTuple, Self
 
@@ -149,6 +150,11 @@ class HFModel(ABC):
         """The name by which the network returns its cache and takes it again; raises `LookupError` without one."""
         output = self.network(input_ids=self.to_device(np.zeros((1, 2), np.int64)), use_cache=True)
         return cache_name(self.network.forward, [name for name in output if output[name] is not None])
+
+    @cached_property
+    def takes_positions(self) -> bool:
+        """Whether the network takes the place of each token in its text, as all do whose attention needs it."""
+        return "position_ids" in signature(self.network.forward).parameters
 
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)

@@ -91,7 +91,10 @@ def outcome(row: ModelType) -> Outcome:
         except Exception as error:
             return Outcome(*facts, "failed", _line(error))
         try:
-            return Outcome(*facts, "accepted", *_scored(model, network, tokenizer))
+            reader = getattr(network, row.exception.get("reads_text", ""), network)
+            sentence, *scored = _scored(model, reader, tokenizer)
+            remark = row.exception.get("remark", "")
+            return Outcome(*facts, "accepted", " ".join(filter(None, [sentence, remark])), *scored)
         except Exception as error:
             return Outcome(*facts, "failed", _line(error))
 
