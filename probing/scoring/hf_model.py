@@ -39,6 +39,7 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
+FAST = "fast"  # the way of sharing work that all kinds of models have
 
 
 class BlankInput(NamedTuple):
@@ -281,10 +282,22 @@ class HFModel(ABC):
         if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
             self.usage.notes.append(note)
 
-    def check(self) -> None:
-        """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
+    def check(self) -> str:
+        """Run the self-check now, so that loading and not the first score takes its time; a failure is noted.
+
+        Returns the way of sharing work that it found right, "" if there is none.
+        """
         with self.scoring_state():
-            _ = self.use_fast_path
+            return FAST if self.use_fast_path else ""
+
+    def take_way(self, way: str) -> bool:
+        """Share work in the way that an earlier self-check of this network has found right; return whether it is one.
+
+        The answers of the checks are kept in the instance, where these properties look for them.
+        """
+        if way == FAST:
+            vars(self)["use_fast_path"] = True
+        return way == FAST
 
     @property
     @abstractmethod

@@ -70,11 +70,10 @@ def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:
         raise UnsupportedModel(
             f"{model_id} reads several codes at once, such as those of sound, and no text.", TEXT_MODEL
         )
-    # Perceiver's own are no module, and not those of tokens.
-    is_module = isinstance(embeddings, torch.nn.Module)
-    rows = embeddings.weight.shape[0] if is_module else network.config.get_text_config().vocab_size
-    if max(ids) >= rows:
-        raise BrokenTokenizer(f"The tokenizer of {model_id} gives token {max(ids)}, but the model has {rows}.", AGAIN)
+    # Perceiver's embeddings are no module, and not those of tokens.
+    known = embeddings.weight.shape[0] if hasattr(embeddings, "weight") else network.config.get_text_config().vocab_size
+    if max(ids) >= known:
+        raise BrokenTokenizer(f"The tokenizer of {model_id} gives token {max(ids)}, but the model has {known}.", AGAIN)
     try:
         with torch.inference_mode():
             text = torch.tensor([ids], device=network.device)
