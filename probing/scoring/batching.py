@@ -152,7 +152,7 @@ class Budget:
 def ceiling(network: PreTrainedModel) -> int:
     """Return the most positions whose logits and whose inner states (float32) each fit into a batch's memory."""
     config = network.config.get_text_config()
-    width = getattr(config, "hidden_size", None) or getattr(config, "d_model", 0)
+    width: int = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
     widest: int = max(config.vocab_size, INNER_STATES * width)
     return max(batch_bytes(network.device) // (4 * widest), 1)
 
@@ -162,7 +162,7 @@ def most_cached_nodes(network: PreTrainedModel) -> int:
 
     The names of the sizes in a config differ between architectures.
     """
-    bytes_ = sum(_cached_numbers(layer) for layer in layer_configs(network)) * network.dtype.itemsize
+    bytes_: int = sum(_cached_numbers(layer) for layer in layer_configs(network)) * network.dtype.itemsize
     return max(batch_bytes(network.device) // bytes_, 1)
 
 
@@ -171,14 +171,15 @@ def layer_configs(network: PreTrainedModel) -> Sequence[PreTrainedConfig]:
     config = network.config.get_text_config()
     if getattr(config, "is_heterogeneous", False):
         return list(config.per_layer_config)
-    return [config] * getattr(config, "num_hidden_layers", 1)
+    return [config] * (getattr(config, "num_hidden_layers", None) or 1)
 
 
 def _cached_numbers(layer: PreTrainedConfig) -> int:
     """Return how many numbers the keys and values of a position take in a layer."""
     heads = getattr(layer, "num_attention_heads", 1)
-    size: int = getattr(layer, "head_dim", None) or layer.hidden_size // heads
-    return 2 * size * (getattr(layer, "num_key_value_heads", None) or heads)
+    size = getattr(layer, "head_dim", None) or layer.hidden_size // heads
+    numbers: int = 2 * size * (getattr(layer, "num_key_value_heads", None) or heads)
+    return numbers
 
 
 def batch_bytes(device: torch.device) -> int:
