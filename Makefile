@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo docs test chaos lint format lock bench screenshots browser
+.PHONY: help install demo docs test types chaos lint format lock bench screenshots browser
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,11 @@ browser:
 test: install browser  ## run the tests (SLOW=1: the slow ones, too; COVERAGE=1: fail if they cover too little)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
+
+# The newest transformers, with what it needs, lies in a folder of its own, before .venv on the path. torch stays.
+types: install  ## score a tiny network of each model type of the newest transformers (docs/model-types.md)
+	$(BIN)/uv pip install --quiet --upgrade --target var/newest transformers
+	PYTHONPATH=var/newest OMP_NUM_THREADS=1 $(BIN)/python -m tests.zoo.model_types
 
 chaos: install  ## apply random faults to a real site for an hour (FAULTS=100 SEED=14 KEEP=folder)
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.chaos

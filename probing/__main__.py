@@ -34,6 +34,7 @@ COMMANDS = {
     "sample": ("probing.command_line.benchmarks:add_sample", "draw true and false statements from a knowledge graph"),
     "sentences": ("probing.command_line.own_sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
     "download": ("probing.command_line.benchmarks:add_download", "fetch a benchmark from its official source"),
+    "convert": ("probing.command_line.convert:add_convert", "write pickled weights as safetensors"),
     "predictions": (
         "probing.command_line.predictions:add_predictions",
         "count which answers a model gives, by language",

@@ -1,15 +1,20 @@
-"""Pages of the reference that are made from the code: commands, probes with options, benchmarks and exceptions."""
+"""Pages that are made from the code: commands, probes with options, benchmarks, exceptions and types of models."""
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import csv
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from html import escape
+from importlib.metadata import version
 from inspect import cleandoc
+from pathlib import Path
 
 from probing import errors
 from probing.__main__ import parser
 from probing.catalog import CATALOG
 from probing.command_line.benchmarks import option_default, option_meaning
 from probing.errors import ProbingError
+from probing.kinds import KINDS
 from probing.options import Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
@@ -18,6 +23,7 @@ from probing.settings import SETTINGS
 # The words that name a command, its own parser, and what it does.
 Command = tuple[list[str], argparse.ArgumentParser, str]
 PROGRAM = "clozeboard"
+MODEL_TYPES = Path(__file__).parents[2] / "tests" / "zoo" / "model_types.csv"
 WIDTH = 100  # characters of a line that shows how a command is used
 
 
@@ -109,6 +115,46 @@ def exceptions_page() -> str:
     return _page(texts)
 
 
+def model_types_page() -> str:
+    """Return the page of what becomes of each type of model, by the table that a test compares."""
+    with MODEL_TYPES.open(encoding="utf-8", newline="") as file:
+        types = list(csv.DictReader(file))
+    states = {state: [row for row in types if row["state"] == state] for state in ("accepted", "refused")}
+    others = [row for row in types if row["state"] not in states]
+    accepted = states["accepted"]
+    shared = sum(row["scoring"] == "shared" for row in accepted)
+    texts = [
+        "# Model types",
+        f"transformers {version('transformers')} has {len(types)} classes of causal, masked and encoder-decoder "
+        "models, those included that also see or hear. This table is made by a test: a tiny network of each class is "
+        "saved with random weights, loaded from its folder, and asked some facts. "
+        f"{len(accepted)} are accepted, and {shared} of these compute each distinct prefix (or masked input) once. "
+        f"{len(states['refused'])} are refused with a sentence; {len(others)} were not compared. "
+        "A model with other sizes or settings than its tiny network may behave in another way: the self-check decides "
+        "for each model when it is loaded. `make types` makes the same comparison with the newest transformers.",
+        "*Shared* tells whether each distinct input is computed once; a type that is not is scored by the slower "
+        "reference implementation, with the same scores. *Difference* is the largest one, over some statements, "
+        "between their log-probabilities and those of the network before it was saved. An early decision (`--decide`) "
+        "has the same predictions for every type that is accepted.",
+    ]
+    columns = ["class", "type", "shared", "difference", "note"]
+    for kind, facts in KINDS.items():
+        rows = [row for row in accepted if row["kind"] == kind]
+        texts += [f"## {facts.title[0].upper()}{facts.title[1:]}", _table(columns, map(_type_cells, rows))]
+    for title, rows in (("Refused", states["refused"]), ("Not compared", others)):
+        texts += [f"## {title}", _table(["class", "type", "reason"], map(_reason_cells, rows))]
+    return _page(texts)
+
+
+def _type_cells(row: Mapping[str, str]) -> tuple[str, ...]:
+    shared = "yes" if row["scoring"] == "shared" else "no"
+    return f"`{row['architecture']}`", f"`{row['name']}`", shared, row["difference"], escape(row["sentence"])
+
+
+def _reason_cells(row: Mapping[str, str]) -> tuple[str, ...]:
+    return f"`{row['architecture']}`", f"`{row['name']}`", escape(row["sentence"])
+
+
 def library_errors() -> list[type[ProbingError]]:
     """Return the exceptions of `probing.errors`."""
     return [error for error, _ in _tree(ProbingError)]
@@ -168,4 +214,5 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reference/probes.md": probes_page,
     "reference/benchmarks.md": benchmarks_page,
     "reference/exceptions.md": exceptions_page,
+    "model-types.md": model_types_page,
 }

@@ -38,6 +38,15 @@ SHARED = {
     "low_freq_factor", "high_freq_factor", "mscale", "mscale_all_dim", "truncate", "full_attention",
     "sliding_attention",
 }  # fmt: skip
+# The tables of transformers that list the classes of each kind, and how the names of causal classes end.
+TABLES: Mapping[Kind, str] = {
+    "causal": "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES",
+    "masked": "MODEL_FOR_MASKED_LM_MAPPING_NAMES",
+    "encoder-decoder": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
+}
+CAUSAL = "forcausallm"
+# The tables of classes that write text, whatever else they read.
+GENERATORS = ("CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SPEECH_SEQ_2_SEQ")
 LARGEST_NUMBER = 2**24  # of any size, position or identifier; the longest context of a known model is 10 million
 LARGEST_BASE = 10**12  # of the whole numbers that are bases of rotary positions
 MOST_LAYERS = 1_024
@@ -171,32 +180,38 @@ def kind_of(architecture: str) -> Kind | None:
     The tables overlap: transformers lists the heads of some encoder-decoders among the masked ones, and models that
     listen among the encoder-decoders. A class listed as causal and masked (XLM's) has no kind, because it does not tell
     what the weights were trained for. Case does not matter: MPT's own repositories spell their class otherwise than
-    transformers does.
+    transformers does. Some causal models are listed only among those that also see (Mistral 4).
     """
     architecture = architecture.lower()
-    causal, masked = _classes("MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"), _classes("MODEL_FOR_MASKED_LM_MAPPING_NAMES")
+    causal, masked = _classes(TABLES["causal"]), _classes(TABLES["masked"])
     if architecture in causal & masked or architecture in _classes("MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"):
         return None
-    if architecture in _classes("MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES"):
+    if architecture in _classes(TABLES["encoder-decoder"]):
         return "encoder-decoder"
-    if architecture in causal:
+    if architecture in causal or (architecture.endswith(CAUSAL) and is_generator(architecture)):
         return "causal"
     return "masked" if architecture in masked else None
 
 
 def causal_class(model_type: str) -> str:
     """Return the causal class of a type of model, "" if transformers has none, or one of another kind beside it."""
-    others = ("MODEL_FOR_MASKED_LM_MAPPING_NAMES", "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES")
-    if any(name == model_type for table in others for name, _ in _table("modeling_auto.py", table)):
+    if is_listed("masked", model_type) or is_listed("encoder-decoder", model_type):
         return ""
-    classes = dict(_table("modeling_auto.py", "MODEL_FOR_CAUSAL_LM_MAPPING_NAMES"))
-    return classes.get(model_type, "")
+    for table in GENERATORS:
+        for name, architecture in _table("modeling_auto.py", f"MODEL_FOR_{table}_MAPPING_NAMES"):
+            if name == model_type and kind_of(architecture) == "causal":
+                return architecture
+    return ""
+
+
+def is_listed(kind: Kind, model_type: str) -> bool:
+    """Tell whether the class of transformers that loads models of a kind knows this type of model."""
+    return any(name == model_type for name, _ in _table("modeling_auto.py", TABLES[kind]))
 
 
 def is_generator(architecture: str) -> bool:
     """Tell whether a model class writes text, whatever else it reads beside text."""
-    tables = ("CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "SPEECH_SEQ_2_SEQ")
-    return any(architecture.lower() in _classes(f"MODEL_FOR_{table}_MAPPING_NAMES") for table in tables)
+    return any(architecture.lower() in _classes(f"MODEL_FOR_{table}_MAPPING_NAMES") for table in GENERATORS)
 
 
 def architecture_of(config: Mapping[str, Any]) -> str:

@@ -57,7 +57,7 @@ class GgufCache:
         """Return the folder of a kept network, None if there is none that can be trusted."""
         kept = self.folder / key
         with suppress(OSError, ValueError):
-            if self.room > 0 and _is_private(self.folder) and _is_private(kept) and _is_unchanged(kept):
+            if self.room > 0 and is_private(self.folder) and is_private(kept) and _is_unchanged(kept):
                 os.utime(kept)
                 return kept
         return None
@@ -73,7 +73,7 @@ class GgufCache:
         with suppress(ProbingError, OSError):
             self.folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
             with alone(self.folder / "writing", may_exist=True):
-                if _is_private(self.folder) and self._make_room(key, size):
+                if is_private(self.folder) and self._make_room(key, size):
                     self._write(key, write)
 
     def _write(self, key: str, write: Callable[[Path], None]) -> None:
@@ -111,7 +111,7 @@ def key_of(digest: str, dtype: str) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _is_private(folder: Path) -> bool:
+def is_private(folder: Path) -> bool:
     """Tell whether this is a folder, and no link to one, that only this user can read and write."""
     facts = folder.lstat()
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not stat.S_IMODE(facts.st_mode) & 0o077

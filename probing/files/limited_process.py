@@ -41,11 +41,13 @@ class LimitedProcess:
         self.ask({}, START_SECONDS)
 
     @classmethod
-    def of_module(cls, module: str) -> "LimitedProcess":
+    def of_module(cls, module: str, *arguments: str) -> "LimitedProcess":
         """Start a module of this package, which calls `answer_orders`."""
         paths = os.pathsep.join(str(Path(path).absolute()) for path in sys.path)
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH")}
-        return cls([sys.executable, "-P", "-m", module], kept | {"PYTHONPATH": paths, "HF_HUB_OFFLINE": "1"})
+        return cls(
+            [sys.executable, "-P", "-m", module, *arguments], kept | {"PYTHONPATH": paths, "HF_HUB_OFFLINE": "1"}
+        )
 
     def ask(self, order: Mapping[str, Any], seconds: float) -> Any:
         """Return the answer to an order.

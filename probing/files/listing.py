@@ -242,7 +242,8 @@ def refuse_pickles(where: str, names: Iterable[str]) -> None:
     if not set(WEIGHTS) & set(names):
         raise UnsafeModel(
             f"{where} has no safetensors weights; pickled ones could run code and are never loaded.",
-            "Save the model with save_pretrained and use its model.safetensors.",
+            "If its community page at the hub offers a conversion to safetensors, name that as the commit: refs/pr/N. "
+            "Else download the model and convert it: clozeboard convert FOLDER.",
         )
 
 

@@ -2,13 +2,13 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, Self, TypeVar
 
 import torch
-from transformers import PreTrainedModel
+from transformers import PreTrainedConfig, PreTrainedModel
 
 from probing.errors import OutOfMemory
 
@@ -152,7 +152,8 @@ class Budget:
 def ceiling(network: PreTrainedModel) -> int:
     """Return the most positions whose logits and whose inner states (float32) each fit into a batch's memory."""
     config = network.config.get_text_config()
-    widest: int = max(config.vocab_size, INNER_STATES * config.hidden_size)
+    width: int = getattr(config, "hidden_size", None) or getattr(config, "d_model", None) or 0
+    widest: int = max(config.vocab_size, INNER_STATES * width)
     return max(batch_bytes(network.device) // (4 * widest), 1)
 
 
@@ -161,12 +162,24 @@ def most_cached_nodes(network: PreTrainedModel) -> int:
 
     The names of the sizes in a config differ between architectures.
     """
-    config = network.config.get_text_config()
-    heads = getattr(config, "num_attention_heads", 1)
-    size = getattr(config, "head_dim", None) or config.hidden_size // heads
-    width = size * (getattr(config, "num_key_value_heads", None) or heads)
-    bytes_: int = 2 * width * getattr(config, "num_hidden_layers", 1) * network.dtype.itemsize
+    bytes_: int = sum(_cached_numbers(layer) for layer in layer_configs(network)) * network.dtype.itemsize
     return max(batch_bytes(network.device) // bytes_, 1)
+
+
+def layer_configs(network: PreTrainedModel) -> Sequence[PreTrainedConfig]:
+    """Return the config of each layer; some networks (Gemma 4) have other sizes in some layers than in others."""
+    config = network.config.get_text_config()
+    if getattr(config, "is_heterogeneous", False):
+        return list(config.per_layer_config)
+    return [config] * (getattr(config, "num_hidden_layers", None) or 1)
+
+
+def _cached_numbers(layer: PreTrainedConfig) -> int:
+    """Return how many numbers the keys and values of a position take in a layer."""
+    heads = getattr(layer, "num_attention_heads", 1)
+    size = getattr(layer, "head_dim", None) or layer.hidden_size // heads
+    numbers: int = 2 * size * (getattr(layer, "num_key_value_heads", None) or heads)
+    return numbers
 
 
 def batch_bytes(device: torch.device) -> int:

@@ -16,7 +16,7 @@ from probing.arrays import Bools, Floats, Ids, Ints
 from probing.errors import UnsupportedModel
 from probing.language_model import OptionScores, Scoring
 from probing.scoring import reference
-from probing.scoring.batching import is_out_of_memory, out_of_memory_explained
+from probing.scoring.batching import is_out_of_memory, layer_configs, out_of_memory_explained
 from probing.scoring.hf_model import REFUSALS, BlankInput, by_prompt
 from probing.scoring.prefix_tree import KVCache, PackedBatch, PackedRow, PrefixTree
 from probing.scoring.pruning import OptionPruning, decide
@@ -28,6 +28,7 @@ from probing.scoring.verbs import AnsweringModel
 
 # For an early decision, prefixes that this many statements share are computed in the first pass.
 MIN_STATEMENTS_SHARING = 6
+STATES = "states"  # the way of sharing work by continued caches
 # The branches of the self-check and their tokens: many fill a row of a tree; long ones show networks that attend to a
 # choice of earlier tokens, which begins after some of them.
 MANY_BRANCHES, LONG_BRANCHES = (40, 8), (10, 16)
@@ -148,12 +149,17 @@ class CausalModel(AnsweringModel):
 
     @cached_property
     def _attention_window(self) -> int:
-        return getattr(self.network.config.get_text_config(), "sliding_window", None) or 2**31
+        return min(getattr(layer, "sliding_window", None) or 2**31 for layer in layer_configs(self.network))
 
-    def check(self) -> None:
+    def check(self) -> str:
         """Run the self-check of both ways in which prefixes can be shared; a failure of both is noted."""
         with self.scoring_state():
-            _ = self.use_fast_path or self.continues_states
+            return super().check() or (STATES if self.continues_states else "")
+
+    def take_way(self, way: str) -> bool:
+        if way == STATES:
+            vars(self).update(use_fast_path=False, continues_states=True)
+        return super().take_way(way) or way == STATES
 
     @cached_property
     @out_of_memory_explained()

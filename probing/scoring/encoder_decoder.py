@@ -61,14 +61,16 @@ class EncoderDecoderModel(AnsweringModel):
     def make_encoder(self, start: str) -> SpanEncoder:
         text = torch.tensor([self.tokenizer("a").input_ids])
         try:
-            shifted: Any = self.network.prepare_decoder_input_ids_from_labels(text)
-        except REFUSALS as error:
-            raise BadConfig(
-                f"The config of {self.network.config.name_or_path or 'the model'} does not say with which token its "
-                "decoder starts.",
-                "Add decoder_start_token_id and pad_token_id to config.json.",
-            ) from error
-        return span_encoder(self.tokenizer, int(shifted[0, 0]))
+            first = int(self.network.prepare_decoder_input_ids_from_labels(text)[0, 0])
+        except REFUSALS as error:  # not all networks can prepare labels, nor do all that can without their settings
+            stated = self.network.config.decoder_start_token_id
+            if stated is None:
+                raise BadConfig(
+                    "The config of the model does not say with which token its decoder starts.",
+                    "Add decoder_start_token_id and pad_token_id to config.json.",
+                ) from error
+            first = stated
+        return span_encoder(self.tokenizer, first)
 
     @classmethod
     def reading_blanks(cls, tokenizer: PreTrainedTokenizerBase) -> SpanEncoder:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from inspect import signature
 from threading import get_ident
 from typing import Any, NamedTuple, Self
 
@@ -38,6 +39,7 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
+FAST = "fast"  # the way of sharing work that all kinds of models have
 
 
 class BlankInput(NamedTuple):
@@ -149,6 +151,11 @@ class HFModel(ABC):
         """The name by which the network returns its cache and takes it again; raises `LookupError` without one."""
         output = self.network(input_ids=self.to_device(np.zeros((1, 2), np.int64)), use_cache=True)
         return cache_name(self.network.forward, [name for name in output if output[name] is not None])
+
+    @cached_property
+    def takes_positions(self) -> bool:
+        """Whether the network takes the place of each token in its text, as all do whose attention needs it."""
+        return "position_ids" in signature(self.network.forward).parameters
 
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)
@@ -275,10 +282,22 @@ class HFModel(ABC):
         if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
             self.usage.notes.append(note)
 
-    def check(self) -> None:
-        """Run the self-check now, so that loading and not the first score takes its time; a failure is noted."""
+    def check(self) -> str:
+        """Run the self-check now, so that loading and not the first score takes its time; a failure is noted.
+
+        Returns the way of sharing work that it found right, "" if there is none.
+        """
         with self.scoring_state():
-            _ = self.use_fast_path
+            return FAST if self.use_fast_path else ""
+
+    def take_way(self, way: str) -> bool:
+        """Share work in the way that an earlier self-check of this network has found right; return whether it is one.
+
+        The answers of the checks are kept in the instance, where these properties look for them.
+        """
+        if way == FAST:
+            vars(self)["use_fast_path"] = True
+        return way == FAST
 
     @property
     @abstractmethod

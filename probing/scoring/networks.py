@@ -6,14 +6,15 @@ are read again.
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import redirect_stderr
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import psutil
 import torch
+import transformers
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from transformers import (
@@ -30,6 +31,7 @@ from transformers.utils import logging
 from probing.errors import BadConfig, BadInput, BadWeights, BrokenTokenizer, NoFastTokenizer, TooLarge, UnsupportedModel
 from probing.extras import extra_package
 from probing.files.adapters import MERGE, Adapter, split_adapter
+from probing.files.configs import is_listed
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
 from probing.files.listing import TOKENIZER
@@ -63,7 +65,7 @@ MEMORY_SHARE = 0.5
 
 def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -> PreTrainedModel:
     """Load the network, after building it without memory to see whether all of its weights are there."""
-    auto = AUTO_CLASSES[source.kind]
+    auto = _loader(source)
     arguments = source.arguments(folder) | {"dtype": options.dtype, "output_loading_info": True}
     if options.attention:
         arguments["attn_implementation"] = options.attention
@@ -75,9 +77,10 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
                 arguments["use_safetensors"] = True
                 if source.description.text_part:
                     arguments["key_mapping"] = RENAMED
-                _compare_with_files(source, folder, arguments)
+                _compare_with_files(source, auto, folder, arguments)
             placement = options.placement(source.parameters)
-            network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
+            with _without_report():
+                network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
     except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise TooLarge(
@@ -91,6 +94,20 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
     return loaded
 
 
+def _loader(source: CheckedSource) -> Any:
+    """Return what loads the network: the automatic class of its kind, or the class that the config names.
+
+    The automatic ones do not list the types of some networks, among them parts of larger models that were saved alone.
+    """
+    auto = AUTO_CLASSES[source.kind]
+    if source.description is None:
+        return auto
+    model_type = source.description.config.get("model_type")
+    named = getattr(transformers, source.description.architecture, None)
+    is_its_class = model_type == getattr(getattr(named, "config_class", None), "model_type", None)
+    return named if is_its_class and not is_listed(source.kind, str(model_type)) else auto
+
+
 def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
     """Raise `BadInput` where weights are to be quantised that are quantised already."""
     if options.quantised and (source.quantisation or source.files.gguf):
@@ -100,7 +117,7 @@ def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
         )
 
 
-def _compare_with_files(source: CheckedSource, folder: Path, arguments: Mapping[str, Any]) -> None:
+def _compare_with_files(source: CheckedSource, auto: Any, folder: Path, arguments: Mapping[str, Any]) -> None:
     """Build the network of the config without memory, and compare it with the files of weights."""
     assert source.description is not None and source.listing is not None, "a GGUF file is not compared"
     plain = {}
@@ -108,25 +125,34 @@ def _compare_with_files(source: CheckedSource, folder: Path, arguments: Mapping[
         files = weights_of(source.listing)
         refuse_bad_statistics(source.where, folder, files, source.description.tensors)
         plain = {"config": plain_config(folder)}
-    auto = AUTO_CLASSES[source.kind]
     network, info = _quietly(auto, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
     _compare(source.where, network, without_packed(info) if source.quantisation else info)
 
 
 def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
-    """Return the network and what the loader says about it, without its long report of weights that do not fit.
+    """Return the network and what the loader says about it.
 
     Nothing is initialized: some networks compute masks in ordinary memory for that, of any size that the config names.
     """
-    verbosity, initialize = logging.get_verbosity(), PreTrainedModel.initialize_weights
-    logging.set_verbosity_error()
+    initialize = PreTrainedModel.initialize_weights
     PreTrainedModel.initialize_weights = lambda network: None
     try:
-        network, info = auto.from_pretrained(**options)
+        with _without_report():
+            network, info = auto.from_pretrained(**options)
     finally:
-        logging.set_verbosity(verbosity)
         PreTrainedModel.initialize_weights = initialize
     return network, info
+
+
+@contextmanager
+def _without_report() -> Iterator[None]:
+    """Keep the loader from printing its long table of weights that do not fit, or that a text part leaves out."""
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
 
 
 def _compare(where: str, network: PreTrainedModel, info: dict[str, Any]) -> None:

@@ -59,10 +59,13 @@ class StatePasses(TreePasses):
         """Return the logits at some places of the flattened batch, and keep the states after the last nodes."""
         table = batch.table
         name, past = self._model.cache_name, cache.gather(tree.parent[table[:, 0]])
+        # Some caches (Bamba's) do not tell how long the text is that they hold.
+        places_in_text = {"position_ids": self._model.to_device(tree.depth[table])}
         output = self._model.output_at(
             self._model.to_device(places),
             input_ids=self._model.to_device(tree.token[table]),
             use_cache=True,
+            **(places_in_text if self._model.takes_positions else {}),
             **({} if past is None else {name: past}),
         )
         cache.add(table[:, -1], output[name])

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from probing.errors import AGAIN, BadConfig, BrokenTokenizer, NonFiniteScores
+from probing.errors import AGAIN, BadConfig, BrokenTokenizer, NonFiniteScores, UnsupportedModel
 from probing.files.limited_process import LimitedProcess
 from probing.files.tokenizer_trial import PROCESSOR_SECONDS
 
@@ -14,6 +14,7 @@ RUNS = ("a", "Z", "0", " ", "\n", "\t", ".", "-", "_", "é", "中", "ab")
 # Ordinary text, and runs on which nested repetitions in a regular expression take a time that doubles with each letter.
 TEXT = "The capital of France is Paris. " + " ".join(f"{letters * (240 // len(letters))}!" for letters in RUNS)
 TOKENS = 8
+TEXT_MODEL = "Choose a model that reads and writes text."
 SAME = "The network gives every token the same score, whatever the text; its weights may be zero."
 TOKENIZER_TRIAL = "probing.files.tokenizer_trial"
 SECONDS = 50.0  # on the clock; the program has a limit of processor time as well
@@ -64,9 +65,15 @@ def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:
     Raises `BrokenTokenizer` if the network has no such tokens, `NonFiniteScores` if the results are not numbers, and
     `BadConfig` if it cannot be computed.
     """
-    rows = network.get_input_embeddings().weight.shape[0]
-    if max(ids) >= rows:
-        raise BrokenTokenizer(f"The tokenizer of {model_id} gives token {max(ids)}, but the model has {rows}.", AGAIN)
+    embeddings = network.get_input_embeddings()
+    if isinstance(embeddings, torch.nn.ModuleList):
+        raise UnsupportedModel(
+            f"{model_id} reads several codes at once, such as those of sound, and no text.", TEXT_MODEL
+        )
+    # Perceiver's embeddings are no module, and not those of tokens.
+    known = embeddings.weight.shape[0] if hasattr(embeddings, "weight") else network.config.get_text_config().vocab_size
+    if max(ids) >= known:
+        raise BrokenTokenizer(f"The tokenizer of {model_id} gives token {max(ids)}, but the model has {known}.", AGAIN)
     try:
         with torch.inference_mode():
             text = torch.tensor([ids], device=network.device)

@@ -14,10 +14,10 @@ from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-INFO = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>[^/]+))?")
+INFO = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>refs/pr/\d+|[^/]+))?")
 REFS = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/refs(?P<commit>)")
-TREE = re.compile(r"/api/(?:models|datasets)/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>[^/]+)(?P<folder>/.+)?")
-FILE = re.compile(r"/(?:datasets/)?(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>[^/]+)/(?P<name>.+)")
+TREE = re.compile(r"/api/(?:models|datasets)/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>refs/pr/\d+|[^/]+)(?P<folder>/.+)?")
+FILE = re.compile(r"/(?:datasets/)?(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>refs/pr/\d+|[^/]+)/(?P<name>.+)")
 
 
 @dataclass

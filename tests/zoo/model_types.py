@@ -1,20 +1,27 @@
 """What the library makes of each model type of the installed transformers: a table, and the comparison of two tables.
 
+`python -m tests.zoo.model_types` compares the table with the one that is kept, which a page of the documentation shows,
+and ends with 1 if a type has become worse; with `--write` it is kept in its place.
+
 A tiny network of each type is saved, loaded by the library from its folder, and asked a few facts of the shipped
 benchmark. The scores are compared with those of the network that was saved, by code that calls it once for each text.
 """
 
+import csv
 import json
 import signal
+import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from argparse import ArgumentParser
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import transformers
 from transformers import PreTrainedModel
 
 from probing.errors import ProbingError
@@ -24,7 +31,7 @@ from probing.scoring.verbs import AnsweringModel
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.seq2seq import obvious_infilling, obvious_span
-from tests.zoo.tiny_types import ModelType, build
+from tests.zoo.tiny_types import ModelType, build, model_types
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "fixtures" / "starter"
@@ -33,6 +40,8 @@ COMPARED = 2  # requests whose scores are compared with those of the network tha
 CLOSE = 1e-3  # largest accepted difference of a statement's sum in float32
 SHARED = 1.3  # positions per distinct prefix up to which prefixes count as shared
 SECONDS = 60
+TABLE = Path(__file__).with_name("model_types.csv")
+STATES = ("accepted", "refused", "failed", "not built")  # the best one first
 REFERENCE = "scored with the reference implementation: "
 
 
@@ -56,21 +65,49 @@ class Outcome:
     decide: str = ""
     difference: str = ""
 
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.name, self.architecture
+
+    def is_worse_than(self, before: "Outcome") -> bool:
+        """Tell whether less works than before: a refusal, a slower way, another answer, or a larger difference."""
+        if (self.state, before.state) != ("accepted", "accepted"):
+            return STATES.index(self.state) > STATES.index(before.state)
+        differences = float(self.difference), float(before.difference)
+        return (
+            (self.scoring, before.scoring) == ("reference", "shared")
+            or (self.decide, before.decide) == ("other", "same")
+            or not differences[0] <= max(CLOSE, 2 * differences[1])
+        )
+
+
+def read_table() -> Mapping[tuple[str, str], Outcome]:
+    """Return the table that is kept, by the name and the class of each type."""
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return {outcome.key: outcome for outcome in (Outcome(**line) for line in csv.DictReader(file))}
+
+
+def write_table(outcomes: Iterable[Outcome]) -> None:
+    with TABLE.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, [field.name for field in fields(Outcome)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(map(asdict, outcomes))
+
 
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
-    """Raise `TimeoutError` in a block that takes longer."""
+    """Raise `TimeoutError` in a block that takes more of the processor's time."""
 
     def end(number: int, frame: Any) -> None:
         raise TimeoutError(f"it took more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, end)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def outcome(row: ModelType) -> Outcome:
@@ -87,17 +124,21 @@ def outcome(row: ModelType) -> Outcome:
         try:
             model = load(str(folder), device="cpu")
         except ProbingError as error:
-            return Outcome(*facts, "refused", error.message.replace(place, "").replace(str(folder), "the folder"))
+            message = error.message.replace(str(folder), "the folder")
+            return Outcome(*facts, "refused", message[0].upper() + message[1:])
         except Exception as error:
             return Outcome(*facts, "failed", _line(error))
         try:
-            return Outcome(*facts, "accepted", *_scored(model, network, tokenizer))
+            reader = getattr(network, row.exception.get("reads_text", ""), network)
+            sentence, *scored = _scored(model, reader, tokenizer)
+            remark = row.exception.get("remark", "")
+            return Outcome(*facts, "accepted", "; ".join(filter(None, [sentence, remark])), *scored)
         except Exception as error:
             return Outcome(*facts, "failed", _line(error))
 
 
 def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200].rstrip()}"
 
 
 def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any) -> Iterable[str]:
@@ -161,3 +202,29 @@ def requests() -> Sequence[Request]:
     lines = (FIXTURES / f"{RELATION}.jsonl").read_text(encoding="utf-8").splitlines()[:ITEMS]
     options = relation["answer_space_labels"][:OPTIONS]
     return [(prompt(relation["templates"][0], json.loads(line)["sub_label"]), options) for line in lines]
+
+
+def main() -> int:
+    """Compare every type with the table that is kept, or keep the new table."""
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="keep the new table")
+    arguments = parser.parse_args()
+    before, after, worse = read_table() if TABLE.exists() else {}, [], 0
+    for row in model_types():
+        after.append(result := outcome(row))
+        kept = before.get(row.key)
+        if kept is None:
+            print("new:", *asdict(result).values(), flush=True)
+        elif result.is_worse_than(kept):
+            worse += 1
+            print("worse:", *asdict(result).values(), "| before:", *asdict(kept).values(), flush=True)
+    for gone in sorted(before.keys() - {result.key for result in after}):
+        print("gone:", *gone)
+    print(f"{len(after)} types of transformers {transformers.__version__}, {worse} worse than before")
+    if arguments.write:
+        write_table(after)
+    return int(worse > 0 and not arguments.write)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,11 +1,16 @@
 """Typical model types are accepted from a folder, and scored as the network that was saved scores."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.zoo.model_types import CLOSE, outcome
+from probing.kinds import KINDS
+from tests.zoo.model_types import CLOSE, Outcome, outcome, read_table
 from tests.zoo.tiny_types import model_types
 
 TYPES = {row.architecture: row for row in model_types()}
+REMARKS = {row.key: row.exception.get("remark") for row in model_types()}
+BEST = Outcome("causal", "new", "NewForCausalLM", "accepted", "", "shared", "1.0", "same", "1e-05")
 TYPICAL = [
     "LlamaForCausalLM",
     "GPT2LMHeadModel",
@@ -15,6 +20,10 @@ TYPICAL = [
     "T5ForConditionalGeneration",
     "MambaForCausalLM",
     "Qwen3NextForCausalLM",
+    "Gemma4ForCausalLM",  # whose heads have another size in some layers
+    "Mistral4ForCausalLM",  # which is listed only among models that see
+    "M2M100ForConditionalGeneration",  # which does not prepare labels
+    "Blip2ForConditionalGeneration",  # which as a whole needs an image
     "RobertaForCausalLM",  # its start token is its padding here, which it counts in another way
 ]
 
@@ -32,3 +41,55 @@ def test_a_network_that_attends_to_a_choice_of_tokens_is_scored_right_by_the_ref
     result = outcome(TYPES["HYV4ForCausalLM"])
     assert (result.state, result.scoring, result.decide) == ("accepted", "reference", "same")
     assert float(result.difference) <= CLOSE
+
+
+def test_a_network_that_writes_codes_of_sound_is_refused_in_a_sentence() -> None:
+    result = outcome(TYPES["MusicgenForCausalLM"])
+    assert (result.state, result.sentence) == (
+        "refused",
+        "The folder reads several codes at once, such as those of sound, and no text.",
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_type_is_worse_than_in_the_table(kind: str) -> None:
+    table = read_table()
+    types = [row for row in model_types() if row.kind == kind]
+    unknown = [row.key for row in types if row.key not in table]
+    assert unknown == [], "run python -m tests.zoo.model_types --write"
+    results = ((outcome(row), table[row.key]) for row in types)
+    assert [(after, before) for after, before in results if after.is_worse_than(before)] == []
+
+
+def test_the_table_has_the_types_of_the_installed_transformers() -> None:
+    table = read_table()
+    assert list(table) == [row.key for row in model_types()]
+    accepted = [row for row in table.values() if row.state == "accepted"]
+    assert {row.decide for row in accepted} == {"same"}
+    assert [row for row in accepted if float(row.difference) > CLOSE and not REMARKS[row.key]] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"state": "refused"},
+        {"state": "failed"},
+        {"state": "not built"},
+        {"scoring": "reference"},
+        {"decide": "other"},
+        {"difference": "2e-03"},
+        {"difference": "nan"},
+    ],
+)
+def test_what_works_less_is_worse(change: dict[str, str]) -> None:
+    other = replace(BEST, **change)
+    assert other.is_worse_than(BEST)
+    assert not BEST.is_worse_than(other)
+
+
+def test_a_difference_by_rounding_is_not_worse() -> None:
+    assert not replace(BEST, difference="9e-04").is_worse_than(BEST)
+    assert not replace(BEST, sentence="another note").is_worse_than(BEST)
+    refused = Outcome("causal", "new", "NewForCausalLM", "refused", "another sentence")
+    assert not refused.is_worse_than(replace(refused, sentence="a sentence"))

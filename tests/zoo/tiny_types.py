@@ -157,7 +157,10 @@ def _shrunk(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast, layers
     """Return the arguments of a config's class for a tiny network; nested configs are dictionaries."""
     settings: dict[str, Any] = {}
     for name, declared in _declared(type(config)):
-        value = getattr(config, name, None)
+        try:
+            value = getattr(config, name, None)
+        except Exception:  # transformers refuses to tell sizes that differ between the layers of a default
+            value = declared
         if isinstance(value, PreTrainedConfig):
             settings[name] = _shrunk(value, tokenizer, layers) | {"model_type": value.model_type}
         elif (size := _size(name, declared if declared is not None else value, layers)) is not None:

@@ -12,6 +12,7 @@ from probing.files.configs import _table, architecture_of, kind_of, known_model_
         ("GPT2LMHeadModel", "causal"),
         ("LlamaForCausalLM", "causal"),
         ("MPTForCausalLM", "causal"),  # as MPT's own repositories spell MptForCausalLM
+        ("Mistral4ForCausalLM", "causal"),  # listed only among models that see
         ("BertForMaskedLM", "masked"),
         ("XLMRobertaForMaskedLM", "masked"),
         ("FlaubertWithLMHeadModel", "masked"),

@@ -43,6 +43,10 @@ HYBRID: dict[str, Build] = {
         hf.Mamba2ForCausalLM, **RECURRENT, pad_token_id=0, num_heads=8, head_dim=8, state_size=8, n_groups=1,
         chunk_size=16,
     ),
+    "bamba": of(
+        hf.BambaForCausalLM, **GROUPED, attn_layer_indices=[1], mamba_n_heads=8, mamba_d_head=8, mamba_n_groups=1,
+        mamba_d_state=8, mamba_chunk_size=16,
+    ),
     "olmo hybrid": of(
         hf.OlmoHybridForCausalLM, **GROUPED | {"pad_token_id": 0}, **DELTA, layer_types=MIXED
     ),
