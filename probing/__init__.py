@@ -27,8 +27,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.scoring.load import load
     from probing.scoring.vocabulary import unified
     from probing.sentences.surprisal import surprisal
-    from probing.studies.study import Study, Sweep
-    from probing.studies.studying import study, sweep
+    from probing.studies.study import study, sweep
+    from probing.studies.study_results import Study, Sweep
 # Written out because type checkers and editors read nothing else.
 __all__ = [
     "Benchmark",
@@ -57,17 +57,17 @@ MODULES = {
     "Judge": "probing.scoring.auxiliary_models",
     "Result": "probing.results.result",
     "Site": "probing.remote.site",
-    "Study": "probing.studies.study",
-    "Sweep": "probing.studies.study",
+    "Study": "probing.studies.study_results",
+    "Sweep": "probing.studies.study_results",
     "forecast": "probing.dry_run",
     "load": "probing.scoring.load",
     "monitor": "probing.monitor",
     "open_benchmark": "probing.catalog",
     "run": "probing.runner",
     "sample_graph": "probing.graph_sampling",
-    "study": "probing.studies.studying",
+    "study": "probing.studies.study",
     "surprisal": "probing.sentences.surprisal",
-    "sweep": "probing.studies.studying",
+    "sweep": "probing.studies.study",
     "unified": "probing.scoring.vocabulary",
     "wrap": "probing.scoring.in_memory",
 }

@@ -28,8 +28,8 @@ from probing.results.result import RECORD, Result, missing_main_score
 from probing.start import AUTO, several_starts
 from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
-from probing.studies.study import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
-from probing.studies.studying import measured, planned_turns, stored_scores, study_arguments
+from probing.studies.study import measured, planned_turns, stored_scores, study_arguments
+from probing.studies.study_results import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
 from probing.studies.turns import Reporter
 
 TRY_AGAIN = "The same command tries them again, and no others."

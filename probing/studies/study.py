@@ -1,307 +1,337 @@
-"""What a study has measured: tidy scores of all models on all benchmarks, their results on disk, tables and charts.
+"""Probe several models on several benchmarks in one call: each model is loaded once, and what is finished is kept."""
 
-The chart of a sweep shows scores over a training with their intervals, and a menu that selects a breakdown.
-"""
-
-import html
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
-from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.breakdowns import OVERALL
-from probing.analysis.steps import Changes, changes, relative_to_first
-from probing.chart_template import LIGHT, chart_template, trace_menu
+from probing.benchmark import Benchmark
+from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.extras import graph_objects
-from probing.files.folders import new_file
+from probing.files.model_files import locate
+from probing.model_source import ModelSource
 from probing.probes import probe_named
-from probing.probes.probe import shared_tags
-from probing.results.result import Result
-from probing.results.rows import refuse_without_rows
-from probing.revisions import position
+from probing.probes.probe import declared_options
+from probing.runner import Preparation, refuse_bad_out
+from probing.start import several_starts
+from probing.studies.arguments import (
+    KEPT,
+    LOADING,
+    MODEL,
+    OPTIONS,
+    REVISIONS,
+    START,
+    Entry,
+    StudyArguments,
+    read_config,
+)
+from probing.studies.checkpoints import ALL, checkpoints, in_words
+from probing.studies.executors import opened
+from probing.studies.study_results import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
+from probing.studies.turns import Reporter, Turn, distribute, take_turns
 
-PAIR_COLUMNS = ["model", "benchmark", "commit", "version", "probe"]
-POINT_COLUMNS = ["revision", "commit", "step", "tokens"]
-POINT_TYPES = {"step": "Int64", "tokens": "Int64"}  # which can be missing
-TABLE, SPREADSHEET, CONFIG = "study.parquet", "study.csv", "study.yaml"
-SWEEP_TABLE, CHART = "sweep.parquet", "sweep.html"
-TASK = "The chart of a sweep"
-MOST_GROUPS = 40  # lines of a breakdown; more cannot be told apart
-
-
-class Pair(NamedTuple):
-    """The names of a model and of a benchmark in a study.
-
-    `revision`: the checkpoint of the model, empty where the study names no revisions of it.
-    """
-
-    model: str
-    benchmark: str
-    revision: str = ""
-
-    def __str__(self) -> str:
-        return f"{self._model_name} on {self.benchmark}"
-
-    @property
-    def folder_name(self) -> str:
-        """The name of the result's folder below that of the study."""
-        return f"{self._model_name.replace('/', '--')}/{self.benchmark}"
-
-    @property
-    def _model_name(self) -> str:
-        return f"{self.model}@{self.revision}" if self.revision else self.model
+Named = str | Path | Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Sweep:
-    """Results of the checkpoints of one training.
+def study(
+    models: Sequence[Named] = (),
+    benchmarks: Sequence[Named | Benchmark] = (),
+    *,
+    config: str | Path | None = None,
+    executor: Executor | str | None = None,
+    progress: bool = True,
+    **arguments: Any,
+) -> Study:
+    """Probe several models on several benchmarks; return the scores of all pairs.
 
-    `folders`: the result folder of each revision, in the order of the training. `scores`: tidy scores of all of them,
-    with the columns `revision`, `commit`, `step` and `tokens` in front. `failures`: why a revision has no result.
-    `probe`: the name of the probe. `title`: the model and the benchmark.
-
-    Examples:
-        >>> import probing
-        >>> capitals = {"relations": ["country_capital"], "progress": False}
-        >>> swept = probing.sweep("training", "starter", revisions="all", out="curve", **capitals)
-        >>> swept.scores.columns[:4].tolist()
-        ['revision', 'commit', 'step', 'tokens']
-        >>> sum(swept.changes("checkpoint-0", "checkpoint-500").counts().values()) == len(swept.items) / 2
-        True
-        >>> chart = swept.plot()
-    """
-
-    folders: Mapping[str, Path]
-    scores: pd.DataFrame
-    probe: str
-    title: str
-    failures: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def revisions(self) -> list[str]:
-        return list(self.folders)
-
-    @property
-    def items(self) -> pd.DataFrame:
-        """The rows of all results, with the same columns in front; they are read from disk each time."""
-        results = {revision: self.result(revision) for revision in self.folders}
-        tables = [_in_front(_point(name, result.record), result.items) for name, result in results.items()]
-        return pd.concat(tables, ignore_index=True)
-
-    @property
-    def relative(self) -> pd.DataFrame:
-        """The scores with the columns `percent`, `percent_low` and `percent_high`: relative to the first revision."""
-        return relative_to_first(self.scores)
-
-    def result(self, revision: str) -> Result:
-        """Read the result of a revision."""
-        if revision not in self.folders:
-            raise BadInput(f"This sweep has no result of {revision!r:.80}.", f"It has: {', '.join(self.folders)}.")
-        return Result.load(self.folders[revision])
-
-    def changes(self, first: str, second: str) -> Changes:
-        """Return which items were learned and forgotten between two revisions, with shares by every tag."""
-        results = [self.result(revision) for revision in (first, second)]
-        for result in results:
-            refuse_without_rows(result.record, "A comparison")
-        before, after = (result.items for result in results)
-        probe = probe_named(self.probe)
-        return changes(before, after, shared_tags(probe, {"before": before, "after": after}), probe.correctness)
-
-    def plot(self, metric: str = "") -> Any:
-        """Return a chart of a metric over the training, by default the probe's main one; a menu selects breakdowns."""
-        metric = metric or probe_named(self.probe).main_metric
-        scores = self.scores[self.scores["metric"] == metric]
-        if scores.empty or OVERALL not in set(scores["dimension"]):
-            metrics = self.scores.loc[self.scores["dimension"] == OVERALL, "metric"].unique()
-            raise BadInput(f"There is no metric {metric!r:.80}.", f"Choose from: {', '.join(metrics)}.")
-        return trajectory_chart(scores, metric, self.title)
-
-    def save(self, folder: Path) -> None:
-        """Write the table of all scores and the chart, a page that needs no network, in place of earlier ones."""
-        with new_file(folder / SWEEP_TABLE) as path:
-            self.scores.to_parquet(path, index=False)
-        with new_file(folder / CHART) as path:
-            self.plot().write_html(path, include_plotlyjs=True)
-
-
-@dataclass(frozen=True)
-class Study:
-    """Results of several models on several benchmarks.
-
-    `folders`: the result folder of each pair, in the order in which they were named. `scores`: tidy scores of all of
-    them, with the columns `model`, `benchmark`, `commit`, `version` (of the benchmark) and `probe` in front, and with
-    `revision`, `step` and `tokens` where the study names revisions. `failures`: why a pair has no result.
+    `models`: hub ids, folders or GGUF files. `benchmarks`: slugs, folders or loaded ones. In place of a text, either
+    may be a mapping with the text under the key `model` or `benchmark`, a `name` for tables and folders, and settings
+    for it alone: `{"model": "gpt2", "name": "gpt2-eos", "start": "eos"}`. Those of a model come before those of a
+    benchmark, and both before those of the study.
+    `config`: a YAML file with these same arguments by name; arguments of the call come before all that it says.
+    `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
+    option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
+    them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
+    `executor`: what measures several models at the same time, each with all its benchmarks: an
+    `concurrent.futures.Executor`, such as `dask.distributed.Client(...).get_executor()`, or the name of one that is
+    opened and closed here: `processes:4`, `dask:tcp://host:8786`, `ray:auto` or `slurm`. All workers must be able to
+    write to `out`. By default the models are measured here, one after the other.
+    Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it, with -- for
+    each slash of an id, and `@<revision>` or `-start-<token>` behind the model where there are several.
+    `study.parquet` and
+    `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same call goes on where it
+    was interrupted, and measures only what is not there yet. A model that cannot be loaded, or whose run ends with an
+    error, is named in `failures`. Raises `BadInput` for bad arguments, before anything is measured.
 
     Examples:
         >>> import probing
         >>> models, capitals = ["openai-community/gpt2", "distilbert/distilgpt2"], {"relations": ["country_capital"]}
         >>> study = probing.study(models, ["starter"], out="study", sample=2, progress=False, **capitals)
-        >>> len(study.result("distilbert/distilgpt2", "starter").items)
-        2
+        >>> study.table[["model", "benchmark"]].to_numpy().tolist()
+        [['openai-community/gpt2', 'starter'], ['distilbert/distilgpt2', 'starter']]
     """
-
-    folders: Mapping[Pair, Path]
-    scores: pd.DataFrame
-    failures: Mapping[Pair, str] = field(default_factory=dict)
-
-    @property
-    def table(self) -> pd.DataFrame:
-        """The overall score of each pair in the main metric of its probe, one row each."""
-        main = self.scores["probe"].map(lambda probe: probe_named(probe).main_metric)
-        rows = self.scores[(self.scores["metric"] == main) & (self.scores["dimension"] == OVERALL)]
-        revision = [name for name in ("revision",) if name in rows]
-        return rows[["model", *revision, "benchmark", "metric", "value", "low", "high", "n"]].reset_index(drop=True)
-
-    def result(self, model: str, benchmark: str, revision: str = "") -> Result:
-        """Read the result of a pair by its names."""
-        pair = Pair(model, benchmark, revision)
-        if pair not in self.folders:
-            raise BadInput(f"This study has no result of {pair}.", f"It has: {'; '.join(map(str, self.folders))}.")
-        return Result.load(self.folders[pair])
-
-    def sweep(self, model: str, benchmark: str) -> Sweep:
-        """Return the results of all revisions of a model on a benchmark: their chart over the training, and more."""
-        of_both = [pair for pair in (*self.folders, *self.failures) if pair[:2] == (model, benchmark) and pair.revision]
-        if not of_both:
-            raise BadInput(f"This study has no revisions of {Pair(model, benchmark)}.", "Name some: revisions=all.")
-        folders = {pair.revision: self.folders[pair] for pair in of_both if pair in self.folders}
-        failures = {pair.revision: self.failures[pair] for pair in of_both if pair in self.failures}
-        rows = (self.scores["model"] == model) & (self.scores["benchmark"] == benchmark)
-        scores = self.scores[rows & (self.scores["revision"] != "")].reset_index(drop=True)
-        probe = scores["probe"].iloc[0] if len(scores) else ""
-        others = [name for name in PAIR_COLUMNS if name not in POINT_COLUMNS]
-        return Sweep(folders, scores.drop(columns=others), probe, f"{model} on {benchmark}", failures)
-
-    def save(self, folder: Path) -> None:
-        """Write the table of all scores as Parquet and as CSV, in place of earlier ones."""
-        with new_file(folder / TABLE) as path:
-            self.scores.to_parquet(path, index=False)
-        with new_file(folder / SPREADSHEET) as path:
-            self.scores.to_csv(path, index=False)
-
-    def _repr_html_(self) -> str:
-        """Return what notebooks show: the table, and why pairs have no result."""
-        table = self.table.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        failures = [f"<p>{escape(f'{pair}: {reason}')}</p>" for pair, reason in self.failures.items()]
-        return f"<div>{table}{''.join(failures)}</div>"
+    checked = study_arguments(models, benchmarks, config, arguments)
+    out = checked.folder
+    turns = planned_turns(checked, out)
+    stored = stored_scores(turns)
+    out.mkdir(parents=True, exist_ok=True)
+    checked.save(out / CONFIG)
+    if progress:
+        _print_revisions(checked, turns)
+    reporter = Reporter(len(turns), len(turns) - len(stored), "pairs", is_loud=progress, alike=False)
+    with opened(executor, out) if isinstance(executor, str) else nullcontext(executor) as workers:
+        combined = measured(turns, stored, reporter, bars=progress, executor=workers)
+    combined.save(out)
+    return combined
 
 
-def pair_scores(result: Result, pair: Pair) -> pd.DataFrame:
-    """Return the scores of a pair's result with its names, its point of the training and its probe in front."""
-    record = result.record
-    values = {
-        "model": pair.model,
-        "benchmark": pair.benchmark,
-        **_point(pair.revision, record),
-        "version": record["benchmark"].get("version", ""),
-        "probe": record["probe"],
+def sweep(
+    model: str | Path,
+    benchmark: str | Path | Benchmark,
+    *,
+    revisions: str | Sequence[str],
+    out: str | Path,
+    tokenizer: str | Path | None = None,
+    device: str = "auto",
+    device_map: Any = None,
+    attn_implementation: str = "",
+    batch_tokens: int | None = None,
+    keep_tokens: bool = False,
+    keep_rows: bool = True,
+    progress: bool = True,
+    **settings_and_options: Any,
+) -> Sweep:
+    """Probe several checkpoints of a training on one benchmark; return their scores in the order of the training.
+
+    This is a study of one model with revisions, whose table and folders leave out what is the same for all of them.
+
+    `model`: a hub id with these `revisions` (branches, tags or commits), or a folder whose subfolders they are; "all"
+    stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`; a sentence says
+    how many there are before the first is measured.
+    `tokenizer`: for checkpoints in folders, the folder or hub id whose tokenizer all are read with. By default each has
+    its own, or that of the folder around it.
+    `out`: the folder to write: a result folder for each revision, as `probing.run` writes it, a table of all scores
+    (`sweep.parquet`) and a chart (`sweep.html`). The same call measures only what is not there yet.
+    `progress`: print a line for each revision to the standard error output, with the time that is left.
+    The other arguments are those of `probing.run`.
+    A checkpoint that cannot be measured is named in `failures`, and the others are measured all the same. Raises
+    `BadInput` for bad arguments.
+
+    Examples:
+        >>> import probing
+        >>> capitals = {"relations": ["country_capital"], "progress": False}
+        >>> swept = probing.sweep("training", "starter", revisions="all", out="curve", **capitals)
+        >>> swept.revisions
+        ['checkpoint-0', 'checkpoint-500']
+    """
+    graph_objects(TASK)  # refuses a missing package before anything is measured
+    _refuse_in_memory(model, tokenizer)
+    arguments = {
+        "models": [{MODEL: model, REVISIONS: revisions}],
+        "benchmarks": [benchmark],
+        **{"out": out, "keep_tokens": keep_tokens, "keep_rows": keep_rows},
+        **{"tokenizer": tokenizer, "device": device, "device_map": device_map, "batch_tokens": batch_tokens},
+        "attn_implementation": attn_implementation,
     }
-    return _in_front(values, result.scores)
-
-
-def joined_pairs(tables: Sequence[pd.DataFrame], *, with_revisions: bool) -> pd.DataFrame:
-    """Return the scores of several pairs as one table, which has its columns even without any.
-
-    `with_revisions`: whether a pair names a revision; the columns about the training are left out otherwise.
-    """
-    names = ["model", "benchmark", *POINT_COLUMNS, "version", "probe"] if with_revisions else PAIR_COLUMNS
-    columns = [*names, *SCORE_COLUMNS]
-    if not tables:
-        return pd.DataFrame(columns=columns)
-    joined = pd.concat(tables, ignore_index=True)
-    return joined.drop(columns=[name for name in POINT_COLUMNS if name not in names])
-
-
-def _point(revision: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the cells of `POINT_COLUMNS` for a revision's result."""
-    point = position(revision)
-    return {
-        "revision": revision,
-        "commit": record["model"].get("commit", ""),
-        "step": point.step if point else None,
-        "tokens": point.tokens if point else None,
+    checked = StudyArguments.of(arguments | settings_and_options)
+    folder = checked.folder
+    turns = {
+        pair: replace(turn, name=pair.revision, folder=folder / pair.revision.replace("/", "--"))
+        for pair, turn in planned_turns(checked, folder).items()
     }
+    stored = stored_scores(turns)
+    if progress:
+        _print_revisions(checked, turns)
+    reporter = Reporter(len(turns), len(turns) - len(stored), "revisions", is_loud=progress, alike=True)
+    first = next(iter(turns))
+    swept = measured(turns, stored, reporter, bars=False).sweep(first.model, first.benchmark)
+    swept = replace(swept, title=f"{model} on {first.benchmark}")
+    if swept.folders:
+        swept.save(folder)
+    return swept
 
 
-def _in_front(cells: Mapping[str, Any], table: pd.DataFrame) -> pd.DataFrame:
-    """Return rows or scores with the same cells in front of each."""
-    return pd.concat([pd.DataFrame(dict(cells), index=table.index).astype(POINT_TYPES), table], axis=1)
+def stored_scores(turns: Mapping[Pair, Turn]) -> dict[Pair, Any]:
+    """Return the scores of the pairs that are measured already; refuse folders with something else."""
+    return {pair: pair_scores(result, pair) for pair, turn in turns.items() if (result := turn.stored())}
 
 
-def trajectory_chart(scores: pd.DataFrame, metric: str, title: str) -> Any:
-    """Return a chart of one metric over steps, or over the names of revisions where one of them states no step.
+def measured(
+    turns: Mapping[Pair, Turn],
+    stored: Mapping[Pair, Any],
+    reporter: Reporter,
+    *,
+    bars: bool,
+    executor: Executor | None = None,
+) -> Study:
+    """Measure the pairs that are not stored yet, here or by an executor; return the study of all.
 
-    `scores`: tidy scores of the metric with the columns `revision` and `step`, in the order of the training. A
-    breakdown with more than 40 groups shows the first ones by name. Bars are 95 % intervals.
+    `bars`: show the progress of each run that is made here.
     """
-    library = graph_objects(TASK)
-    figure = library.Figure()
-    has_steps = bool(scores["step"].notna().all())
-    shown: list[str] = []
-    dimensions = list(dict.fromkeys([OVERALL, *scores["dimension"]]))
-    for dimension in dimensions:
-        for trace in _traces(
-            library, scores[scores["dimension"] == dimension], has_steps, visible=dimension == OVERALL
-        ):
-            figure.add_trace(trace)
-            shown.append(dimension)
-    figure.update_layout(
-        title={"text": html.escape(title)},
-        xaxis={
-            "title": {"text": "step" if has_steps else "revision"},
-            "type": "linear" if has_steps else "category",
-            "fixedrange": False,
-        },
-        yaxis={"title": {"text": html.escape(metric)}},
-        template=chart_template(LIGHT),
-        showlegend=True,
-        legend={"orientation": "v", "x": 1.02, "y": 1, "yanchor": "top"},
-        margin={"t": 120, "b": 40},
-        colorway=list(LIGHT.series),
-        hovermode="x unified",
-        updatemenus=[
-            {**trace_menu(dimensions, shown), "y": 1.12, "yanchor": "top"},
-            *([_axis_menu()] if has_steps else []),
-        ],
-    )
-    return figure
+    tables, failures = dict(stored), dict[Pair, str]()
+    missing = {turn.folder: (pair, turn) for pair, turn in turns.items() if pair not in stored}
+    waiting = [turn for _, turn in missing.values()]
+    outcomes = distribute(waiting, reporter, executor) if executor else take_turns(waiting, reporter, bars=bars)
+    for turn, result, failure in outcomes:
+        pair, _ = missing[turn.folder]
+        if result is None:
+            failures[pair] = failure
+        else:
+            tables[pair] = pair_scores(result, pair)
+    folders = {pair: turn.folder for pair, turn in turns.items() if pair in tables}
+    with_revisions = any(pair.revision for pair in turns)
+    return Study(folders, joined_pairs([tables[pair] for pair in folders], with_revisions=with_revisions), failures)
 
 
-def _traces(library: Any, scores: pd.DataFrame, has_steps: bool, visible: bool) -> Iterator[Any]:
-    """Yield one line for each group of a dimension."""
-    for group in sorted(scores["group"].unique())[:MOST_GROUPS]:
-        line = scores[scores["group"] == group]
-        values = line["value"].astype(float)
-        yield library.Scatter(
-            x=line["step"].astype(int) if has_steps else line["revision"].map(html.escape),
-            y=values,
-            name=html.escape(str(group)),
-            mode="lines+markers",
-            visible=visible,
-            showlegend=True,
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": line["high"].astype(float) - values,
-                "arrayminus": values - line["low"].astype(float),
-                "thickness": 1,
-            },
-            customdata=line["revision"].map(html.escape),
-            hovertemplate="%{y:.3f} (%{customdata})",
-        )
+def study_arguments(
+    models: Sequence[Named],
+    benchmarks: Sequence[Named | Benchmark],
+    config: str | Path | None,
+    arguments: Mapping[str, Any],
+) -> StudyArguments:
+    """Return the arguments of a study; those of `study` come before those of the file."""
+    named = {"models": models, "benchmarks": benchmarks}
+    chosen = {name: value for name, value in named.items() if not isinstance(value, Sequence) or len(value)}
+    if config is None:
+        return StudyArguments.of({**chosen, **arguments})
+    return StudyArguments.of({**read_config(config), **chosen}).overridden(arguments)
 
 
-def _axis_menu() -> dict[str, object]:
-    """Return the menu that draws early steps further apart; step 0 has no place on a logarithmic axis."""
-    kinds = {"linear steps": "linear", "logarithmic steps": "log"}
-    buttons = [
-        {"label": label, "method": "relayout", "args": [{"xaxis.type": kind, "xaxis.autorange": True}]}
-        for label, kind in kinds.items()
-    ]
-    return {"buttons": buttons, "x": 1, "xanchor": "right", "y": 1.12, "yanchor": "top"}
+def planned_turns(checked: StudyArguments, out: Path) -> dict[Pair, Turn]:
+    """Return the run of each pair, those of one model after each other, with its folder below `out`.
+
+    Raises `BadInput` for bad arguments.
+    """
+    opened = zip(checked.benchmarks, map(_opened, checked.benchmarks), strict=True)
+    benchmarks = [(entry.name or content.slug, entry, content) for entry, content in opened]
+    models = [model for entry in checked.models for model in _models(entry, checked.values)]
+    _refuse_same_names("models", [(model.name, model.revision) for model in models])
+    _refuse_same_names("benchmarks", [(name,) for name, _, _ in benchmarks])
+    prepare = _Preparations(checked.values)
+    turns: dict[Pair, Turn] = {}
+    for model in models:
+        for benchmark, entry, content in benchmarks:
+            pair = Pair(model.name, benchmark, model.revision)
+            folder = out / pair.folder_name
+            prepared = prepare(content, {**entry.values, **model.values})
+            refuse_bad_out(folder, prepared)
+            turns[pair] = Turn(str(pair), model.source, prepared, folder, model.fetch)
+    prepare.refuse_unused()
+    return turns
+
+
+class _Preparations:
+    """What the runs of a study need beside their models, prepared once for all models with equal settings."""
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._keep_tokens, self._keep_rows = values.get("keep_tokens", False), values.get("keep_rows", True)
+        others = ("out", REVISIONS, *KEPT, *LOADING)
+        self._values = {name: value for name, value in values.items() if name not in others}
+        self._unused = self._values.keys() & OPTIONS
+        self._prepared: dict[tuple[int, str], Preparation] = {}
+
+    def __call__(self, benchmark: Benchmark, own: Mapping[str, Any]) -> Preparation:
+        """Return the preparation of a benchmark with settings of its own, which come before those for all."""
+        own = {name: value for name, value in own.items() if name not in (REVISIONS, *LOADING)}
+        probe = probe_named(own.get("probe") or self._values.get("probe") or benchmark.probe)
+        usable = declared_options(probe).keys() | (self._values.keys() - OPTIONS)
+        self._unused -= usable
+        chosen = {name: value for name, value in self._values.items() if name in usable} | own
+        key = (id(benchmark), json.dumps(chosen, sort_keys=True, default=str))
+        if key not in self._prepared:
+            self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen, keep_rows=self._keep_rows)
+        return self._prepared[key]
+
+    def refuse_unused(self) -> None:
+        """Raise `BadInput` where an option for all benchmarks is one of no probe that asks them."""
+        if self._unused:
+            name = min(self._unused)
+            raise BadInput(f"No probe of this study has the option {name!r}.", "Leave it out, or name the probe.")
+
+
+def _opened(entry: Entry) -> Benchmark:
+    return entry.content if isinstance(entry.content, Benchmark) else open_benchmark(entry.content)
+
+
+class _Model(NamedTuple):
+    """One model of a study, at one of its revisions if any are named, with the settings for it alone."""
+
+    name: str
+    revision: str
+    source: ModelSource
+    values: Mapping[str, Any]
+    fetch: Callable[[], None]
+
+
+def _models(entry: Entry, values: Mapping[str, Any]) -> Iterator[_Model]:
+    """Yield an entry's model with each of its start tokens, and at each of its revisions.
+
+    `values`: those for all models, which come after the entry's own.
+    """
+    both = {**values, **entry.values}
+    variants: list[tuple[str, ModelSource, Callable[[], None]]]
+    source = ModelSource(entry.content, **{name: value for name, value in both.items() if name in LOADING})
+    if (revisions := both.get(REVISIONS)) is None:
+        source.refuse_bad()
+        variants = [("", source, partial(_fetch, source))]
+    else:
+        at_revisions = checkpoints(replace(source, shared={}), revisions)
+        variants = [(checkpoint.revision, checkpoint.source, checkpoint.fetch) for checkpoint in at_revisions]
+    name = _model_name(entry)
+    for revision, its_source, fetch in variants:
+        for suffix, own in _starts(both.get(START)):
+            yield _Model(name + suffix, revision, its_source, {**entry.values, **own}, fetch)
+
+
+def _starts(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return what each of several start tokens adds to the name and the settings of a model.
+
+    A single one adds nothing: it is a setting like others. What names no tokens is refused with the other settings.
+    """
+    is_list = isinstance(value, list | tuple) and all(isinstance(name, str) for name in value)
+    if not is_list and not (isinstance(value, str) and "," in value):
+        return [("", {})]
+    starts = several_starts(value)
+    return [(f"-start-{start}" if len(starts) > 1 else "", {START: start}) for start in starts]
+
+
+def _refuse_same_names(noun: str, names: Sequence[tuple[str, ...]]) -> None:
+    """Raise `BadInput` where the results of two models or benchmarks would have the same folder."""
+    if len({"@".join(name).replace("/", "--") for name in names}) < len(names):
+        raise BadInput(f"Two {noun} of the study have the same name.", "Give one of them another: name: NAME.")
+
+
+def _refuse_in_memory(model: Any, tokenizer: Any) -> None:
+    if not isinstance(model, str | Path):
+        raise BadInput("A sweep loads its checkpoints itself.", "Give a hub id, or a folder with checkpoints.")
+    if not isinstance(tokenizer, str | Path | None):
+        raise BadInput("A sweep loads its tokenizer itself.", "Give its folder or hub id.")
+
+
+def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
+    """Say how many checkpoints each model has of which all are to be measured."""
+    for entry in checked.models:
+        values = {**checked.values, **entry.values}
+        if values.get(REVISIONS) == ALL:
+            names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
+            revisions = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
+            print(f"{entry.content}: {in_words(list(revisions))}", file=sys.stderr, flush=True)
+
+
+def _model_name(entry: Entry) -> str:
+    """Return what tables call a model: the name that was chosen, else its id, or the last name of a path."""
+    parts = [Path(part).resolve().name if Path(part).exists() else part for part in str(entry.content).split("+")]
+    return entry.name or "+".join(parts)
+
+
+def _fetch(source: ModelSource) -> None:
+    """Download the files of a model of the hub; loading finds all others where they are."""
+    model = str(source.model)
+    if "+" not in model and not Path(model).exists() and not model.endswith(".gguf"):
+        locate(model, source.commit)

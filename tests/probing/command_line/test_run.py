@@ -96,7 +96,7 @@ def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side
         return FakeModel()
 
     monkeypatch.setattr(probing, "load", load, raising=False)
-    monkeypatch.setattr("probing.studies.studying.locate", lambda model, commit: None)
+    monkeypatch.setattr("probing.studies.study.locate", lambda model, commit: None)
     out = tmp_path / "out"
     assert main(["run", "fake", "--benchmark", folder, "--start", "bos,eos,BOS", "--out", str(out)]) == 0
     options = {"commit": "", "tokenizer": "", "device": "auto", "batch_tokens": None, "attn_implementation": ""}

@@ -12,7 +12,7 @@ from huggingface_hub import constants
 import probing
 from probing.errors import ModelNotFound
 from probing.formats import bear
-from probing.studies.study import Sweep
+from probing.studies.study_results import Sweep
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.hub.local_hub import Hub, serve
@@ -41,7 +41,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return FakeModel(replace(FAKE_CARD, id=model), knows=knows, dtype=options["dtype"])
 
     monkeypatch.setitem(vars(probing), "load", load)  # to read the former value would import torch
-    monkeypatch.setattr("probing.studies.studying.locate", lambda model, commit: None)
+    monkeypatch.setattr("probing.studies.study.locate", lambda model, commit: None)
     return names
 
 

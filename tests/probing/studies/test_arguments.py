@@ -10,7 +10,7 @@ import probing
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 from probing.studies.arguments import LARGEST_FILE, LOADING, StudyArguments, read_config
-from probing.studies.study import Pair
+from probing.studies.study_results import Pair
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     few = {"starter": ["country_continent"], "pairs": ["lies_in", "kind_of"], "culture": ["P36.arab-west.en"]}
-    for module in ("probing.studies.studying", "probing.command_line.run", "probing.runner"):
+    for module in ("probing.studies.study", "probing.command_line.run", "probing.runner"):
         monkeypatch.setattr(f"{module}.open_benchmark", lambda name: open_benchmark(name).select(few[name]))
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)

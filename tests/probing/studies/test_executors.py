@@ -18,7 +18,7 @@ import probing
 from probing.errors import BadInput, Incomplete, MissingPackage, SourceUnavailable
 from probing.studies import executors, turns
 from probing.studies.executors import Processes, opened
-from probing.studies.study import Pair, Study
+from probing.studies.study_results import Pair, Study
 from tests.probing.studies.functions import end, end_once, environment
 from tests.tiny_models import build_bert, build_gpt2
 

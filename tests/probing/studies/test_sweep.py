@@ -12,7 +12,7 @@ import probing
 from probing.analysis.paired_tests import compare
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
-from probing.studies.study import Sweep
+from probing.studies.study_results import Sweep
 from tests.probing.studies.conftest import QUIET
 
 

@@ -23,7 +23,7 @@ from probing.model_source import ModelSource
 from probing.results.result import Result
 from probing.scoring.tokens import Encoder
 from probing.studies.checkpoints import Checkpoint
-from probing.studies.study import POINT_COLUMNS, Sweep
+from probing.studies.study_results import POINT_COLUMNS, Sweep
 from probing.studies.turns import Outcome, Reporter, Turn
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
@@ -125,7 +125,7 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
         return estimate(*arguments)
 
     monkeypatch.setattr(probing, "load", loaded)
-    monkeypatch.setattr("probing.studies.studying.open_benchmark", read)
+    monkeypatch.setattr("probing.studies.study.open_benchmark", read)
     monkeypatch.setattr(time_left, "estimate_work", estimated)
     names = ["checkpoint-0", "checkpoint-500"]
     gc.disable()

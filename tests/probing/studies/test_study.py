@@ -9,7 +9,7 @@ import pytest
 import probing
 from probing import part_runner
 from probing.errors import BadInput
-from probing.studies.study import PAIR_COLUMNS, Pair
+from probing.studies.study_results import PAIR_COLUMNS, Pair
 from tests.fakes import FakeModel
 from tests.tiny_models import build_bert, build_gpt2
 
