@@ -125,6 +125,7 @@ def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, addresses:
     assert charts.count() == page.locator("[data-chart]:has(.main-svg)").count() > 1
 
 
+@pytest.mark.slow
 def test_the_administration_violates_no_policy(page: Page, deployment: Deployment, subtests: pytest.Subtests) -> None:
     user = {"DJANGO_SUPERUSER_PASSWORD": "a word to pass", "DJANGO_SUPERUSER_EMAIL": "root@example.org"}
     administered = copy(deployment)

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import django_rq
 import pytest
 from pytest_django.fixtures import Settings
+from rq import Queue, Worker
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import compared_results
@@ -255,3 +257,19 @@ def published_culture_run(culture: Benchmark, culture_run: Run, tmp_path: Path) 
     (folder / "paper.json").write_text(json.dumps(content))
     load(folder)
     return Run.objects.get(provenance=Run.Provenance.PUBLISHED)
+
+
+@pytest.fixture
+def redis() -> Iterator[None]:
+    """Run the embedded Valkey during the test."""
+    with embedded_server():
+        yield
+
+
+@pytest.fixture
+def rq_worker(redis: None) -> Iterator[Worker]:
+    """Return a worker of both lanes that has not registered yet."""
+    connection = django_rq.get_connection()
+    worker = Worker([Queue("large", connection), Queue("default", connection)], "host-1", connection=connection)
+    yield worker
+    worker.register_death()

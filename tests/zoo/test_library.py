@@ -20,7 +20,6 @@ FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
 AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local]
 SLOW = ("slow hub", "slow regular expression")  # as slow as all others together
 QUICK_FOLDERS = [name for name in FOLDERS if name not in SLOW]
-QUICK_AT_HUB = [name for name in AT_HUB if name not in FOLDERS and name not in SLOW]  # the others differ in nothing
 
 
 def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str, dict[str, Any]]:
@@ -58,11 +57,6 @@ def from_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str
     return from_folders_of(QUICK_FOLDERS, tmp_path_factory.mktemp("zoo"))
 
 
-@pytest.fixture(scope="module")
-def from_hub(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    return from_hub_of(QUICK_AT_HUB, tmp_path_factory.mktemp("zoo"))
-
-
 def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
     assert report["status"] == 0, f"{name} went beyond {SECONDS} s, or ended the process"
     assert report["code"] == ZOO[name].code, report["message"]
@@ -76,11 +70,6 @@ def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", QUICK_FOLDERS)
 def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_folders[name])
-
-
-@pytest.mark.parametrize("name", QUICK_AT_HUB)
-def test_a_hostile_repository_of_a_hub_ends_with_its_code(name: str, from_hub: dict[str, dict[str, Any]]) -> None:
-    assert_ends_with_its_code(name, from_hub[name])
 
 
 @pytest.mark.slow
@@ -104,11 +93,8 @@ def test_the_honest_model_from_which_all_are_made_is_loaded(from_folders: dict[s
     assert (from_folders["honest"]["status"], from_folders["honest"]["code"]) == (0, "")
 
 
-def test_nothing_is_run_and_nothing_left_behind(
-    from_folders: dict[str, dict[str, Any]], from_hub: dict[str, dict[str, Any]]
-) -> None:
+def test_nothing_is_run_and_nothing_left_behind(from_folders: dict[str, dict[str, Any]]) -> None:
     assert from_folders["left"] == {"names": []}
-    assert from_hub["left"] == {"names": [], "cached": []}
 
 
 def test_every_code_of_the_zoo_is_one_of_the_library() -> None:

@@ -32,6 +32,7 @@ def state(run: Run) -> str:
     return Run.objects.get(pk=run.pk).state
 
 
+@pytest.mark.slow
 def test_a_worker_outlasts_its_server_and_measures_the_next_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
     with worker("default", "--name", "a") as process:
         until(lambda: "a" in registered())

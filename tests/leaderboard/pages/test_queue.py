@@ -4,8 +4,9 @@ from datetime import timedelta
 
 from django.test import Client
 from django.utils import timezone
+from rq import Worker
 
-from leaderboard.models import LEASE, AccessToken, Benchmark, Run, RunPart
+from leaderboard.models import LEASE, Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -65,12 +66,12 @@ def test_the_page_refreshes_only_while_runs_are_open(client: Client, db: None) -
     assert "live.js" in html
 
 
-def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: Benchmark) -> None:
+def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: Benchmark, rq_worker: Worker) -> None:
     sentence = "No worker has reported"
     assert sentence not in client.get("/queue/").content.decode(), "nothing waits"
     make.run(make.model("org/waits"), small)
     assert sentence in client.get("/queue/").content.decode()
-    AccessToken.objects.create(name="far", digest="1", last_seen=timezone.now())
+    rq_worker.register_birth()
     assert sentence not in client.get("/queue/").content.decode()
 
 

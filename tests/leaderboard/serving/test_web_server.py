@@ -80,6 +80,7 @@ def test_clients_that_read_nothing_leave_the_site_answering(served: tuple[str, p
         assert max(seconds_of_a_page(url) for _ in range(5)) < 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "head", ["GET / HTTP/1.1\nHost: localh", "POST /api/v1/submit HTTP/1.1\nContent-Length: 9\n\n{"]
 )

@@ -368,6 +368,7 @@ def test_one_run_that_reaches_the_hub_again_ends_the_waiting_of_all_that_wait_fo
     assert (fresh(others[0]).code, others[0].events.last().message) == ("", "Trying again.")
 
 
+@pytest.mark.slow
 def test_a_model_whose_tokenizer_is_broken_fails_with_a_reason(
     small: Benchmark, local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path
 ) -> None:

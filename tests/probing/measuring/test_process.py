@@ -61,6 +61,7 @@ def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
     assert len({record["start"] for _, record in results.values()}) == 1, "the model is loaded once"
 
 
+@pytest.mark.slow
 def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) -> None:
     """Relations of culture pairs are labelled by their predicate, and their ids name pair and language too."""
     folder = EMBEDDED / "culture"
@@ -73,6 +74,7 @@ def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) 
     assert set(rows["relation"]) == {"P30"}
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_it(model: Path) -> None:
     threads = set(threading.enumerate())
     with MeasuringProcess(task(model)) as process:
@@ -90,6 +92,7 @@ def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:
     assert str(tmp_path) not in str(error.value), "paths of the worker are nobody's business"
 
 
+@pytest.mark.slow
 def test_another_benchmark_than_the_task_means_is_refused(model: Path) -> None:
     with MeasuringProcess(task(model, digest="0" * 64)) as process, pytest.raises(Reported, match="were changed"):
         process.load()
@@ -192,6 +195,7 @@ def test_it_may_write_rows_and_read_the_file_that_a_link_leads_to(tmp_path: Path
     assert (rows / "copy").read_text() == "weights"
 
 
+@pytest.mark.slow
 def test_without_bubblewrap_limits_and_the_empty_environment_remain(
     model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
