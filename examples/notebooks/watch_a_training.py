@@ -45,7 +45,7 @@ facts
 STEPS, EVERY = 40, 10
 monitor = Monitor(benchmark)
 optimizer = torch.optim.AdamW(network.parameters(), lr=1e-4)
-accuracy = {0: monitor.measure(network, tokenizer, step=0).figures["starter_accuracy"]}
+accuracy = {0: monitor.measure(network, tokenizer, step=0).figures["starter_multiple_choice_accuracy"]}
 for step in range(1, STEPS + 1):
     network.train()
     for fact in facts:
@@ -54,5 +54,5 @@ for step in range(1, STEPS + 1):
     optimizer.step()
     optimizer.zero_grad()
     if step % EVERY == 0:
-        accuracy[step] = monitor.measure(network, tokenizer, step=step).figures["starter_accuracy"]
+        accuracy[step] = monitor.measure(network, tokenizer, step=step).figures["starter_multiple_choice_accuracy"]
 accuracy

@@ -48,9 +48,13 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     """Probe the model under training and log its scores through the Trainer.
 
     They reach whatever the Trainer reports to (TensorBoard, Weights & Biases and others) and its `log_history`: as
-    `eval_<benchmark>_<metric>` overall, and as `eval_<benchmark>_<dimension>_<group>` for breakdowns, together with
-    `eval_<benchmark>_seconds`, the time that the measurement took, and `eval_<benchmark>_share_of_time`, the share of
-    the training's time that all measurements have taken so far.
+    `eval_<name>_<metric>` overall, and as `eval_<name>_<dimension>_<group>` for breakdowns, together with
+    `eval_<name>_seconds`, the time that the measurement took, and `eval_<name>_share_of_time`, the share of the
+    training's time that all measurements of this callback have taken so far.
+
+    One training can have several callbacks, such as one for each probe; each knows its own steps by its name.
+
+    `name`: by default `<benchmark>_<probe>`; two callbacks of one training need different names.
 
     `every_steps`, `every_epochs`, `every_evaluations`, `every_seconds`: when to probe; several can be combined.
     `at_start`, `at_end`: probe before the first step and after the last one as well.
@@ -88,12 +92,18 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         metrics: Sequence[str] = (),
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
+        name: str = "",
         **settings_and_options: Any,
     ) -> None:
         if not isinstance(trainer, Trainer):
             raise BadInput(f"{trainer!r:.80} is no Trainer.", "Make the Trainer first, then add this callback to it.")
         self.monitor = Monitor(
-            benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, **settings_and_options
+            benchmark,
+            metrics=metrics,
+            breakdowns=breakdowns,
+            batch_tokens=batch_tokens,
+            name=name,
+            **settings_and_options,
         )
         self.cadence = Cadence(every_steps, every_epochs, every_evaluations, every_seconds)
         self.at_start, self.at_end = at_start, at_end
@@ -113,6 +123,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         """Probe the model as it is before the training, unless the training goes on from a step that was probed."""
         if self.cadence.evaluations and args.eval_strategy == "no":
             raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
+        self._refuse_confusion()
         self._begin = self._last_time = time.perf_counter()
         self._seconds, self._evaluations = 0.0, 0
         probed = [entry["step"] for entry in state.log_history if self._name("seconds") in entry]
@@ -149,6 +160,16 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         """Push the results that the site has not taken so far."""
         if self.publisher and state.is_world_process_zero:
             self.publisher.finish()
+
+    def _refuse_confusion(self) -> None:
+        """Raise `BadInput` if another callback of this training has the same name, or writes into the same folder."""
+        for callback in self._trainer.callback_handler.callbacks:
+            if callback is self or not isinstance(callback, KnowledgeCallback):
+                continue
+            if callback.monitor.name == self.monitor.name:
+                raise BadInput(f"Two callbacks are called {self.monitor.name!r}.", "Give one of them another name=….")
+            if self.save_to and callback.save_to == self.save_to:
+                raise BadInput(f"Two callbacks save to {self.save_to}.", "Give each a folder of its own.")
 
     def _ends(self, control: TrainerControl) -> bool:
         """Tell whether to probe because the training ends; at its very end the loggers are closed already."""
@@ -192,7 +213,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
             self.publisher.push(folder)
 
     def _name(self, figure: str) -> str:
-        return f"{PREFIX}{self.monitor.plan.benchmark.slug}_{figure}"
+        return f"{PREFIX}{self.monitor.name}_{figure}"
 
     def _now(self) -> float:
         """Return the time when the device has finished the steps before, whose work is not the callback's."""

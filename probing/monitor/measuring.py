@@ -50,6 +50,7 @@ class Monitor:
     `benchmark`: slug, folder or loaded. `metrics`: the metrics to report, by default the probe's main metric.
     `breakdowns`: the dimensions, such as "domain", for whose groups the first metric is reported as well.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    `name`: with what the names of figures begin, by default `<benchmark>_<probe>`.
     `settings_and_options`: as `probing.run` takes them, such as `sample=20` or `decide=True`.
     Raises `BadInput` for bad arguments at once, before any training.
 
@@ -58,7 +59,7 @@ class Monitor:
         >>> monitor = Monitor("starter", relations=["country_capital"])
         >>> measured = monitor.measure(network, tokenizer, step=500)
         >>> list(measured.figures), measured.result.record["training"]
-        (['starter_accuracy'], {'step': 500})
+        (['starter_multiple_choice_accuracy'], {'step': 500})
     """
 
     def __init__(
@@ -68,10 +69,12 @@ class Monitor:
         metrics: Sequence[str] = (),
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
+        name: str = "",
         **settings_and_options: Any,
     ) -> None:
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
         self.plan = plan(content, settings_and_options)
+        self.name = name or f"{self.plan.benchmark.slug}_{self.plan.probe.name}"
         self.metrics = _texts("metrics", metrics) or (self.plan.probe.main_metric,)
         self.breakdowns = _texts("breakdowns", breakdowns)
         self._chosen = settings_and_options
@@ -116,7 +119,7 @@ class Monitor:
         return self._model
 
     def _figures(self, result: Result) -> dict[str, float]:
-        """Return the scores to report by names such as `bear_accuracy` and `bear_domain_Arts`."""
+        """Return the scores to report by names such as `<name>_accuracy` and `<name>_domain_Arts`."""
         scores = result.scores.dropna(subset="value")
         overall = scores[scores["dimension"] == OVERALL].set_index("metric")["value"]
         for metric in self.metrics:
@@ -124,13 +127,12 @@ class Monitor:
                 needs = self.plan.probe.needs if metric == self.plan.probe.main_metric else ""
                 problem = f"There is no metric {metric!r}" + (f": it needs {needs}" if needs else "")
                 raise MissingMetric(f"{problem}.", f"Choose metrics from: {', '.join(overall.index)}.")
-        slug = self.plan.benchmark.slug
-        figures = {f"{slug}_{metric}": float(overall[metric]) for metric in self.metrics}
+        figures = {f"{self.name}_{metric}": float(overall[metric]) for metric in self.metrics}
         main = scores[scores["metric"] == self.metrics[0]]
         for dimension in self.breakdowns:
             groups = main[main["dimension"] == dimension]
             figures |= {
-                f"{slug}_{dimension}_{group.replace(' ', '_')}": float(value)
+                f"{self.name}_{dimension}_{group.replace(' ', '_')}": float(value)
                 for group, value in zip(groups["group"], groups["value"], strict=True)
             }
         return figures
@@ -154,6 +156,7 @@ def measure(
     metrics: Sequence[str] = (),
     breakdowns: Sequence[str] = (),
     batch_tokens: int | None = None,
+    name: str = "",
     **settings_and_options: Any,
 ) -> dict[str, float]:
     """Probe a network once and return its scores by name, ready to be logged.
@@ -164,10 +167,10 @@ def measure(
         >>> from probing.monitor import measure
         >>> figures = measure(network, "starter", tokenizer=tokenizer, relations=["country_capital"])
         >>> list(figures)
-        ['starter_accuracy']
+        ['starter_multiple_choice_accuracy']
     """
     monitor = Monitor(
-        benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, **settings_and_options
+        benchmark, metrics=metrics, breakdowns=breakdowns, batch_tokens=batch_tokens, name=name, **settings_and_options
     )
     return monitor.measure(network, tokenizer).figures
 

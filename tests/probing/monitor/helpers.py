@@ -57,7 +57,7 @@ def losses(trainer: Trainer) -> list[tuple[int, float, float]]:
     ]
 
 
-def measured(trainer: Trainer, figure: str = "eval_small_accuracy") -> dict[int, float]:
+def measured(trainer: Trainer, figure: str = "eval_small_multiple_choice_accuracy") -> dict[int, float]:
     """Return a figure of the callback by step."""
     return {entry["step"]: entry[figure] for entry in trainer.state.log_history if figure in entry}
 

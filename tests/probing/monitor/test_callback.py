@@ -63,10 +63,14 @@ def test_tensorboard_shows_overall_scores_breakdowns_and_costs(
     events = EventAccumulator(str(tmp_path / "logs"))
     events.Reload()
     shown = {tag: {event.step: event.value for event in events.Scalars(tag)} for tag in events.Tags()["scalars"]}
-    assert list(shown["eval/small_accuracy"]) == [0, 5, 10, 15, 20]
-    assert shown["eval/small_accuracy"] == pytest.approx(measured(trainer))
-    assert {"eval/small_domain_Geographic", "eval/small_domain_Political", "eval/small_seconds"} <= shown.keys()
-    assert all(0 < share <= 1 for share in shown["eval/small_share_of_time"].values())
+    assert list(shown["eval/small_multiple_choice_accuracy"]) == [0, 5, 10, 15, 20]
+    assert shown["eval/small_multiple_choice_accuracy"] == pytest.approx(measured(trainer))
+    assert {
+        "eval/small_multiple_choice_domain_Geographic",
+        "eval/small_multiple_choice_domain_Political",
+        "eval/small_multiple_choice_seconds",
+    } <= shown.keys()
+    assert all(0 < share <= 1 for share in shown["eval/small_multiple_choice_share_of_time"].values())
     assert list(shown["train/loss"]) == list(range(1, STEPS + 1)), "no loss is missing where the model is probed"
 
 
@@ -124,6 +128,31 @@ def test_it_probes_at_the_chosen_cadence(folder: Path, benchmark: Benchmark, tmp
     trainer.add_callback(KnowledgeCallback(trainer, benchmark, sample=1, **arguments))
     trainer.train()
     assert list(measured(trainer)) == steps
+
+
+def test_two_probes_of_one_benchmark_are_logged_apart_from_step_0(
+    folder: Path, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    trainer = trainer_of(folder, tmp_path, max_steps=4)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2))
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, probe="similarity", every_steps=3))
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, sample=1, every_steps=4, name="small_sample"))
+    trainer.train()
+    assert list(measured(trainer)) == [0, 2, 4]
+    assert list(measured(trainer, "eval_small_similarity_seconds")) == [0, 3, 4]
+    assert list(measured(trainer, "eval_small_sample_accuracy")) == [0, 4]
+
+
+@pytest.mark.parametrize("second", [{}, {"name": "other", "save_to": "knowledge"}], ids=["name", "folder"])
+def test_two_callbacks_that_would_be_confused_are_refused(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, second: dict[str, Any]
+) -> None:
+    trainer = trainer_of(folder, tmp_path, max_steps=4)
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, save_to="knowledge"))
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, **second))
+    with pytest.raises(BadInput, match="Two callbacks"):
+        trainer.train()
+    assert not trainer.state.log_history
 
 
 class StopAt(TrainerCallback):

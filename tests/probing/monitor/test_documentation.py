@@ -32,4 +32,4 @@ def test_an_example_runs(example: str, folder: Path, tmp_path: Path, monkeypatch
         exec(few.replace("https://site.example", site.url), names)
         assert len(site.uploads) == (2 if "push_to" in example else 0)
     if "KnowledgeCallback" in names:
-        assert list(measured(trainer, "eval_starter_accuracy")) == [0, 2]
+        assert list(measured(trainer, "eval_starter_multiple_choice_accuracy")) == [0, 2]

@@ -35,10 +35,10 @@ def test_a_loop_of_ones_own_gets_figures_by_name(network: PreTrainedModel, folde
     result = probing.run(folder, benchmark, progress=False)
     scores = result.scores.set_index(["metric", "dimension", "group"])["value"]
     assert figures == {
-        "small_accuracy": scores["accuracy", "overall", "all"],
-        "small_chance": scores["chance", "overall", "all"],
-        "small_domain_Geographic": scores["accuracy", "domain", "Geographic"],
-        "small_domain_Political": scores["accuracy", "domain", "Political"],
+        "small_multiple_choice_accuracy": scores["accuracy", "overall", "all"],
+        "small_multiple_choice_chance": scores["chance", "overall", "all"],
+        "small_multiple_choice_domain_Geographic": scores["accuracy", "domain", "Geographic"],
+        "small_multiple_choice_domain_Political": scores["accuracy", "domain", "Political"],
     }
 
 
