@@ -86,7 +86,7 @@ def forgetting(fact_steps: int = 1500, stage_steps: int = 150, relations: Sequen
     for stage, lesson in enumerate(lessons):
         learn(network, tokenizer, lesson, answers)
         for way, monitor in monitors.items():
-            accuracy = monitor.measure(network, tokenizer).figures["starter_multiple_choice_accuracy"]
+            accuracy = monitor.measure(network, tokenizer).figures[f"{monitor.name}_accuracy"]
             rows.append({"stage": stage, "asked by": way, "accuracy": accuracy})
             print(f"Stage {stage}, {way}: {accuracy:.3f}", flush=True)
     table = pd.DataFrame(rows)

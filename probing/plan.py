@@ -83,14 +83,14 @@ def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
     settings = replace(settings, options=changed_options(probe))
     probe.refuse_settings(settings)
     _refuse_missing_tags(benchmark, settings, probe)
-    asked = _Asked.of(benchmark, settings, probe)
+    selection = _Selection.of(benchmark, settings, probe)
     if settings.protocol == LM_EVAL:
-        settings = _with_harness_protocol(settings, asked)
-    in_order = {relation.id for relation in asked.benchmark.relations}
+        settings = _with_harness_protocol(settings, selection)
+    in_order = {relation.id for relation in selection.benchmark.relations}
     settings = replace(
         settings,
         relations=tuple(r.id for r in benchmark.relations if r.id in in_order) if settings.relations else (),
-        templates=tuple(sorted(set(settings.templates))) or asked.all_templates,
+        templates=tuple(sorted(set(settings.templates))) or selection.all_templates,
         **probe.fixed,
     )
     made = plan_of(benchmark, settings)
@@ -102,22 +102,22 @@ def plan(benchmark: Benchmark, chosen: Mapping[str, Any] | Settings) -> Plan:
 def plan_of(benchmark: Benchmark, settings: Settings) -> Plan:
     """Return the plan of a run that has exactly these settings, such as those of its record."""
     probe = probe_of(settings)
-    asked = _Asked.of(benchmark, settings, probe)
-    covered = tuple(part for relation in asked.relations for part in _parts(relation, settings.templates))
-    return Plan(asked.benchmark, settings, probe, covered, asked.skipped)
+    selection = _Selection.of(benchmark, settings, probe)
+    covered = tuple(part for relation in selection.relations for part in _parts(relation, settings.templates))
+    return Plan(selection.benchmark, settings, probe, covered, selection.skipped)
 
 
 def template_counts(benchmark: Benchmark, settings: Settings) -> set[int]:
     """Return how many templates the relations have that a run with these settings asks, without repetitions."""
-    return _Asked.of(benchmark, settings, probe_of(settings)).template_counts
+    return _Selection.of(benchmark, settings, probe_of(settings)).template_counts
 
 
 def all_templates(benchmark: Benchmark, settings: Settings) -> tuple[int, ...]:
     """Return the numbers of all templates, or () for all of them where relations differ in how many they have."""
-    return _Asked.of(benchmark, settings, probe_of(settings)).all_templates
+    return _Selection.of(benchmark, settings, probe_of(settings)).all_templates
 
 
-class _Asked(NamedTuple):
+class _Selection(NamedTuple):
     """The benchmark with what the settings choose, those of its relations that are asked, and those that cannot be."""
 
     benchmark: Benchmark
@@ -125,7 +125,7 @@ class _Asked(NamedTuple):
     skipped: tuple[Skipped, ...]
 
     @classmethod
-    def of(cls, benchmark: Benchmark, settings: Settings, probe: Probe) -> "_Asked":
+    def of(cls, benchmark: Benchmark, settings: Settings, probe: Probe) -> "_Selection":
         """Narrow the benchmark; raise `BadInput` where the probe can ask none of the chosen relations."""
         tags = _relation_tags(settings, probe)
         usual = {tag: value for tag, value in benchmark.usual_tags.items() if tag not in tags}
@@ -171,13 +171,13 @@ def _named_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings
     return Settings(**{**settings, "probe": probe.name, "options": options})
 
 
-def _with_harness_protocol(settings: Settings, asked: _Asked) -> Settings:
+def _with_harness_protocol(settings: Settings, selection: _Selection) -> Settings:
     """Return the settings with all templates, as lm-evaluation-harness asks; refuse what contradicts its protocol."""
     if not probe_named(settings.probe).harness_protocol:
         raise BadInput(f"The protocol {LM_EVAL} is not one of the probe {settings.probe}.", "Choose multiple_choice.")
-    everything = asked.all_templates
+    everything = selection.all_templates
     if not everything:
-        problem = f"Relations of {asked.benchmark.slug} differ in their number of templates"
+        problem = f"Relations of {selection.benchmark.slug} differ in their number of templates"
         raise BadInput(f"{problem}, so that the mean over rows is not the accuracy.", "Leave out the protocol.")
     allowed = {**HARNESS_CHOICES, "templates": (Settings.templates, (), everything)}
     for name, values in allowed.items():

@@ -10,9 +10,9 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.interface import Routes
-from leaderboard.api.leaderboard_routes import BenchmarkFacts, about_benchmark
+from leaderboard.api.leaderboard_routes import BenchmarkFacts, benchmark_facts
 from leaderboard.api.parameters import PagedQuery, Parameters, choice, one_of, page_of_list
-from leaderboard.api.run_routes import Json, ModelFacts, about_model
+from leaderboard.api.run_routes import Json, ModelFacts, model_facts
 from leaderboard.api.table_routes import as_json
 from leaderboard.figures.comparisons import compared, find_runs
 from leaderboard.figures.training import AnswersMissing
@@ -107,7 +107,7 @@ def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison
     runs = find_runs(names, query.benchmark)
     differences = compared(*(run.pk for run in runs)).differences
     return {
-        "benchmark": about_benchmark(runs[0].benchmark),
+        "benchmark": benchmark_facts(runs[0].benchmark),
         "metric": runs[0].benchmark.main_metric,
         "runs": [_about_side(side) for side in compared_runs(runs, differences)],
         "differences": [_without_nan(row) for row in differences],
@@ -118,7 +118,7 @@ def _about_side(side: ComparedRun) -> Side:
     return {
         "result": side.key,
         "run": side.run.pk,
-        "model": about_model(side.run.model),
+        "model": model_facts(side.run.model),
         "settings": side.run.settings,
         "provenance": side.run.provenance,
         "value": side.overall.value,
@@ -144,7 +144,7 @@ def training_json(
     _refuse_unknown(training, query)
     answer = {
         "model": training.hub_id,
-        "benchmark": about_benchmark(training.benchmark),
+        "benchmark": benchmark_facts(training.benchmark),
         "settings": training.main.series.last.settings,
         "metric": training.benchmark.main_metric,
         "sentence": headline(training.metric, training.main.points),

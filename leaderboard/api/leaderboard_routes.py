@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 
 from leaderboard.api.interface import Routes
 from leaderboard.api.parameters import PagedQuery, PageFacts, Parameters, choice, one_of, page_of_rows
-from leaderboard.api.run_routes import Json, ModelFacts, ScoreFacts, about_model, about_score, facts
+from leaderboard.api.run_routes import Json, ModelFacts, ScoreFacts, facts, model_facts, score_facts
 from leaderboard.figures import runs as run_lists
 from leaderboard.figures.facets import FACETS, SIZES
 from leaderboard.figures.ranks import shown_difference
@@ -176,7 +176,7 @@ def leaderboard_json(request: HttpRequest, query: Query[LeaderboardQuery]) -> Le
     version = published_version(benchmark)
     published = run_lists.finished_runs(version).order_by("model__hub_id", "pk") if version else []
     return {
-        "benchmark": about_benchmark(benchmark),
+        "benchmark": benchmark_facts(benchmark),
         "rows": [_about_row(row) for row in standings],
         "published": [_about_published(run) for run in published],
     }
@@ -201,7 +201,7 @@ def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
 @routes.read("benchmarks")
 def benchmarks_json(request: HttpRequest) -> Benchmarks:
     """Return every benchmark in its current version, once for each probe."""
-    return {"benchmarks": [about_benchmark(benchmark) for benchmark in run_lists.benchmarks()]}
+    return {"benchmarks": [benchmark_facts(benchmark) for benchmark in run_lists.benchmarks()]}
 
 
 @routes.read("changes")
@@ -228,7 +228,7 @@ def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:
     }
 
 
-def about_benchmark(benchmark: Benchmark) -> BenchmarkFacts:
+def benchmark_facts(benchmark: Benchmark) -> BenchmarkFacts:
     return facts(BenchmarkFacts, benchmark, smallest_difference=shown_difference(benchmark) or None)
 
 
@@ -241,13 +241,13 @@ def _about_row(row: Standing) -> LeaderboardRow:
         rank=facts(RankFacts, row.rank) if row.rank else None,
         group=row.run.settings_group,
         run=row.run.pk,
-        model=about_model(row.run.model),
-        score=about_score(row.main) if row.main else None,
+        model=model_facts(row.run.model),
+        score=score_facts(row.main) if row.main else None,
         common=[facts(CommonFacts, rank) for rank in row.stored_ranks.values()],
         sem=row.spread,
-        slices=[about_score(score) for score in stored],
+        slices=[score_facts(score) for score in stored],
     )
 
 
 def _about_published(run: Run) -> PublishedFigures:
-    return facts(PublishedFigures, run, run=run.pk, model=about_model(run.model), differs=differs(run))
+    return facts(PublishedFigures, run, run=run.pk, model=model_facts(run.model), differs=differs(run))

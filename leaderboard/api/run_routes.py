@@ -184,7 +184,7 @@ class Items(PageFacts):
 @routes.read("models")
 def models_json(request: HttpRequest) -> Models:
     """Return every model at every commit."""
-    return {"models": [about_model(model) for model in Model.objects.order_by("hub_id", "pk")]}
+    return {"models": [model_facts(model) for model in Model.objects.order_by("hub_id", "pk")]}
 
 
 @routes.read("runs")
@@ -198,7 +198,7 @@ def runs_json(request: HttpRequest, query: Query[RunsQuery]) -> Runs:
     on_benchmark = named(query.benchmark, "benchmark__") if query.benchmark else Q()
     runs = Run.objects.filter(on_benchmark, **{field: value for field, value in conditions.items() if value})
     page, entries = page_of_rows(request, query, runs.select_related("model", "benchmark"))
-    return {**page, "runs": [about_run(run) for run in entries]}
+    return {**page, "runs": [run_facts(run) for run in entries]}
 
 
 @routes.read("runs/{number:run}", live=True, answer=RunInFull)
@@ -210,7 +210,7 @@ def run_json(request: HttpRequest, run: RunNumber) -> JsonResponse:
     stored_run = _find_run(run)
     done = progress(stored_run)
     answer: RunInFull = {
-        **about_run(stored_run),
+        **run_facts(stored_run),
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": stored_run.provenance_record,
         "events": [Event(**event) for event in stored_run.events.values("time", "state", "message")],
@@ -221,7 +221,7 @@ def run_json(request: HttpRequest, run: RunNumber) -> JsonResponse:
 @routes.read("runs/{number:run}/scores")
 def scores_json(request: HttpRequest, run: RunNumber) -> Scores:
     """Return the scores of a run: one for each metric and group."""
-    return {"run": run, "scores": [about_score(score) for score in _find_run(run).scores.order_by("pk")]}
+    return {"run": run, "scores": [score_facts(score) for score in _find_run(run).scores.order_by("pk")]}
 
 
 @routes.read("runs/{number:run}/items", openapi_extra={"parameters": [TAGS]})
@@ -264,16 +264,16 @@ def facts(shape: type[ShapeT], row: object, **others: Any) -> ShapeT:
     return cast(ShapeT, {name: others[name] if name in others else getattr(row, name) for name in names})
 
 
-def about_model(model: Model) -> ModelFacts:
+def model_facts(model: Model) -> ModelFacts:
     return facts(ModelFacts, model)
 
 
-def about_score(score: Score) -> ScoreFacts:
+def score_facts(score: Score) -> ScoreFacts:
     return facts(ScoreFacts, score, n=score.n or None)
 
 
-def about_run(run: Run) -> RunFacts:
-    return facts(RunFacts, run, run=run.pk, model=about_model(run.model), benchmark=facts(BenchmarkName, run.benchmark))
+def run_facts(run: Run) -> RunFacts:
+    return facts(RunFacts, run, run=run.pk, model=model_facts(run.model), benchmark=facts(BenchmarkName, run.benchmark))
 
 
 def followed(answer: Mapping[str, Any], *, ended: bool) -> JsonResponse:

@@ -175,7 +175,7 @@ def submit_json(request: TokenRequest, body: SubmissionBody) -> JsonResponse:
     submitted = submissions_module.receive_all(
         body.model, chosen, body.options, revisions=revisions, submitter=submitter
     )
-    answers = [about_submission(request, submission) for submission in submitted]
+    answers = [submission_facts(request, submission) for submission in submitted]
     is_list = {"benchmarks", "revisions"} & body.model_fields_set
     return JsonResponse({"submissions": answers} if is_list else answers[0], status=202)
 
@@ -185,7 +185,7 @@ def submissions_json(request: TokenRequest, query: Query[PagedQuery]) -> Submiss
     """Return what was submitted with the token of this request, the newest first, 200 per page."""
     own = Submission.objects.filter(submitter=submitter_of(request.auth)).select_related("benchmark", "run")
     page, entries = page_of_rows(request, query, own)
-    return {**page, "submissions": [about_submission(request, submission) for submission in entries]}
+    return {**page, "submissions": [submission_facts(request, submission) for submission in entries]}
 
 
 @routes.read("submissions/{str:secret}", live=True, answer=SubmissionFacts)
@@ -195,7 +195,7 @@ def submission_json(request: HttpRequest, secret: SecretPath) -> JsonResponse:
     As long as its model is not checked, the header Retry-After says after how many seconds to look again.
     """
     submission = submission_of(secret)
-    return followed(about_submission(request, submission), ended=submission.state not in PENDING)
+    return followed(submission_facts(request, submission), ended=submission.state not in PENDING)
 
 
 @routes.post("submissions/{str:secret}/cancel", response=SubmissionFacts)
@@ -203,7 +203,7 @@ def cancel_json(request: HttpRequest, secret: SecretPath) -> SubmissionFacts:
     """Withdraw a submission, and cancel its run if nobody else submitted the same."""
     submission = submission_of(secret)
     submissions_module.withdraw(submission)
-    return about_submission(request, submission)
+    return submission_facts(request, submission)
 
 
 @routes.post("submissions/{str:secret}/retry", response=SubmissionFacts)
@@ -211,10 +211,10 @@ def retry_json(request: HttpRequest, secret: SecretPath) -> SubmissionFacts:
     """Try a run again that failed or was cancelled, or check a model again that was refused or withdrawn."""
     submission = submission_of(secret)
     submissions_module.retry(submission)
-    return about_submission(request, submission)
+    return submission_facts(request, submission)
 
 
-def about_submission(request: HttpRequest, submission: Submission) -> SubmissionFacts:
+def submission_facts(request: HttpRequest, submission: Submission) -> SubmissionFacts:
     return facts(
         SubmissionFacts,
         submission,

@@ -118,7 +118,7 @@ def _measured(run: Run) -> str:
         start, end = (datetime.fromisoformat(record[name]) for name in ("start", "end"))
     except (KeyError, TypeError, ValueError):
         return device
-    return f"{start:%Y-%m-%d}, {cells.about(max(end - start, timedelta()))}, {device}".removesuffix(", ")
+    return f"{start:%Y-%m-%d}, {cells.approximate_time(max(end - start, timedelta()))}, {device}".removesuffix(", ")
 
 
 def _software(packages: dict[str, str]) -> str:

@@ -43,5 +43,9 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
 
 def in_words(run: Run, current: Progress) -> str:
     """Return state, progress and time left as the pages show them."""
-    left = f" · {cells.about(current.left)} left" if current.left is not None and run.state not in Run.FINAL else ""
+    left = (
+        f" · {cells.approximate_time(current.left)} left"
+        if current.left is not None and run.state not in Run.FINAL
+        else ""
+    )
     return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"

@@ -53,7 +53,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
 def _figures(now: datetime) -> dict[str, Any]:
     """Return how many runs of the last 30 days had a result, and how long they had waited for a worker."""
     outcomes, waits = site_state.outcomes(now), site_state.start_delays(now)
-    typical, long = (cells.about(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
+    typical, long = (cells.approximate_time(timedelta(seconds=seconds)) for seconds in (waits.p50, waits.p90))
     return {
         "outcomes": outcomes,
         "success": f"{100 * (outcomes.success or 0):.0f} %",

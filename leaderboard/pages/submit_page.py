@@ -99,7 +99,7 @@ def _initial(request: HttpRequest) -> QueryDict:
 def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
     """Return the time of a usual run in words, empty where it is not known."""
     time = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
-    return cells.about(time) if time else ""
+    return cells.approximate_time(time) if time else ""
 
 
 # The submit form: a model, benchmarks, and what can be chosen on all of these.

@@ -22,7 +22,7 @@ from probing.benchmark import Item, Relation
 
 SLACK = 1e-6  # by which two figures may differ that count the same answers
 PAGE_SIZE = 25  # rows, as the page has several tables
-ABOUT_TRAINING = "comparing/#during-training"  # the heading of docs/methods/ that explains these tables
+TRAINING_METHODS = "comparing/#during-training"  # the heading of docs/methods/ that explains these tables
 PERCENT = "% of first"
 PERCENT_HELP = "The score in percent of that at the first step."
 
@@ -116,7 +116,7 @@ def _percent_columns() -> list[Column[PointRow]]:
         return replace(shown, half=half) if point.percent is not None else shown
 
     return [
-        Column("percent", PERCENT, cell, PERCENT_HELP, align="number", about=ABOUT_TRAINING),
+        Column("percent", PERCENT, cell, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),
         Column("percent_low", "", lambda row: cells.number(row.point.percent_low), shown=False),
         Column("percent_high", "", lambda row: cells.number(row.point.percent_high), shown=False),
     ]
@@ -149,7 +149,7 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
             Column("last", "Last step", lambda row: cells.of_score(row.last.score), align="score"),
             Column("change", "Change", change, align="number"),
             *_bounds(lambda row: interval_of_difference(row.last, row.first)),
-            Column("percent", PERCENT, last_percent, PERCENT_HELP, align="number", about=ABOUT_TRAINING),
+            Column("percent", PERCENT, last_percent, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),
             Column("n", "Questions", lambda row: cells.items(row.last.score.n), align="number"),
         ],
         rows=rows,
@@ -224,7 +224,7 @@ def differences_table(rows: Sequence[StepDifference], names: tuple[str, str]) ->
             Column("step", "Step", lambda row: cells.number(row.first.step), align="head"),
             Column("first", first, lambda row: marked_score(row.first), align="score"),
             Column("second", second, lambda row: marked_score(row.second), align="score"),
-            Column("difference", "Difference", cell, align="number", about=ABOUT_TRAINING),
+            Column("difference", "Difference", cell, align="number", methods_heading=TRAINING_METHODS),
             *_bounds(interval),
             Column("runs", "Question by question", compare),
         ],

@@ -58,7 +58,7 @@ def size(value: int | None) -> str:
 
 @register.filter
 def wait(value: timedelta | None) -> str:
-    return "" if value is None else cells.about(value)
+    return "" if value is None else cells.approximate_time(value)
 
 
 @register.filter

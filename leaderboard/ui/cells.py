@@ -182,10 +182,10 @@ def duration(time: timedelta | None) -> Cell:
     """Show a time to wait; CSV gets whole seconds."""
     if time is None:
         return _no_value("number")
-    return Cell(round(time.total_seconds()), about(time), kind="number")
+    return Cell(round(time.total_seconds()), approximate_time(time), kind="number")
 
 
-def about(time: timedelta) -> str:
+def approximate_time(time: timedelta) -> str:
     """Round a time to wait to half minutes, to minutes from ten on, or to tenths of an hour from one hour on."""
     seconds = time.total_seconds()
     if seconds < 60:

@@ -51,7 +51,7 @@ METRICS = {
     "accuracy_sem": "Spread over wordings",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
-ABOUT = {
+METHODS_HEADINGS = {
     "places": "#what-does-a-rank-such-as-2-to-5-mean",
     "tie_group": "comparing/#ranks",
     "value": "#what-is-plus-minus",

@@ -22,9 +22,9 @@ class Column(Generic[RowT]):
     """A column of a table, named `name` in CSV and in the query string and `title` on the page.
 
     `cell` makes a row's cell. Rows are sorted by `key`, or else by the cell's value. `help` explains the heading in a
-    sentence, and `about` is the heading of the methods that says more, as an address below /methods/; without one, the
-    column's name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score" for
-    figures. Only CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it. Narrow
+    sentence, and `methods_heading` is the heading of the methods that says more, as an address below /methods/; without
+    one, the column's name decides. `align` holds the CSS classes: "head" for what names the row, "number" and "score"
+    for figures. Only CSV has a column that is not `shown`, and a page has it only where its rows are `worth` it. Narrow
     screens show the values of a `folded` column only to readers who ask for all values.
     """
 
@@ -35,14 +35,14 @@ class Column(Generic[RowT]):
     key: Callable[[RowT], Any] | None = None
     align: str = ""
     shown: bool = True
-    about: str = ""
+    methods_heading: str = ""
     folded: bool = False
     worth: Callable[[Sequence[RowT]], bool] = lambda rows: True
 
     @property
     def paragraph(self) -> str:
         """The heading of the methods that explains the column, as an address below /methods/; empty where none does."""
-        return self.about or labels.ABOUT.get(self.name, "")
+        return self.methods_heading or labels.METHODS_HEADINGS.get(self.name, "")
 
     @property
     def is_head(self) -> bool:

@@ -38,7 +38,7 @@ def test_sorting_and_filtering_work_without_javascript(browser: Browser, deploym
         expect(head).to_have_attribute("aria-sort", "descending")
         page.get_by_label("Type").select_option("masked")
         page.get_by_role("button", name="Apply").click()
-        expect(page).to_have_url(re.compile("type=masked"))
+        expect(page).to_have_url(re.compile("kind=masked"))
         page.wait_for_load_state()
         types = page.locator("[data-table=leaderboard] tbody td[data-label=Type]").all_inner_texts()
         assert set(filter(None, types)) == {"masked"}  # baselines have no type and stay

@@ -92,7 +92,7 @@ def test_the_former_addresses_of_guides_lead_to_the_methods(client: Client, db: 
 
 
 def test_the_paragraph_about_every_column_exists() -> None:
-    there = {f"/methods/{about}": column for column, about in labels.ABOUT.items()}
+    there = {f"/methods/{about}": column for column, about in labels.METHODS_HEADINGS.items()}
     known = {f"{methods_address(name)}#{anchor}" for name in NAMES for anchor in read_methods(name).ids}
     assert {column: address for address, column in there.items() if address not in known} == {}
 

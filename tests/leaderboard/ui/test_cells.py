@@ -83,7 +83,7 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
 )
 def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds: int, text: str) -> None:
     cell = cells.duration(timedelta(seconds=seconds))
-    assert (cell.value, cell.text) == (seconds, text) == (seconds, cells.about(timedelta(seconds=seconds)))
+    assert (cell.value, cell.text) == (seconds, text) == (seconds, cells.approximate_time(timedelta(seconds=seconds)))
 
 
 def test_a_number_of_items_shows_a_fraction_only_where_it_has_one() -> None:

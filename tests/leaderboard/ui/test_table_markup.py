@@ -76,7 +76,7 @@ def test_a_table_that_cannot_be_sorted_has_heads_without_links() -> None:
 
 
 def test_a_button_opens_the_help_of_its_column() -> None:
-    table = shown([column(), column("b", "B", help="The second.", about="comparing/#ranks")], ["x"])
+    table = shown([column(), column("b", "B", help="The second.", methods_heading="comparing/#ranks")], ["x"])
     assert heads_html(table).count("<button") == 1
     assert 'popovertarget="help-t-2" title="The second." aria-label="What “B” means">?</button>' in heads_html(table)
     assert help_html(table) == (

@@ -115,7 +115,7 @@ def test_only_a_table_with_many_columns_becomes_cards(columns: int, cards: bool,
 
 def test_a_column_leads_to_the_paragraph_of_its_own_or_of_its_name() -> None:
     accuracy = replace(NAME, name="accuracy")
-    assert (replace(accuracy, about="ties").paragraph, NAME.paragraph) == ("ties", "")
+    assert (replace(accuracy, methods_heading="ties").paragraph, NAME.paragraph) == ("ties", "")
     assert accuracy.paragraph == "multiple-choice/#accuracy"
 
 
