@@ -61,8 +61,9 @@ def test_all_pairs_take_bounded_memory_and_no_budget_changes_them(
     assert status("VmHWM") - before < PEAK
     assert len(large.items) == 20_628
     assert large.items["specific"].notna().mean() > 0.9
-    fewest = large.items["relation"].value_counts().index[-1]
-    assert_same(run_with(1_000, [fewest]).items, large.items[large.items["relation"] == fewest].reset_index(drop=True))
+    small = list(large.items["relation"].value_counts().index[-2:])
+    rows = large.items[large.items["relation"].isin(small)].reset_index(drop=True)
+    assert_same(run_with(1_000, small).items, rows)
 
 
 def assert_same(one: pd.DataFrame, other: pd.DataFrame) -> None:
