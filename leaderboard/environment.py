@@ -39,7 +39,7 @@ def env_networks(name: str, default: str) -> list[IPv4Network | IPv6Network]:
     try:
         return [ip_network(text) for text in env_list(name, default)]
     except ValueError as error:
-        raise ImproperlyConfigured(f"{name}: {error}. Set it like {name}={default}.") from error
+        raise ImproperlyConfigured(f"{name}: {error}. Set it like {name}={default or '127.0.0.1'}.") from error
 
 
 def env_choice(name: str, choices: tuple[str, ...]) -> str:

@@ -96,6 +96,7 @@ HF_ENDPOINT = os.environ.get("HF_ENDPOINT", "").rstrip("/") or "https://huggingf
 HF_TOKEN = os.environ.get("HF_TOKEN", "")
 PORT = env_int("PORT", 8000)
 # Measuring
+ISOLATION = env_choice("CLOZEBOARD_ISOLATION", ("public", "required", "optional"))
 DEVICE = os.environ.get("CLOZEBOARD_DEVICE", "").strip() or "auto"
 MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measuring process; 0: most of the machine's
 # Limits of submissions; 0 means no limit
@@ -111,7 +112,8 @@ REFUSED_DAYS = env_int("CLOZEBOARD_REFUSED_DAYS", 90)  # how long submissions wi
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address
 FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger models are computed as they are stored
 MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARAMETERS)  # bytes that a model may take
-# Who may read /metrics
+# Whose X-Forwarded headers are believed, and who may read /metrics
+TRUSTED_PROXIES = env_networks("CLOZEBOARD_TRUSTED_PROXIES", "")
 METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
 METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
 
@@ -119,6 +121,11 @@ METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
 SECRET_KEY = secret_key(DATA)
 DEBUG = env_bool("DEBUG", False)
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "localhost,127.0.0.1,[::1]")
+LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
+# Strangers submit models where the site has a name, and then no model is measured without isolation.
+ISOLATION_REQUIRED = (
+    not DEBUG and not LOCAL_HOSTS.issuperset(ALLOWED_HOSTS) if ISOLATION == "public" else ISOLATION == "required"
+)
 CSRF_TRUSTED_ORIGINS = [f"https://{host.replace('.', '*.', 1) if host[0] == '.' else host}" for host in ALLOWED_HOSTS]
 ROOT_URLCONF = "leaderboard.urls"
 WSGI_APPLICATION = "leaderboard.wsgi.application"

@@ -18,6 +18,7 @@ LAYERS = [
         "probing.benchmark",
         "probing.chart_template",
         "probing.extras",
+        "probing.machine_memory",
         "probing.options",
         "probing.start",
         "probing.template",

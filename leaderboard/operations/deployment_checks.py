@@ -29,6 +29,7 @@ from leaderboard.models import LEASE, Benchmark, Run, RunPart
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import live_workers, measured
 from probing.measuring import limits
+from probing.measuring.failures import NotIsolated
 
 State = Run.State
 SKEW = timedelta(seconds=2)  # difference of two clocks from which on the operator should know
@@ -233,9 +234,6 @@ def runs_in_progress() -> Iterator[CheckMessage]:
 # Checks of the settings, which are quick and come before every command (docs/operating.md lists their ids).
 
 
-LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "testserver"}
-
-
 @register("files")
 def data_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
     folder = next(path for path in (settings.DATA, *settings.DATA.parents) if path.exists())
@@ -264,7 +262,7 @@ def redis_answers(**kwargs: Any) -> list[CheckMessage]:
 
 @register("machine")
 def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
-    if not settings.DEBUG or LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
+    if not settings.DEBUG or settings.LOCAL_HOSTS.issuperset(settings.ALLOWED_HOSTS):
         return []
     hint = "Unset DEBUG: error pages would show settings and code to everybody."
     return [Warning("DEBUG is on, and the site can be reached from other machines.", hint=hint, id="clozeboard.W002")]
@@ -276,4 +274,7 @@ def models_are_isolated(**kwargs: Any) -> list[CheckMessage]:
     if not reason:
         return []
     hint = "Install bubblewrap on the machines of workers. Until then, only limits of memory and time hold models back."
+    if settings.ISOLATION_REQUIRED:
+        refusal = NotIsolated.of(reason=reason)
+        return [Warning(refusal.message, hint=refusal.next_step, id="clozeboard.W003")]
     return [Warning(f"Models are measured without isolation: {reason}.", hint=hint, id="clozeboard.W003")]

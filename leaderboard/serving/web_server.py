@@ -8,10 +8,14 @@ in temporary files. Slow clients therefore occupy no thread of the site.
 import ctypes
 import gc
 import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 import pyarrow as pa
 import waitress
@@ -19,6 +23,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.wsgi import get_wsgi_application
+from waitress.proxy_headers import proxy_headers_middleware
 
 OPTIONS: dict[str, Any] = {
     "threads": 8,
@@ -62,16 +67,37 @@ def spare_garbage_collection() -> None:
     gc.set_threshold(OBJECTS)
 
 
-def serve(listen: str, trusted_proxy: str = "") -> None:
-    """Serve the site at `listen` (address:port) until the process receives a signal to stop.
-
-    `trusted_proxy` is the address of the reverse proxy that states the client's address and protocol, or "*".
-    """
+def serve(listen: str) -> None:
+    """Serve the site at `listen` (address:port) until the process receives a signal to stop."""
     share_memory_between_threads()
     application = get_wsgi_application()
     spare_garbage_collection()
-    proxy = {"trusted_proxy": trusted_proxy, "trusted_proxy_headers": "x-forwarded-for x-forwarded-proto"}
-    waitress.serve(application, listen=listen, **OPTIONS, **(proxy if trusted_proxy else {}))
+    waitress.serve(believing_proxies(application), listen=listen, clear_untrusted_proxy_headers=False, **OPTIONS)
+
+
+def believing_proxies(application: WSGIApplication) -> WSGIApplication:
+    """Return the application with the client's address and protocol as the trusted proxies state them.
+
+    The headers of all others are removed. Waitress itself knows either one address or all, and proxies in containers
+    have an address of a network only.
+    """
+    believed: WSGIApplication = proxy_headers_middleware(
+        application, trusted_proxy="*", trusted_proxy_headers={"x-forwarded-for", "x-forwarded-proto"}
+    )
+    cleared: WSGIApplication = proxy_headers_middleware(application)
+
+    def choose(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        return (believed if _is_trusted(environ["REMOTE_ADDR"]) else cleared)(environ, start_response)
+
+    return choose
+
+
+def _is_trusted(peer: str) -> bool:
+    """Return whether a connection comes from a trusted proxy; a Unix socket has no address and is not trusted."""
+    with suppress(ValueError):
+        address = ip_address(peer)
+        return any(address in network for network in settings.TRUSTED_PROXIES)
+    return False
 
 
 # Addresses of scripts and styles that change with the content, so that browsers may cache them for a year.

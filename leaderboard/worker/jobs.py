@@ -143,7 +143,7 @@ def downloaded(run: Run) -> Task:
 
 
 def measuring_process(files: Task) -> MeasuringProcess:
-    return MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT))
+    return MeasuringProcess(files, Limits(memory=settings.MEMORY_LIMIT, isolated=settings.ISOLATION_REQUIRED))
 
 
 def task(run: Run, path: Path, adapter: Path | None = None) -> Task:

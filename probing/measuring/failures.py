@@ -95,6 +95,17 @@ class DiskLimit(MeasuringFailure):
     advice = "Report it: rows of a part are never that large."
 
 
+class NotIsolated(MeasuringFailure):
+    """Models of strangers are measured in isolation only, which this machine does not offer."""
+
+    code = "not-isolated"
+    sentence = "Models are not measured on this machine, because they cannot be isolated: {reason}."
+    advice = (
+        "Install bubblewrap and let it make namespaces (docs/operating.md), or set CLOZEBOARD_ISOLATION=optional if "
+        "you trust every model."
+    )
+
+
 class BrokenProtocol(MeasuringFailure):
     """The process sent something that is not a message of the protocol."""
 

@@ -24,7 +24,8 @@ from types import MappingProxyType
 import psutil
 
 from probing.files.gguf_cache import GIGABYTES
-from probing.measuring.failures import DiskLimit, MemoryLimit, Silent, TooSlow
+from probing.machine_memory import total_memory
+from probing.measuring.failures import DiskLimit, MemoryLimit, NotIsolated, Silent, TooSlow
 
 # Processor seconds of each phase before the first part. A tokenizer of a quarter of a million tokens loads in about two
 # seconds; a forward pass of eight tokens takes far less than a second for each billion of parameters.
@@ -51,8 +52,9 @@ SET_PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 class Limits:
     """Limits of one measuring process.
 
-    `memory`: bytes that the process may hold; by default nine tenths of the machine's memory. `disk`: bytes that it may
-    write. `silence`: seconds without progress. `phases`: processor seconds of each phase that has such a limit.
+    `memory`: bytes that the process may hold; by default nine tenths of the memory that there is. `disk`: bytes that it
+    may write. `silence`: seconds without progress. `isolated`: whether nothing is measured where isolation cannot be
+    had. `phases`: processor seconds of each phase that has such a limit.
     `load_rate`: bytes of weights per second that loading must reach, after a minute's grace.
     `part_seconds`: processor seconds that any part may take, in addition to those that its size explains.
     """
@@ -63,10 +65,11 @@ class Limits:
     phases: Mapping[str, float] = field(default_factory=lambda: PHASES)
     load_rate: float = 10e6
     part_seconds: float = 300
+    isolated: bool = False
 
     @property
     def memory_bytes(self) -> int:
-        return self.memory or psutil.virtual_memory().total * 9 // 10
+        return self.memory or total_memory() * 9 // 10
 
     def seconds_to_load(self, weight_bytes: int) -> float:
         """Return the seconds on the clock that loading so many bytes may take."""
@@ -158,6 +161,12 @@ def environment() -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "USER": "clozeboard",
     }
+
+
+def require_isolation() -> None:
+    """Raise `NotIsolated` where processes cannot be isolated on this machine."""
+    if reason := problem():
+        raise NotIsolated.of(reason=reason)
 
 
 def command(program: Sequence[str], readable: Iterable[Path], writable: Path) -> list[str]:

@@ -71,6 +71,8 @@ class MeasuringProcess:
         self.parameters = 0
 
     def __enter__(self) -> "MeasuringProcess":
+        if self.limits.isolated:
+            limits_module.require_isolation()
         self._scratch = TemporaryDirectory(prefix="clozeboard-")
         self._rows = Path(self._scratch.name)
         program = [sys.executable, "-m", START, CHILD, str(self._rows)]

@@ -12,7 +12,6 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import psutil
 import torch
 import transformers
 from safetensors import SafetensorError
@@ -38,6 +37,7 @@ from probing.files.listing import TOKENIZER
 from probing.files.text_parts import RENAMED
 from probing.files.weights import KEY
 from probing.kinds import Kind
+from probing.machine_memory import available_memory
 from probing.scoring.loading_options import LOADING_ERRORS, CheckedSource, LoadingOptions, first_line
 from probing.scoring.quantised import (
     loading_options,
@@ -278,7 +278,7 @@ def keep_network(key: str, network: PreTrainedModel, tokenizer: PreTrainedTokeni
     `auto`: the class of transformers that loads the network.
     """
     size = network.get_memory_footprint()
-    if size > MEMORY_SHARE * psutil.virtual_memory().available:
+    if size > MEMORY_SHARE * available_memory():
         return
 
     def write(folder: Path) -> None:

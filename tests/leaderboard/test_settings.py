@@ -55,6 +55,12 @@ def test_the_folder_of_an_installed_package_is_found() -> None:
         ({"CLOZEBOARD_MODEL_GB": "1"}, "s.MODEL_MEMORY_LIMIT / 10**9", "2.5"),
         ({"CLOZEBOARD_MODEL_GB": "3"}, "s.MODEL_MEMORY_LIMIT / 10**9", "5.0"),
         ({"CLOZEBOARD_MODEL_GB": "3", "CLOZEBOARD_MEMORY_GB": "16"}, "s.MODEL_MEMORY_LIMIT / 10**9", "16.0"),
+        ({}, "s.ISOLATION_REQUIRED", "False"),
+        ({"ALLOWED_HOSTS": "a.org"}, "s.ISOLATION_REQUIRED", "True"),
+        ({"ALLOWED_HOSTS": "a.org", "DEBUG": "1"}, "s.ISOLATION_REQUIRED", "False"),
+        ({"ALLOWED_HOSTS": "a.org", "CLOZEBOARD_ISOLATION": "optional"}, "s.ISOLATION_REQUIRED", "False"),
+        ({"CLOZEBOARD_ISOLATION": "required"}, "s.ISOLATION_REQUIRED", "True"),
+        ({"CLOZEBOARD_TRUSTED_PROXIES": "127.0.0.1,10.0.0.0/8"}, "len(s.TRUSTED_PROXIES)", "2"),
         ({"CLOZEBOARD_FLOAT32_PARAMETERS": "350000000"}, "s.FLOAT32_PARAMETERS", "350000000"),
     ],
 )

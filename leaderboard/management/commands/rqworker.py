@@ -19,7 +19,8 @@ from leaderboard.intake.embedded import embedded_server
 from leaderboard.schedule import LANES
 from leaderboard.worker.devices import own_device
 from leaderboard.worker.supervisor import kept_running
-from probing.measuring.limits import die_with_parent
+from probing.measuring.failures import NotIsolated
+from probing.measuring.limits import die_with_parent, require_isolation
 
 WAKE_SECONDS = 5  # how often an idle worker looks whether Redis still knows it
 
@@ -49,11 +50,21 @@ class Command(rqworker.Command):
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
             if queues != (check_queue.QUEUE,):
+                _refuse_without_isolation()
                 settings.DEVICE = resources.enter_context(own_device(device))
             if not queues and not options["burst"]:
                 resources.enter_context(kept_running(["rqworker", check_queue.QUEUE, f"--companion-of={os.getpid()}"]))
             patiently(queue.requeue_lost)
             super().handle(*(queues or LANES), **options)
+
+
+def _refuse_without_isolation() -> None:
+    """Stop a worker that would fail every run, because strangers' models are measured in isolation only."""
+    if settings.ISOLATION_REQUIRED:
+        try:
+            require_isolation()
+        except NotIsolated as error:
+            raise CommandError(str(error)) from error
 
 
 def _leave(signum: int, frame: FrameType | None) -> None:

@@ -17,10 +17,7 @@ class Command(PlainCommand):
         parser.add_argument(
             "--listen", default=f"127.0.0.1:{settings.PORT}", help="address and port (default: 127.0.0.1 and PORT)"
         )
-        parser.add_argument(
-            "--trusted-proxy", default="", help="address of the reverse proxy whose X-Forwarded headers are believed"
-        )
 
-    def run(self, *, listen: str, trusted_proxy: str, **options: Any) -> None:
+    def run(self, *, listen: str, **options: Any) -> None:
         kept_lists.start()
-        web_server.serve(listen, trusted_proxy)
+        web_server.serve(listen)

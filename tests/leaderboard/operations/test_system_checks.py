@@ -36,10 +36,15 @@ def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str]
     assert ids_of(deployment_checks.debug_is_local()) == ids
 
 
-def test_a_machine_that_cannot_isolate_models_is_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_that_cannot_isolate_models_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, settings: DjangoSettings
+) -> None:
     assert deployment_checks.models_are_isolated() == []
     monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
     assert ids_of(deployment_checks.models_are_isolated()) == ["clozeboard.W003"]
+    settings.ISOLATION_REQUIRED = True
+    (message,) = deployment_checks.models_are_isolated()
+    assert "not measured on this machine" in message.msg
 
 
 def ids_of(messages: list[deployment_checks.CheckMessage]) -> list[str]:

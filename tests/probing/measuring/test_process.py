@@ -21,7 +21,16 @@ from probing.formats import FORMATS
 from probing.known_benchmarks import EMBEDDED
 from probing.measuring import limits as limits_module
 from probing.measuring import process as process_module
-from probing.measuring.failures import BrokenProtocol, Crashed, DiskLimit, MemoryLimit, Reported, Silent, TooSlow
+from probing.measuring.failures import (
+    BrokenProtocol,
+    Crashed,
+    DiskLimit,
+    MemoryLimit,
+    NotIsolated,
+    Reported,
+    Silent,
+    TooSlow,
+)
 from probing.measuring.limits import Limits, Watch
 from probing.measuring.messages import BenchmarkFiles, Task
 from probing.measuring.process import MeasuringProcess
@@ -203,6 +212,14 @@ def test_without_bubblewrap_limits_and_the_empty_environment_remain(
     with MeasuringProcess(task(model)) as process:
         assert process.load().card.kind == "causal"
         assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
+
+
+def test_where_isolation_is_required_nothing_is_started_without_it(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
+    with pytest.raises(NotIsolated, match=r"bubblewrap is not installed\. Install bubblewrap"):
+        MeasuringProcess(task(model), Limits(isolated=True)).__enter__()
 
 
 def test_a_machine_where_bubblewrap_does_not_work_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.management.commands import rqworker as command
 from leaderboard.models import Run
+from probing.measuring import limits
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -45,6 +46,24 @@ def test_a_worker_refuses_to_start_without_redis(started: Starts, settings: Djan
     with pytest.raises(CommandError, match="REDIS_URL"):
         call_command("rqworker")
     assert started == []
+
+
+@pytest.mark.parametrize(
+    ("required", "queues", "starts"), [(True, "large", 0), (True, "checks", 1), (False, "large", 1)]
+)
+def test_a_worker_that_measures_refuses_to_start_without_required_isolation(
+    started: Starts,
+    settings: DjangoSettings,
+    monkeypatch: pytest.MonkeyPatch,
+    required: bool,
+    queues: str,
+    starts: int,
+) -> None:
+    settings.ISOLATION_REQUIRED = required
+    monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
+    with pytest.raises(CommandError, match="set CLOZEBOARD_ISOLATION=optional") if not starts else nullcontext():
+        call_command("rqworker", queues)
+    assert len(started) == starts
 
 
 @pytest.fixture
