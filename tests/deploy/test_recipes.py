@@ -122,6 +122,49 @@ def test_compose_is_well_formed() -> None:
         assert volumes <= set(compose["volumes"]), name
 
 
+def test_the_image_has_what_the_site_reads_and_nothing_else_of_the_checkout() -> None:
+    lines = (BASE_DIR / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    rules = [line for line in lines if line and not line.startswith("#")]
+    assert rules[0] == "*", "what is not named stays outside: var/ has the secret key and the database"
+    included = {rule[1:] for rule in rules if rule.startswith("!")}
+    assert all((BASE_DIR / name).exists() for name in included)
+    sources = [*(BASE_DIR / "leaderboard").rglob("*.py"), *(BASE_DIR / "probing").rglob("*.py")]
+    names = re.findall(r'BASE_DIR / "(\w+)"', "".join(path.read_text(encoding="utf-8") for path in sources))
+    recipe = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    copied = [name for line in re.findall(r"^COPY (.*) \./$", recipe, re.M) for name in line.split()]
+    assert {*names, *copied, "probing", "leaderboard", "manage.py"} - {"var"} <= included
+    assert not included & {"var", ".git", "tests"}
+
+
+def settings_of(recipe: str) -> dict[str, str]:
+    """Return the settings that a recipe gives to the web server."""
+    if recipe == "systemd":
+        lines = (DEPLOY / "systemd" / "clozeboard.env.example").read_text(encoding="utf-8").splitlines()
+        return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
+    if recipe == "compose":
+        compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+        return {name: str(value) for name, value in compose["services"]["web"]["environment"].items()}
+    (settings,) = (resource["data"] for resource in resources() if resource["kind"] == "ConfigMap")
+    return dict(settings)
+
+
+@pytest.mark.parametrize("recipe", ["systemd", "compose", "kubernetes"])
+def test_a_site_by_https_knows_its_proxy_and_does_not_redirect_pages_to_themselves(recipe: str) -> None:
+    settings = settings_of(recipe)
+    assert settings["CLOZEBOARD_HTTPS"] and settings["CLOZEBOARD_TRUSTED_PROXIES"]
+
+
+def test_containers_that_measure_may_make_namespaces() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    needed = {"seccomp:unconfined", "apparmor:unconfined", "systempaths=unconfined"}
+    assert needed <= set(compose["services"]["worker"]["security_opt"])
+    (worker,) = (resource for resource in resources() if resource["metadata"]["name"] == "clozeboard-worker")
+    (container,) = containers(worker)
+    assert worker["spec"]["template"]["spec"]["hostUsers"] is False
+    assert container["securityContext"]["procMount"] == "Unmasked"
+    assert container["securityContext"]["seccompProfile"] == {"type": "Unconfined"}
+
+
 def test_every_setting_in_the_recipes_exists() -> None:
     documented = (BASE_DIR / "docs" / "operating.md").read_text(encoding="utf-8")
     for path in [*DEPLOY.rglob("*.example"), *DEPLOY.rglob("*.yaml")]:
