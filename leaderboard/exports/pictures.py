@@ -11,7 +11,7 @@ from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.benchmark_words import description
 from leaderboard.ui import cells
-from leaderboard.ui.cells import figure_with_half_width
+from leaderboard.ui.cells import figure_with_uncertainty
 from leaderboard.ui.visible import visible
 
 SIZE = WIDTH, HEIGHT = 1200, 630  # as social networks show it without cutting
@@ -36,7 +36,7 @@ def run_picture(run: Run, score: Score, metric: str) -> bytes:
     lines = [
         Words(run.model.title, MARGIN, 60),
         Words(f"on {run.benchmark.title}", 160, 40, SOFT),
-        Words(figure_with_half_width(score.value or 0.0, score.low, score.high), 250, 110, ACCENT),
+        Words(figure_with_uncertainty(score.value or 0.0, score.low, score.high), 250, 110, ACCENT),
         Words(f"{metric}{questions}", 388, 32, SOFT),
     ]
     picture = _picture(lines, f"{SITE} · run {run.pk} · {run.get_provenance_display().lower()}")

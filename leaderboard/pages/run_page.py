@@ -35,7 +35,7 @@ from leaderboard.probes.items import item_url, right_or_wrong
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import QuestionForm, group_title, relation_names, row_key, sentences
 from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import half_width
+from leaderboard.ui.cells import uncertainty
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
@@ -256,14 +256,14 @@ def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
 
 
 class Headline(NamedTuple):
-    """A run's main figure. `half` is half its interval over items; `wordings` are the ends of its range over wordings.
+    """A run's main figure. `uncertainty` is its interval over items as text; `wordings` are its ends over wordings.
 
     `rank` is that among how many runs, empty without one.
     """
 
     title: str
     score: Score
-    half: str
+    uncertainty: str
     wordings: tuple[float, float] | None
     number_of_wordings: int
     chance: float | None
@@ -282,7 +282,7 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
     return Headline(
         title=pages.metric_label(metric),
         score=main,
-        half=half_width(main.low, main.high),
+        uncertainty=uncertainty(main.value, main.low, main.high),
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
         chance=_chance(run, pages, overall, metric),

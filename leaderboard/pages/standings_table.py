@@ -66,7 +66,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairIn
                 filters.metric,
                 title,
                 lambda row: cells.of_run(score_cell(row.run, row.main), row.run),
-                "Value ± half the width of its 95 % interval.",
+                "Value and 95 % interval: ± half its width, or both ends where they are not equally far.",
                 align="score",
                 shown=any(row.main for row in board.standings),
             ),

@@ -112,8 +112,9 @@ def _percent_columns() -> list[Column[PointRow]]:
     def cell(row: PointRow) -> Cell:
         point = row.point
         shown = cells.number(point.percent, 1)
-        half = "" if point.percent_low is None else f"± {((point.percent_high or 0) - point.percent_low) / 2:.1f}"
-        return replace(shown, half=half) if point.percent is not None else shown
+        if point.percent is None:
+            return shown
+        return replace(shown, uncertainty=cells.uncertainty(point.percent, point.percent_low, point.percent_high, 1))
 
     return [
         Column("percent", PERCENT, cell, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),

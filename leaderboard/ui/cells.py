@@ -16,6 +16,7 @@ NO_VALUE = "–"
 NOT_MEASURED = "not measured"
 PROVENANCES = dict(Run.Provenance.choices)
 NOT_REPORTED = "not reported"
+SKEW = 0.1  # of half an interval: how far its middle may lie from the value for the ± of both ends
 LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
@@ -26,9 +27,9 @@ class Cell:
     `note` is a tooltip. `kind` is the CSS class of the text. `pieces` is the text in three parts, the middle one
     highlighted. `lang` is the language of the text where it differs from the page's. `several` holds names, each with
     a remark, that the page shows as a list in place of the text. `spoken` is read out behind the text, for readers to
-    whom a tooltip is not shown. `half` is half the width of the interval, shown behind the text as "± 0.027". `mark` is
-    the provenance of a score, shown before the text as a filled (measured here) or hollow circle. `dots`
-    are drawn beside the text, one for each of several values.
+    whom a tooltip is not shown. `uncertainty` is the interval as it is shown behind the text, such as "± 0.027".
+    `mark` is the provenance of a score, shown before the text as a filled (measured here) or hollow circle. `dots` are
+    drawn beside the text, one for each of several values.
     """
 
     value: Raw
@@ -41,7 +42,7 @@ class Cell:
     lang: str = ""
     several: tuple[tuple[str, str], ...] = ()
     spoken: str = ""
-    half: str = ""
+    uncertainty: str = ""
     mark: str = ""
     dots: "tuple[Dot, ...]" = ()
 
@@ -130,7 +131,7 @@ def items(value: float | None) -> Cell:
 def score(
     value: float | None, low: float | None = None, high: float | None = None, chance: float | None = None
 ) -> Cell:
-    """Show a score as value ± half-width, its interval as a note, and both as a bar if it is a share from 0 to 1.
+    """Show a score with its interval, which is a note as well, and both as a bar if it is a share from 0 to 1.
 
     The bar has a tick at `chance`.
     """
@@ -140,7 +141,9 @@ def score(
     bar = None
     if 0 <= value <= 1:
         bar = Bar(100 * value, _percentage(low), _percentage(high), chance=_percentage(chance))
-    return Cell(value, figure(value), "", interval_note(low, high), bar, "score", half=half_width(low, high))
+    return Cell(
+        value, figure(value), "", interval_note(low, high), bar, "score", uncertainty=uncertainty(value, low, high)
+    )
 
 
 def not_reported() -> Cell:
@@ -186,7 +189,7 @@ def duration(time: timedelta | None) -> Cell:
 
 
 def approximate_time(time: timedelta) -> str:
-    """Round a time to wait to half minutes, to minutes from ten on, or to tenths of an hour from one hour on."""
+    """Round a time to wait to half minutes, to minutes from ten on, or to tenths of an hour or of a day."""
     seconds = time.total_seconds()
     if seconds < 60:
         return "under a minute"
@@ -194,15 +197,15 @@ def approximate_time(time: timedelta) -> str:
         return f"{round(seconds / 30) / 2:g} min"
     if seconds < 3600:
         return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / (24 * 3600):.1f} days"
 
 
 def signed(value: float | None, kind: str = "number", low: float | None = None, high: float | None = None) -> Cell:
-    """Show a difference with its sign, as value ± half-width where it has an interval."""
+    """Show a difference with its sign, and with its interval where it has one."""
     if value is None:
         return _no_value(kind)
     text = with_minus(f"{value:+.3f}")
-    return Cell(value, text, note=interval_note(low, high), kind=kind, half=half_width(low, high))
+    return Cell(value, text, note=interval_note(low, high), kind=kind, uncertainty=uncertainty(value, low, high))
 
 
 def of_run(cell: Cell, run: Run) -> Cell:
@@ -301,14 +304,24 @@ def figure(value: float) -> str:
 
 
 @remembered
-def half_width(low: float | None, high: float | None) -> str:
-    """Return half the width of an interval as it stands behind a value, nothing without an interval."""
-    return "" if low is None or high is None else f"± {(high - low) / 2:.3f}"
+def uncertainty(value: float, low: float | None, high: float | None, digits: int = 3) -> str:
+    """Return an interval as it stands behind its value: "± 0.027", or "(0.000 to 0.354)" where that would be untrue.
+
+    Half the width is only true where the ends are equally far from the value, but for a tenth of it. There is no text
+    without an interval.
+    """
+    if low is None or high is None:
+        return ""
+    half = (high - low) / 2
+    if abs((low + high) / 2 - value) > SKEW * half:
+        first, last = with_minus(f"{low:.{digits}f}"), with_minus(f"{high:.{digits}f}")
+        return f"({first} to {last})"
+    return f"± {half:.{digits}f}"
 
 
-def figure_with_half_width(value: float, low: float | None, high: float | None) -> str:
-    """Write a number and half the width of its interval, if it has one: 0.412 ± 0.027."""
-    return " ".join(filter(None, [figure(value), half_width(low, high)]))
+def figure_with_uncertainty(value: float, low: float | None, high: float | None) -> str:
+    """Write a number with its interval, if it has one: 0.412 ± 0.027, or 0.000 (0.000 to 0.354)."""
+    return " ".join(filter(None, [figure(value), uncertainty(value, low, high)]))
 
 
 @remembered

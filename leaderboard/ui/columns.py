@@ -5,7 +5,7 @@ from typing import Any
 
 from leaderboard.models import Run, Score
 from leaderboard.ui import cells
-from leaderboard.ui.cells import Cell, figure_with_half_width
+from leaderboard.ui.cells import Cell, figure_with_uncertainty
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.charts.curves import SizedScore
 from leaderboard.ui.tables import Column
@@ -28,7 +28,7 @@ def model_column(run: Callable[[Any], Run]) -> Column[Any]:
 def interval_columns(score: Callable[[Any], object], name: str = "") -> list[Column[Any]]:
     """Return the columns of the CSV with the ends of the 95 % intervals of a row's score.
 
-    A page has the half-width behind the score instead. `name` tells the columns of several scores apart.
+    A page has the interval behind the score instead. `name` tells the columns of several scores apart.
     """
 
     def column(end: str) -> Column[Any]:
@@ -120,5 +120,5 @@ def best_and_largest(scores: Sequence[SizedScore]) -> str:
 
 
 def _sized(score: SizedScore) -> str:
-    figure = figure_with_half_width(score.value, score.low, score.high)
+    figure = figure_with_uncertainty(score.value, score.low, score.high)
     return f"{score.label} ({cells.parameters(score.parameters).text}), {figure}"

@@ -24,8 +24,8 @@ def cell_html(cell: Cell) -> SafeString:
     parts = [_text_html(cell)]
     if cell.mark:
         parts.insert(0, _mark_html(cell))
-    if cell.half:
-        parts.append(f'<span class="half"> {escape(cell.half)}</span>')
+    if cell.uncertainty:
+        parts.append(f'<span class="uncertainty"> {escape(cell.uncertainty)}</span>')
     if cell.spoken:
         parts.append(f'<span class="visually-hidden">{escape(cell.spoken)}</span>')
     if cell.dots:

@@ -26,7 +26,7 @@ class Tables(HTMLParser):
             self._rows[-1].append("")
             self._in_cell = True
         elif tag == "span":
-            self._is_hidden = given.get("class") in ("visually-hidden", "half")
+            self._is_hidden = given.get("class") in ("visually-hidden", "uncertainty")
 
     def handle_endtag(self, tag: str) -> None:
         if tag in ("td", "th"):

@@ -74,7 +74,7 @@ def in_words(shown: str, value: str) -> bool:
 
 
 def same(shown: str, value: str) -> bool:
-    """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its half-width."""
+    """Whether a cell shows what CSV has in full: the text, or the figure rounded, without its interval."""
     shown = shown.split("±")[0].strip("✓✗● ")
     if shown in ("–", "not measured", "not reported", "no answer"):
         return value == ""
@@ -98,7 +98,7 @@ def same(shown: str, value: str) -> bool:
         return float(value) < 0.001
     if match := re.fullmatch(r"([\d.]+) ([KMBT])", shown):
         return float(match[1]) == pytest.approx(float(value) / 1000 ** (" KMBT".index(match[2])), rel=0.005)
-    if shown.endswith((" %", " min", " h", "minute")) or re.match(r"\d{4}-\d\d-\d\d ", shown):
+    if shown.endswith((" %", " min", " h", " days", "minute")) or re.match(r"\d{4}-\d\d-\d\d ", shown):
         return value.startswith(shown.split()[0]) or value.isdecimal()
     return float(shown.replace(",", "").replace("−", "-")) == pytest.approx(float(value), abs=0.0051)
 

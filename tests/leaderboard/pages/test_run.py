@@ -10,6 +10,7 @@ from leaderboard.exports.reproduction import command
 from leaderboard.figures import item_rows
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run, RunRank
+from leaderboard.ui.cells import figure_with_uncertainty
 from probing.start import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -210,7 +211,7 @@ def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(clien
     )
     main = scores["accuracy"]
     text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first).split('class="headline"')[1]).split())
-    assert f"{main.value:.3f} ± {(main.high - main.low) / 2:.3f} Accuracy over 6 questions" in text
+    assert f"{figure_with_uncertainty(main.value, main.low, main.high)} Accuracy over 6 questions" in text
     assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
     assert f"chance {scores['chance'].value:.3f}" in text
 

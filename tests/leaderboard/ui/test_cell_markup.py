@@ -13,7 +13,7 @@ HOSTILE = """"'><script>alert(1)</script>&"""
 ESCAPED = "&quot;&#x27;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;"
 # Every field of a cell that can hold a stranger's text, with such a text.
 TEXTS: dict[str, Any] = {
-    **dict.fromkeys(("text", "href", "note", "kind", "lang", "spoken", "half", "mark"), HOSTILE),
+    **dict.fromkeys(("text", "href", "note", "kind", "lang", "spoken", "uncertainty", "mark"), HOSTILE),
     "pieces": (HOSTILE, HOSTILE, HOSTILE),
     "several": ((HOSTILE, HOSTILE),),
 }
@@ -66,7 +66,7 @@ def test_a_score_has_mark_half_width_and_what_is_read_out_in_the_order_of_readin
     parts = (
         '<span class="mark measured" title="',
         ">0.500<",
-        '<span class="half"> ± 0.100</span>',
+        '<span class="uncertainty"> ± 0.100</span>',
         ">all of it<",
         "<svg",
     )

@@ -79,7 +79,8 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(20, "under a minute"), (97, "1.5 min"), (300, "5 min"), (610, "10 min"), (5400, "1.5 h")]
+    ("seconds", "text"),
+    [(20, "under a minute"), (97, "1.5 min"), (300, "5 min"), (610, "10 min"), (5400, "1.5 h"), (216000, "2.5 days")],
 )
 def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds: int, text: str) -> None:
     cell = cells.duration(timedelta(seconds=seconds))
@@ -127,18 +128,20 @@ def test_an_answer_is_yes_or_no_on_a_page_and_true_or_false_in_csv(value: bool, 
 
 
 @pytest.mark.parametrize(
-    ("cell", "text", "half", "note"),
+    ("cell", "text", "uncertainty", "note"),
     [
         (cells.score(0.439, 0.412, 0.466), "0.439", "± 0.027", "95 % interval 0.412 to 0.466"),
         (cells.score(0.439), "0.439", "", ""),
-        (cells.signed(-0.1, low=-0.2, high=0.1), "−0.100", "± 0.150", "95 % interval −0.200 to 0.100"),
+        (cells.signed(-0.1, low=-0.2, high=0.1), "−0.100", "(−0.200 to 0.100)", "95 % interval −0.200 to 0.100"),
+        (cells.score(0.0, 0.0, 0.354), "0.000", "(0.000 to 0.354)", "95 % interval 0.000 to 0.354"),
+        (cells.score(0.997, 0.94, 1.0), "0.997", "(0.940 to 1.000)", "95 % interval 0.940 to 1.000"),
         (cells.signed(0.1), "+0.100", "", ""),
     ],
 )
-def test_an_interval_is_a_half_width_behind_the_value_and_two_ends_in_the_tooltip(
-    cell: cells.Cell, text: str, half: str, note: str
+def test_an_interval_stands_behind_the_value_with_two_ends_where_it_is_skewed(
+    cell: cells.Cell, text: str, uncertainty: str, note: str
 ) -> None:
-    assert (cell.text, cell.half, cell.note) == (text, half, note)
+    assert (cell.text, cell.uncertainty, cell.note) == (text, uncertainty, note)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.ui.cells import Cell
+from leaderboard.ui.cells import Cell, uncertainty
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -75,7 +75,7 @@ def test_the_standings_have_the_intervals_of_both_cultures_and_of_their_gap(clie
     for name, score in zip(("first", "second", "gap"), (*sides, gap), strict=True):
         assert [row[f"{name}_low"], row[f"{name}_high"]] == [str(score.low), str(score.high)]
     (line,) = [line for line in page_lines(client, address) if line["model"].text == culture_run.model.hub_id]
-    assert line["gap"].half == f"± {(gap.high - gap.low) / 2:.3f}"
+    assert line["gap"].uncertainty == uncertainty(gap.value, gap.low, gap.high)
 
 
 def test_links_above_the_standings_choose_pair_and_language(client: Client, published: None) -> None:
