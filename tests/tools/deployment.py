@@ -46,7 +46,11 @@ class Deployment:
             yield running
         finally:
             running.terminate()
-            running.wait(20)
+            try:
+                running.wait(20)
+            except subprocess.TimeoutExpired:
+                running.kill()  # as a service manager does; how fast a worker stops has tests of its own
+                running.wait()
 
     @contextmanager
     def served(self) -> Iterator[None]:
