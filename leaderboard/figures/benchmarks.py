@@ -18,7 +18,7 @@ from leaderboard.figures import history
 from leaderboard.figures.outcomes import store_shared_facts
 from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
 from leaderboard.models.benchmark import named
-from probing.analysis.accuracy import CHANCE, MAJORITY, MOST_FREQUENT
+from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, MOST_FREQUENT
 from probing.analysis.specificity_metrics import RARER
 from probing.baselines import UniformModel, baseline_scores, rarer_scores
 from probing.benchmark import Benchmark as Content
@@ -294,7 +294,8 @@ BASELINE_IDS = {
 def store_chance(benchmark: Benchmark, plan: Plan) -> Run | None:
     """Store the runs of the baselines of this benchmark version, in place of older ones; return that of chance.
 
-    Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run.
+    Returns None where the probe has no options to guess from. A baseline that cannot be computed has no run, and loses
+    the one that it had.
     """
     scores = baseline_scores(plan)
     runs = {
@@ -304,6 +305,9 @@ def store_chance(benchmark: Benchmark, plan: Plan) -> Run | None:
         for metric, hub_id in BASELINE_IDS.items()
         if (scores.metric == metric).any()
     }
+    without_run = [BASELINE_IDS[metric] for metric in (CHANCE, *BASELINES) if metric not in runs]
+    stored = benchmark.runs.filter(provenance=Run.Provenance.BASELINE, settings_digest=plan.settings.digest)
+    stored.filter(model__hub_id__in=without_run).delete()
     return runs.get(CHANCE)
 
 

@@ -449,15 +449,14 @@ def _figure_cell(
         score.text,
         run_url(figure.run),
         " · ".join(filter(None, facts)),
-        _bar(figure.value, column.chance) if score.bar else None,
+        _bar(figure.value, column.chance) if score.bar and column.chance is not None else None,
         f"{'measured' if figure.is_measured else 'published'}{' highest' * is_highest}",
     )
 
 
-def _bar(value: float, chance: float | None) -> Bar:
-    """Return a bar from chance to 1; a model that is no better than chance has none of it."""
-    floor = chance or 0.0
-    return Bar(100 * max(0.0, value - floor) / (1 - floor) if floor < 1 else 0.0)
+def _bar(value: float, chance: float) -> Bar:
+    """Return a bar from chance to 1; that of a model which is no better than chance has no length."""
+    return Bar(100 * max(0.0, value - chance) / (1 - chance) if chance < 1 else 0.0)
 
 
 def _apart_cell(column: BenchmarkColumn) -> Cell:

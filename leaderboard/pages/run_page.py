@@ -293,8 +293,8 @@ def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline |
 def _chance(run: Run, pages: ProbePages, overall: Mapping[str, Score], metric: str) -> float | None:
     """Return what guessing reaches; None where the main metric has no such score.
 
-    Where any word may stand at a blank, guessing is among the answers to the questions of the run. These are too few if
-    only some of the questions were asked.
+    Where only right answers may stand at a blank, guessing is among the answers to the questions of the run. These are
+    too few if only some of the questions were asked.
     """
     is_part = run.settings.get("limit") or run.settings.get("sample")
     chance = overall.get("chance")

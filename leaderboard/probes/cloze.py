@@ -39,9 +39,7 @@ METRIC_LABELS = {
 }
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
-BASELINE_NOTE = (
-    "Here, the options are the right answers of all sentences of the relation, and as many are given as count."
-)
+BASELINE_NOTE = "Here, as many answers are given as count. There is no chance, because any word may stand at a blank."
 NONE_LEFT = "No fact type remains with these choices."
 
 

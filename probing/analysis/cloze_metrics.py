@@ -13,10 +13,13 @@ BOUNDS = ["low", "high", "cluster_low", "cluster_high"]
 MAJOR = 20  # sentences that make a fact type a major one
 
 
-def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k: int = 5) -> pd.DataFrame:
+def cloze_scores(
+    rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k: int = 5, *, closed: bool = False
+) -> pd.DataFrame:
     """Return `accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
 
-    Beside them stand two baselines, `chance` and `majority_answer`, which have no interval.
+    Beside them stands the baseline `majority_answer`, and `chance` where only the relation's answers were ranked
+    (`closed`): a blank that any word may fill has none. Baselines have no interval.
     `tokens`: the number of tokens that a generator wrote, which is the largest k of in-near-k. Sentences that could
     not be put to the model are not counted, except to tell whether a fact type is a major one.
     """
@@ -28,7 +31,8 @@ def cloze_scores(rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k:
     if set(CROSSED[CELL]) <= set(rows):
         scored = with_crossed(scored, [CELL])
         all_dimensions.append(CELL)
-    values = pd.concat([metrics(scored, tokens), blank_baselines(scored, k)], axis=1)
+    baselines = blank_baselines(scored, k)
+    values = pd.concat([metrics(scored, tokens), baselines if closed else baselines[[MAJORITY]]], axis=1)
     scores = pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
     scores.loc[scores["metric"].isin((CHANCE, MAJORITY)), BOUNDS] = np.nan
     return scores

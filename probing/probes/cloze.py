@@ -109,7 +109,7 @@ class Cloze(Probe):
         )
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
-        return cloze_scores(rows, tag_columns(self, rows.columns), self.tokens, self.k)
+        return cloze_scores(rows, tag_columns(self, rows.columns), self.tokens, self.k, closed=self.closed)
 
     def _filled(
         self, model: LanguageModel, prompts: Sequence[tuple[Item, Prompt]], relation: Relation

@@ -125,6 +125,13 @@ def test_baselines_are_no_models_and_bars_begin_at_chance(client: Client, tiny: 
     assert "2 models" in html
 
 
+def test_a_column_without_chance_has_no_bars(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.6, make.model("org/a"))
+    html = page(client)
+    assert "0.600" in html
+    assert "<rect" not in html
+
+
 def test_figures_about_other_items_are_marked_and_come_last(client: Client, tiny: Benchmark) -> None:
     elsewhere = make.benchmark(version="published", current=False)
     make.published(elsewhere, 0.9)

@@ -1,6 +1,7 @@
 """Pages of cloze: fact types by head, examples with the answer marked, encoders beside generators."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
 from leaderboard.worker.jobs import probe_run
+from probing.plan import plan_of
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -35,9 +37,13 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
     ]
 
 
-def test_chance_stands_beside_the_figure_only_where_all_questions_were_asked(client: Client, encoder: Run) -> None:
-    """Two questions have two answers at most, among which five guesses always find the right one."""
-    assert "chance <strong>1.000" in client.get(f"/runs/{encoder.pk}/").content.decode()
+def test_chance_stands_beside_the_figure_only_where_all_questions_of_a_closed_run_were_asked(
+    client: Client, encoder: Run
+) -> None:
+    """Any word may stand at an open blank, so that there is no chance; a few questions have few answers to guess."""
+    assert "chance <strong>" not in client.get(f"/runs/{encoder.pk}/").content.decode()
+    encoder.scores.create(metric="chance", dimension="overall", group="all", value=0.25, n=4)
+    assert "chance <strong>0.250" in client.get(f"/runs/{encoder.pk}/").content.decode()
     encoder.settings["limit"] = 1
     encoder.save()
     assert "chance <strong>" not in client.get(f"/runs/{encoder.pk}/").content.decode()
@@ -125,16 +131,26 @@ def test_figures_of_no_version_in_particular_are_counted_with_the_current_one(
     assert "Older versions" not in client.get("/benchmarks/geography/").content.decode()
 
 
-def test_baselines_name_five_of_the_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
-    runs = {run.model.hub_id: run for run in geography.runs.all()}
-    assert runs.keys() == {"baseline/chance", "baseline/majority-answer"}
-    scores = {name: run.scores.get(metric="accuracy", dimension="overall") for name, run in runs.items()}
-    labels = {relation.id: relation.answer_space for relation in benchmarks.read(geography).relations}
-    expected = sum(min(1, 5 / len(answers)) for answers in labels.values()) / len(labels)
-    assert scores["baseline/chance"].value == pytest.approx(expected)
-    assert scores["baseline/chance"].value <= (scores["baseline/majority-answer"].value or 0) <= 1
+def test_the_baseline_gives_the_five_commonest_answers_of_a_fact_type(client: Client, geography: Benchmark) -> None:
+    run = geography.runs.get()
+    assert run.model.hub_id == "baseline/majority-answer"
+    shares = []
+    for relation in benchmarks.read(geography).relations:
+        counts = Counter(relation.options_of(item)[item.answers[0]] for item in relation.items)
+        shares.append(sum(count for _, count in counts.most_common(5)) / len(relation.items))
+    score = run.scores.get(metric="accuracy", dimension="overall")
+    assert score.value == pytest.approx(sum(shares) / len(shares))
     page = client.get("/benchmarks/geography/").content.decode()
-    assert "the right answers of all sentences of the relation" in page
+    assert "There is no chance, because any word may stand at a blank." in page
+
+
+def test_a_baseline_that_no_longer_exists_is_removed_when_they_are_stored_again(geography: Benchmark) -> None:
+    guessing = make.model("baseline/chance")
+    digest = geography.settings_with({}).digest
+    run = make.finished(geography, 0.2, guessing, provenance=Run.Provenance.BASELINE)
+    Run.objects.filter(pk=run.pk).update(settings_digest=digest)
+    benchmarks.store_chance(geography, plan_of(benchmarks.read(geography), geography.settings_with({})))
+    assert {run.model.hub_id for run in geography.runs.all()} == {"baseline/majority-answer"}
 
 
 def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None:

@@ -110,12 +110,14 @@ def test_baselines_name_k_of_the_answers_of_a_fact_type() -> None:
         *(row("river", index, None, answer_label=label) for index, label in enumerate(rivers)),
         row("sea", 0, None, answer_label="Fiji"),
     )
-    by_metric = cloze_scores(rows, [], k=2).set_index(["metric", "dimension", "group"])
+    by_metric = cloze_scores(rows, [], k=2, closed=True).set_index(["metric", "dimension", "group"])
     assert by_metric["value"]["chance", "relation", "river"] == 2 / 4
     assert by_metric["value"]["chance", "overall", "all"] == (2 / 4 + 1) / 2
     assert by_metric["value"]["majority_answer", "relation", "river"] == 4 / 6
     assert by_metric["value"]["majority_answer", "overall", "all"] == pytest.approx((4 / 6 + 1) / 2)
     assert by_metric.loc["chance", ["low", "high", *CLUSTERED]].isna().all(axis=None)
+    of_open_blanks = cloze_scores(rows, [], k=2).set_index(["metric", "dimension", "group"])
+    pd.testing.assert_frame_equal(of_open_blanks, by_metric.drop("chance"))
 
 
 def test_baselines_count_each_sentence_once_however_many_templates_it_has() -> None:
@@ -123,7 +125,7 @@ def test_baselines_count_each_sentence_once_however_many_templates_it_has() -> N
     rows = table(*(row("river", i, None, answer_label=label) for i, label in enumerate(labels)))
     twice = pd.concat([rows, rows.assign(template=1)], ignore_index=True)
     for metric in ("chance", "majority_answer"):
-        once, again = (cloze_scores(r, [], k=1).set_index(["metric", "dimension"]) for r in (rows, twice))
+        once, again = (cloze_scores(r, [], k=1, closed=True).set_index(["metric", "dimension"]) for r in (rows, twice))
         assert (
             once["value"][metric, "overall"]
             == again["value"][metric, "overall"]

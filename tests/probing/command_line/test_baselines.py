@@ -44,12 +44,14 @@ def test_a_corpus_gives_the_same_as_a_list_of_its_words(tmp_path: Path) -> None:
     assert first["rarer_answer", "relation", "lies_in"] > 0
 
 
-def test_geography_and_multiple_choice_have_chance_and_the_majority(tmp_path: Path) -> None:
-    for name in (str(FIXTURES / "geography"), "starter"):
-        values = printed(tmp_path / "out.csv", name)
-        chance, majority = (values[metric, "overall", "all"] for metric in ("chance", "majority_answer"))
-        assert 0 < chance < 1
-        assert chance - 1e-9 <= majority < 1
+def test_multiple_choice_has_chance_and_the_majority_and_open_blanks_have_the_majority_alone(tmp_path: Path) -> None:
+    values = printed(tmp_path / "out.csv", "starter")
+    chance, majority = (values[metric, "overall", "all"] for metric in ("chance", "majority_answer"))
+    assert 0 < chance < 1
+    assert chance - 1e-9 <= majority < 1
+    of_blanks = printed(tmp_path / "blanks.csv", str(FIXTURES / "geography"))
+    assert set(of_blanks.index.get_level_values("metric")) == {"majority_answer"}
+    assert 0 < of_blanks["majority_answer", "overall", "all"] < 1
 
 
 def test_frequencies_need_pairs_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

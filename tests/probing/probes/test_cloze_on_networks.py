@@ -139,9 +139,11 @@ def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
     result = run(str(bert), benchmark(), probe="cloze", progress=False, out=tmp_path / "out")
     overall = result.scores[result.scores["dimension"] == "overall"].set_index("metric")
     assert set(overall.index) == {
-        *("accuracy", "in_top_1", "in_top_5", "in_top_10", "not_one_token", "chance", "majority_answer")
+        *("accuracy", "in_top_1", "in_top_5", "in_top_10", "not_one_token", "majority_answer")
     }
-    assert Cloze().scores(pd.read_parquet(tmp_path / "out" / "items.parquet")).equals(result.scores)
+    rows = pd.read_parquet(tmp_path / "out" / "items.parquet")
+    assert Cloze().scores(rows).equals(result.scores)
+    assert "chance" in set(Cloze(closed=True).scores(rows)["metric"])
 
 
 def test_a_text_that_leaves_no_room_to_write_is_told_as_such(gpt2: Path) -> None:
