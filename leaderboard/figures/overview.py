@@ -159,10 +159,18 @@ class BenchmarkColumn:
         return self.measure.slug
 
     @cached_property
-    def highest(self) -> float | None:
+    def best(self) -> Figure | None:
         """The highest of several shares about the items of this column; None where more is not better, or for one."""
-        values = [figure.value for figure in self.figures.values() if not self.is_about_other_items(figure)]
-        return max(values) if len(values) > 1 and all(0 <= value <= 1 for value in values) else None
+        figures = [figure for figure in self.figures.values() if not self.is_about_other_items(figure)]
+        is_share = all(0 <= figure.value <= 1 for figure in figures)
+        return max(figures, key=lambda figure: figure.value) if len(figures) > 1 and is_share else None
+
+    def is_among_the_best(self, figure: Figure) -> bool:
+        """Tell whether the interval of a figure overlaps that of the best; a figure without interval is its value."""
+        if self.best is None or self.is_about_other_items(figure):
+            return False
+        high = figure.value if figure.high is None else figure.high
+        return high >= (self.best.value if self.best.low is None else self.best.low)
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""

@@ -326,7 +326,7 @@ def part_title(split: Split, group: str) -> str:
 # The table of the overview: models as rows, benchmarks as columns, and further columns in its CSV.
 
 
-HIGHEST = "highest of its column"
+BEST = "among the best of its column"
 OTHER_ITEMS = "about other questions than the rest of this column"
 WAITING = "waiting"
 APART = "see ○"  # stands for published figures that share no column with others
@@ -388,14 +388,14 @@ def _coverage_cell(row: ModelRow) -> Cell:
 
 def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
     """Return the column of a benchmark, and those that only the CSV has."""
-    slug, plan, highest = column.slug, column.version.plan, column.highest
+    slug, plan = column.slug, column.version.plan
 
     def figure(row: ModelRow) -> Figure | None:
         return row.figures.get(slug)
 
     def cell(row: ModelRow) -> Cell:
         stored = figure(row)
-        return _figure_cell(column, stored, plan, sources, highest) if stored else _cell_without_figure(column, row)
+        return _figure_cell(column, stored, plan, sources) if stored else _cell_without_figure(column, row)
 
     def key(row: ModelRow) -> float | None:
         stored = figure(row)
@@ -428,21 +428,16 @@ def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
     return Cell(raw, "" if raw is None else str(raw))
 
 
-def _figure_cell(
-    column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str], highest: float | None
-) -> Cell:
-    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings.
-
-    `highest`: the highest figure of the column, which the page shows in bold; None where none is.
-    """
+def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str]) -> Cell:
+    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
     score = cells.score(figure.value, figure.low, figure.high)
-    is_highest = figure.value == highest and not column.is_about_other_items(figure)
+    is_best = column.is_among_the_best(figure)
     facts = [
         score.note,
         f"{figure.n:,.0f} questions" if figure.n else "",
         f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
         OTHER_ITEMS if column.is_about_other_items(figure) else "",
-        HIGHEST if is_highest else "",
+        BEST if is_best else "",
     ]
     return Cell(
         figure.value,
@@ -450,7 +445,7 @@ def _figure_cell(
         run_url(figure.run),
         " · ".join(filter(None, facts)),
         _bar(figure.value, column.chance) if score.bar and column.chance is not None else None,
-        f"{'measured' if figure.is_measured else 'published'}{' highest' * is_highest}",
+        f"{'measured' if figure.is_measured else 'published'}{' best' * is_best}",
     )
 
 

@@ -222,7 +222,7 @@ def _help(column: Column[object], identifier: str, methods: str) -> str:
 # The HTML of the overview's rows: a model with the tick that compares it, and its figure on each benchmark.
 
 
-SPOKEN = ("published", "highest")  # what is said of a figure to readers who do not see how it looks
+SPOKEN = ("published", "best")  # what is said of a figure to readers who do not see how it looks
 
 
 def overview_rows_html(view: TableView, starts: Collection[str]) -> SafeString:
