@@ -5,7 +5,7 @@ also between two of its parts. A run without a pace of its own goes by the runs 
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import NamedTuple
@@ -14,6 +14,7 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
 from leaderboard import schedule
+from leaderboard.figures.live_workers import served_lanes
 from leaderboard.figures.queued_runs import (
     PartDone,
     RecentRates,
@@ -26,7 +27,7 @@ from leaderboard.figures.queued_runs import (
     work_sums,
     workers_of,
 )
-from leaderboard.figures.runs import OPEN, State, measured_runs
+from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run, RunEvent, RunPart, Score
 from leaderboard.models.benchmark import named
@@ -49,7 +50,8 @@ class Progress:
     """The number of items of a run that are done, and their share of the expected work.
 
     `left` is the time until the run has ended, and `rate` is in items per second, averaged over the items still to
-    come; both are None before anything can be estimated. Only a run with a pace of its own has a rate.
+    come; both are None before anything can be estimated. Only a run with a pace of its own has a rate. `is_held`:
+    whether a worker has the run now. `has_worker`: whether a living worker takes runs from its lane.
     """
 
     done: int
@@ -57,6 +59,8 @@ class Progress:
     share: float
     rate: float | None = None
     left: timedelta | None = None
+    is_held: bool = False
+    has_worker: bool = True
 
     @property
     def percent(self) -> int:
@@ -95,12 +99,14 @@ class Begun:
 class Queue(NamedTuple):
     """The open runs: those at work, the chosen ones of those that wait, in turn, and how many wait in all.
 
-    Runs that wait for the hub or for disk space come last, without a position.
+    Runs that wait for the hub or for disk space come last, without a position. `has_workers`: whether each lane in
+    which a run waits has a living worker.
     """
 
     working: list[QueuedRun]
     waiting: list[QueuedRun]
     number_waiting: int
+    has_workers: bool
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,8 @@ class Lane:
     """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
 
     `read`: how many of those that wait have a time. `needed`: by number the seconds that a run takes which no worker
-    has begun, at the pace of those that finished last (`rates`).
+    has begun, at the pace of those that finished last (`rates`). Without a living worker of the lane (`has_worker`), no
+    run that waits has a time.
     """
 
     name: str
@@ -118,6 +125,7 @@ class Lane:
     begun: Mapping[int, Begun]
     needed: Mapping[int, float | None]
     rates: RecentRates
+    has_worker: bool
 
     def working(self) -> dict[int, Progress]:
         """Return the progress of the runs that have workers."""
@@ -128,6 +136,8 @@ class Lane:
 
         Each of them waits for the worker that is free first. After one of unknown length, no other has a time.
         """
+        if not self.has_worker:
+            return dict.fromkeys(self.line[start : self.read])
         times = []
         for pk in self.line[: self.read]:
             if (needed := self._needed(pk)) is None:
@@ -138,8 +148,10 @@ class Lane:
     def ends_of_new(self, needed: Sequence[timedelta | None]) -> list[timedelta]:
         """Return when new runs that need this much time will have ended, if all that wait go first.
 
-        Returns nothing if it is unknown for one of them.
+        Returns nothing if it is unknown for one of them, or if no worker is there.
         """
+        if not self.has_worker:
+            return []
         line = [*map(self._needed, self.line), *(None if time is None else time.total_seconds() for time in needed)]
         times = [seconds for seconds in line if seconds is not None]
         if len(times) < len(line):
@@ -158,7 +170,7 @@ class Lane:
         begun, seconds = self.begun[pk], self._needed(pk)
         items = begun.sums.items - begun.sums.items_done
         rate = items / seconds if begun.rate and seconds else None
-        return _progress(begun.sums, seconds, rate)
+        return replace(_progress(begun.sums, seconds, rate), is_held=True)
 
 
 def expected_time(
@@ -177,13 +189,18 @@ def _progress(sums: WorkSums, seconds: float | None = None, rate: float | None =
 
 def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
-    left = None
+    left, has_worker = None, True
     if run.state in OPEN and run.state != State.WAITING:
         lane = lane_now(run.lane, until=run.pk)
         if run.pk in lane.held:
             return lane.working()[run.pk]
-        left = lane.waiting(start=max(0, (lane.read or 0) - 1)).get(run.pk)
-    return _progress(work_sums([run.pk])[run.pk], left)
+        left, has_worker = lane.waiting(start=max(0, (lane.read or 0) - 1)).get(run.pk), lane.has_worker
+    return replace(_progress(work_sums([run.pk])[run.pk], left), has_worker=has_worker)
+
+
+def state_in_words(run: Run, now: Progress) -> str:
+    """Return the state of a run; one that a worker has begun and that no worker has now is interrupted."""
+    return "interrupted" if run.state in WORKING and not now.is_held else str(run.get_state_display())
 
 
 def queue(start: int, stop: int) -> Queue:
@@ -205,6 +222,7 @@ def queue(start: int, stop: int) -> Queue:
         [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
         [QueuedRun(runs[pk], position, _progress(sums[pk], left)) for pk, position, left in shown if pk in runs],
         number + len(resting),
+        all(lane.has_worker for lane in lanes.values() if lane.line),
     )
 
 
@@ -222,7 +240,7 @@ def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> 
     queued = queued_runs()
     started = started_by_lane(names)
     begun = _begun([turn.run for of_lane in started.values() for turn in of_lane])
-    lanes = {}
+    lanes, served = {}, served_lanes()
     for name, of_lane in started.items():
         workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in of_lane}
         held = {pk: number for pk, number in workers.items() if number}
@@ -230,7 +248,9 @@ def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> 
         if held:
             line = [pk for pk in line if pk not in held]
         end = (line.index(until) + 1 if until in line else 0) if until else stop
-        lanes[name] = Lane(name, held, line, end, begun, queued.needed, queued.rates[name])
+        lanes[name] = Lane(
+            name, held, line, end, begun, queued.needed, queued.rates[name], bool(held) or name in served
+        )
     return lanes, queued.resting
 
 

@@ -24,10 +24,11 @@ from django.utils import timezone
 from redis.exceptions import RedisError
 
 from leaderboard.figures import artefacts
+from leaderboard.figures.live_workers import live_workers
 from leaderboard.intake import queue
 from leaderboard.models import LEASE, Benchmark, Run, RunPart
 from leaderboard.operations import site_state
-from leaderboard.operations.site_state import live_workers, measured
+from leaderboard.operations.site_state import measured
 from probing.measuring import limits
 from probing.measuring.failures import NotIsolated
 

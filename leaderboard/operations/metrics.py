@@ -19,10 +19,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from leaderboard.figures.live_workers import live_workers
 from leaderboard.intake import queue
 from leaderboard.models import Run, RunEvent, RunPart, Submission
 from leaderboard.operations import site_state
-from leaderboard.operations.site_state import live_workers
 from leaderboard.schedule import LANES
 
 State = Run.State

@@ -1,27 +1,25 @@
-"""The state of the site: the health of its parts, the workers that are alive, and figures about the queue."""
+"""The state of the site: the health of its parts, and figures about the queue."""
 
 import logging
 import os
 import socket
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from threading import Lock
 from uuid import uuid4
 
-import django_rq
 from django.core.files.base import ContentFile
 from django.db import connection
 from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
-from redis.exceptions import RedisError
-from rq import Worker as RQWorker
 
 from leaderboard.figures import artefacts
+from leaderboard.figures.live_workers import ALIVE, live_workers
 from leaderboard.intake import queue
-from leaderboard.models import LEASE, Benchmark, Run, RunEvent, RunPart
+from leaderboard.models import Benchmark, Run, RunEvent
 from leaderboard.schedule import EpochSeconds
 
 log = logging.getLogger(__name__)
@@ -121,75 +119,6 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
     except Exception as error:  # any error of a driver or a storage is the finding of this check
         log.warning("The part %s fails: %s", name, error)
         return Health(False, f"The part {name} fails; the log says why.")
-
-
-# The workers that are alive: those of RQ in Redis, and holders of leases.
-
-
-ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15 seconds, busy or not
-
-
-@dataclass(frozen=True)
-class LiveWorker:
-    """A worker with the time of its newest heartbeat.
-
-    `lanes` are the queues that it takes jobs from, `device` is where its last part was computed, and `runs` are those
-    of which it holds a part.
-    """
-
-    name: str
-    last_seen: datetime
-    lanes: tuple[str, ...] = ()
-    device: str = ""
-    runs: tuple[Run, ...] = field(default=())
-
-
-def live_workers() -> list[LiveWorker]:
-    """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
-    now = timezone.now()
-    workers: dict[str, LiveWorker] = {}
-    for name, last_seen, lanes in _workers_of_redis():
-        if now - last_seen < ALIVE:
-            workers[name] = LiveWorker(name, last_seen, lanes)
-    leased: dict[str, list[RunPart]] = {}
-    for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
-        leased.setdefault(part.worker, []).append(part)
-    for name, parts in leased.items():
-        workers[name] = _with_parts(name, parts, workers.get(name))
-    devices = _devices(workers)
-    rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
-    return sorted(rows, key=lambda worker: (worker.last_seen, worker.name), reverse=True)
-
-
-def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
-    """Return the worker with the runs of its leased parts; a renewed lease counts as a heartbeat."""
-    last_seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
-    runs = {part.run_id: part.run for part in parts}
-    lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
-    return LiveWorker(name, max(last_seen, worker.last_seen) if worker else last_seen, lanes, runs=tuple(runs.values()))
-
-
-def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
-    """Return name, newest heartbeat and lanes of RQ's workers; nothing if Redis does not answer."""
-    try:
-        workers = RQWorker.all(connection=django_rq.get_connection())
-    except RedisError:  # the health of the queue says so
-        return []
-    return [
-        (worker.name, _aware(worker.last_heartbeat), tuple(worker.queue_names()))
-        for worker in workers
-        if worker.last_heartbeat
-    ]
-
-
-def _aware(time: datetime) -> datetime:
-    return time if time.tzinfo else time.replace(tzinfo=UTC)
-
-
-def _devices(names: Iterable[str]) -> dict[str, str]:
-    """Return the device on which each of these workers computed its last part, where it has finished one."""
-    parts = RunPart.objects.filter(worker__in=list(names), done=True).order_by("pk")
-    return {name: device for name, device in parts.values_list("worker", "record__device") if device}
 
 
 # Figures about the queue and its outcomes, each by one query whose cost does not depend on the pages.

@@ -8,15 +8,22 @@ from typing import Any
 from django.http import HttpRequest, HttpResponseBase
 from django.utils import timezone
 
-from leaderboard.figures.progress import Queue, QueuedRun, RecentResult, queue, recent_failures, recent_results
-from leaderboard.figures.runs import WORKING
+from leaderboard.figures.live_workers import LiveWorker, live_workers
+from leaderboard.figures.progress import (
+    Queue,
+    QueuedRun,
+    RecentResult,
+    queue,
+    recent_failures,
+    recent_results,
+    state_in_words,
+)
 from leaderboard.models import Run
 from leaderboard.operations import site_state
-from leaderboard.operations.site_state import LiveWorker, live_workers
 from leaderboard.pages.rendering import show
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.ui import cells
+from leaderboard.ui import cells, labels
 from leaderboard.ui.columns import model_column, settings_column
 from leaderboard.ui.csv_files import wants_csv
 from leaderboard.ui.links import page_links, page_number
@@ -43,7 +50,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
         "live": bool(line.working) or line.number_waiting,
         "working": len(line.working),
         "number_waiting": line.number_waiting,
-        "no_worker": line.number_waiting and not line.working and not workers,
+        "no_worker": not line.has_workers,
         "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
         **_figures(now),
     }
@@ -193,9 +200,7 @@ def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
 
 
 def _state(row: QueuedRun) -> cells.Cell:
-    """Return the state of a run; one that a worker has begun and that waits for the next worker is interrupted."""
-    interrupted = row.position and row.run.state in WORKING
-    return cells.text("Interrupted" if interrupted else row.run.get_state_display())
+    return cells.text(labels.sentence(state_in_words(row.run, row.progress)))
 
 
 def _position(row: QueuedRun) -> cells.Cell:

@@ -19,7 +19,7 @@ from leaderboard.intake.check_rules import refuse_malformed
 from leaderboard.intake.hub import full_ids, listed_revisions, parse_name, refuse_revision, suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import named_revisions, usual_positions
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Model
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import tag_text, wording
@@ -45,12 +45,17 @@ class Cost(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """What a submission would take: the number of its runs, how long all are measured, and the runs by benchmark."""
+    """What a submission would take: the number of its runs, how long all are measured, and the runs by benchmark.
+
+    `size_known`: whether the number of the model's parameters is known here, without which it has no times.
+    """
 
     runs: int
     revisions: int
     measuring: timedelta | None
     costs: list[Cost]
+    size_known: bool
+    has_worker: bool
 
 
 def submit_view(request: HttpRequest) -> HttpResponse:
@@ -241,11 +246,13 @@ class SubmitForm(forms.Form):
 
 def _preview(form: SubmitForm) -> Preview:
     """Return the time of the runs that the form asks for, at the pace of the runs that finished last."""
-    _, names = submissions.named_revisions(form.cleaned_data["model"], form.revisions_named())
+    hub_id, names = submissions.named_revisions(form.cleaned_data["model"], form.revisions_named())
+    size = Model.objects.filter(hub_id=hub_id).exclude(parameters=None).values_list("kind", "parameters").first()
     benchmarks, lane, number = form.benchmarks(), lane_now(LANE), len(names)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
     needed = [
-        expected_time(lane.rates, benchmark.probe, work) for benchmark, work in zip(benchmarks, works, strict=True)
+        expected_time(lane.rates, benchmark.probe, work, *size) if size else None
+        for benchmark, work in zip(benchmarks, works, strict=True)
     ]
     ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
@@ -254,7 +261,7 @@ def _preview(form: SubmitForm) -> Preview:
     ]
     times = [cost.measuring for cost in costs if cost.measuring]
     total = sum(times, timedelta()) if len(times) == len(costs) else None
-    return Preview(number * len(costs), number, total, costs)
+    return Preview(number * len(costs), number, total, costs, size is not None, lane.has_worker)
 
 
 def _limits() -> list[str]:

@@ -8,6 +8,7 @@ from urllib.parse import quote, urlencode
 from django.template import Library
 from django.urls import reverse
 
+from leaderboard.figures import progress
 from leaderboard.models import Run
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
@@ -59,6 +60,9 @@ def size(value: int | None) -> str:
 @register.filter
 def wait(value: timedelta | None) -> str:
     return "" if value is None else cells.approximate_time(value)
+
+
+register.filter("state_in_words", progress.state_in_words)
 
 
 @register.filter

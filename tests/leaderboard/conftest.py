@@ -11,7 +11,7 @@ import pytest
 from pytest_django.fixtures import Settings
 from rq import Queue, Worker
 
-from leaderboard.figures import benchmarks
+from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
@@ -24,6 +24,7 @@ from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.culture.variety import variety
 from leaderboard.probes.perplexity import ranks
+from leaderboard.schedule import LANES
 from leaderboard.settings import embedded_redis_socket
 from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
@@ -105,6 +106,12 @@ def starter(transactional_db: None) -> Benchmark:
 def pairs(db: Any) -> Benchmark:
     """The starter pairs, imported."""
     return benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0]
+
+
+@pytest.fixture
+def living_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make every lane one that a living worker takes runs from."""
+    monkeypatch.setattr(progress, "served_lanes", lambda: frozenset(LANES))
 
 
 @dataclass

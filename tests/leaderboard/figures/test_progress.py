@@ -12,6 +12,8 @@ from leaderboard.figures.queued_runs import PLAIN_SPEED
 from leaderboard.models import Benchmark, Run, RunPart
 from tests.leaderboard import factories as make
 
+pytestmark = pytest.mark.usefixtures("living_worker")
+
 
 def seconds(number: float) -> timedelta:
     return timedelta(seconds=number)
@@ -237,3 +239,16 @@ def test_a_run_of_another_probe_or_kind_says_nothing_about_the_time(small: Bench
     RunPart.objects.create(run=masked, relation="P30", template=0, items=30, work=600)
     plain = 600 * 135e6 / PLAIN_SPEED
     assert [row.progress.left for row in rows()] == [seconds(60), about(60 + plain), about(60 + plain + 10)]
+
+
+def test_without_a_worker_nothing_that_waits_has_a_time(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    finished(small, 600)
+    run = waiting(small)
+    assert progress.progress(run).left == seconds(60)
+    monkeypatch.setattr(progress, "served_lanes", frozenset)
+    assert (progress.progress(run).left, progress.progress(run).has_worker) == (None, False)
+    assert [row.progress.left for row in rows()] == [None]
+    assert not progress.queue(0, 100).has_workers
+    assert progress.lane_now("default").ends_of_new([seconds(10)]) == []
+    at_work(small, pace=1, left=100)
+    assert progress.progress(run).left is not None, "a lease shows that a worker lives, even if Redis does not answer"

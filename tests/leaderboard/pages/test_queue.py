@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 from rq import Worker
@@ -24,6 +25,7 @@ def test_a_running_run_has_no_position_and_the_others_count_from_one(client: Cli
     ]
 
 
+@pytest.mark.usefixtures("living_worker")
 def test_a_waiting_run_shows_about_the_time_and_csv_has_its_seconds(client: Client, db: None) -> None:
     benchmark = make.benchmark()
     for work in (600, 1200):  # in ten minutes
@@ -81,8 +83,12 @@ def test_a_run_whose_worker_is_gone_is_interrupted(client: Client, db: None) -> 
     (row,) = csv_rows(client, "/queue/")
     assert (row["position"], row["state"]) == ("1", "Interrupted")
     assert "Scoring" not in client.get("/queue/").content.decode()
+    page = " ".join(client.get(run.get_absolute_url()).content.decode().split())
+    assert f"Run {run.pk}: interrupted<" in page
+    assert "No worker has reported lately. The run waits until one starts" in page
 
 
+@pytest.mark.usefixtures("living_worker")
 def test_queue_and_run_page_give_the_same_time_left(client: Client, db: None) -> None:
     """A run at its own pace, one that loads its model and goes by others, and one that waits."""
     benchmark = make.benchmark()

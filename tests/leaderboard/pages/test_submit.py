@@ -263,8 +263,9 @@ def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, 
     assert "One person may send 20 submissions a day." in html
 
 
+@pytest.mark.usefixtures("living_worker")
 def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Client, small: Benchmark) -> None:
-    done = make.finished(small)
+    done = make.finished(small, of=make.model("org/model"))
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
     waits = make.run(make.model(), small)
     RunPart.objects.create(run=waits, relation="P30", template=0, items=10, work=100)
@@ -273,6 +274,18 @@ def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Clie
     assert "30 min of measuring, result in 40 min" in html
     assert "<title>Preview · Submit a model" in html
     assert not Submission.objects.exists()
+
+
+def test_the_preview_has_no_time_for_an_unknown_size_or_without_a_worker(client: Client, small: Benchmark) -> None:
+    done = make.finished(small)
+    RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
+    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    assert "depends on the model's size, which is not known before the check" in html
+    make.model("org/model")
+    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    assert "of measuring" in html
+    assert "result in" not in html
+    assert "No worker has reported lately" in html
 
 
 def test_the_search_field_of_a_page_with_a_form_holds_nothing_of_it(client: Client, small: Benchmark) -> None:
@@ -321,8 +334,9 @@ def test_a_local_model_has_no_revisions(client: Client, small: Benchmark, settin
     assert "is a local model of this site, which has no revisions" in response.content.decode()
 
 
+@pytest.mark.usefixtures("living_worker")
 def test_the_preview_of_a_series_says_how_many_runs_and_how_long_in_all(client: Client, small: Benchmark) -> None:
-    done = make.finished(small)
+    done = make.finished(small, of=make.model("org/model"))
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
     Benchmark.objects.filter(pk=small.pk).update(work=100)
     sent = GOOD | {"preview": "yes", "revisions": "step1,step2,step3"}

@@ -6,8 +6,8 @@ import pytest
 from django.utils import timezone
 from rq import Worker
 
+from leaderboard.figures.live_workers import LiveWorker, live_workers, served_lanes
 from leaderboard.models import LEASE, RunPart
-from leaderboard.operations.site_state import LiveWorker, live_workers
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def test_without_redis_and_leases_there_is_no_worker() -> None:
     assert live_workers() == []
+    assert served_lanes() == frozenset()
 
 
 def test_a_worker_of_rq_is_known_by_its_heartbeat_and_its_lanes(rq_worker: Worker) -> None:
@@ -22,8 +23,10 @@ def test_a_worker_of_rq_is_known_by_its_heartbeat_and_its_lanes(rq_worker: Worke
     (live,) = live_workers()
     assert (live.name, live.lanes, live.runs) == ("host-1", ("large", "default"), ())
     assert timezone.now() - live.last_seen < timedelta(seconds=30)
+    assert served_lanes() == {"large", "default"}
     rq_worker.register_death()
     assert live_workers() == []
+    assert served_lanes() == frozenset()
 
 
 def test_a_lease_says_what_its_worker_works_on_and_when_it_was_renewed() -> None:
