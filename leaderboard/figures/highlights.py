@@ -38,10 +38,10 @@ class Flip(NamedTuple):
 class Highlights(NamedTuple):
     """What a run's page shows one by one.
 
-    `sure`: wrong rows with the widest margin, and `lucky`: right rows with the narrowest, one for each item; None where
-    the rows have no margins. `flips`: items that are right with one wording and wrong with another come first.
-    `wordings`: the rows of `probing.analysis.wording_sensitivity.wordings`, for a run whose items were asked in several
-    wordings.
+    `sure`: wrong rows with the widest margin for their wording, and `lucky`: right rows with the narrowest, one for
+    each item; None where the rows have no margins. `flips`: items that are right with one wording and wrong with
+    another come first. `wordings`: the rows of `probing.analysis.wording_sensitivity.wordings`, for a run whose items
+    were asked in several wordings.
     """
 
     sure: list[Row] | None = None
@@ -72,8 +72,14 @@ def highlights_of(rows: pd.DataFrame, metrics: Collection[str]) -> Highlights:
 
 
 def _surprises(rows: pd.DataFrame) -> tuple[list[Row], list[Row]]:
-    judged = _chosen(rows, SURPRISE_COLUMNS).dropna(subset=["margin", "correct"])
-    ordered = judged.sort_values("margin", kind="stable").astype({"correct": bool})
+    """Return the surprises by their margins as multiples of the usual margin of the same wording.
+
+    A wording whose blank comes first gives a causal model margins many times as wide as others, and all surprises.
+    """
+    judged = _chosen(rows, SURPRISE_COLUMNS).dropna(subset=["margin", "correct"]).astype({"correct": bool})
+    usual = judged["margin"].abs().groupby([judged["relation"], judged["template"]]).transform("median")
+    order = (judged["margin"] / usual.where(usual > 0)).sort_values(kind="stable").index
+    ordered = judged.loc[order]
     wrong, right = ordered[~ordered["correct"]], ordered[ordered["correct"] & (ordered["margin"] > 0)]
     sure, lucky = (_records(part.drop_duplicates(ITEM).head(SURPRISES)) for part in (wrong, right))
     return sure, lucky

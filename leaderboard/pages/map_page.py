@@ -33,6 +33,7 @@ from probing.errors import BadInput, ProbingError
 NUMBER = re.compile(r"[0-9]{1,18}")
 OTHERS_LISTED = 10
 SUMMARY_NAMES = 3  # countries that the summary names at each end
+LEAST_QUESTIONS = 10  # about each country that the summary names
 COUNTRY_HELP = "Select a country to see the questions that name it."
 
 
@@ -134,14 +135,25 @@ def _name(row: CountryShare) -> str:
 
 
 def _summary(names: Sequence[str], rows: Sequence[CountryShare]) -> str:
-    """Say in words what the map shows: the best and the worst countries among those with most items."""
-    many = rows[: max(len(rows) // 2, 2 * SUMMARY_NAMES)]
+    """Say in words what the map shows: the best and the worst countries, among those with enough questions."""
+    many = [row for row in rows if row.items >= LEAST_QUESTIONS]
+    if len(many) < 2:
+        return f"Too few countries have {LEAST_QUESTIONS} questions or more to say about which of them most is known."
     ordered = sorted(many, key=lambda row: row.share if row.difference is None else row.difference)
-    low, high = (", ".join(map(_name, part)) for part in (ordered[:SUMMARY_NAMES], ordered[-SUMMARY_NAMES:][::-1]))
-    among = f"Among the {len(many)} countries with most questions"
+    named = min(SUMMARY_NAMES, len(many) // 2)
+    low, high = (", ".join(map(_named, part)) for part in (ordered[:named], ordered[-named:][::-1]))
+    among = f"Among the {len(many)} countries with {LEAST_QUESTIONS} questions or more"
     if len(names) == 1:
         return f"{among}, {names[0]} is right most often about {high}, and least often about {low}."
     return f"{among}, {names[0]} is furthest ahead of {names[1]} about {high}, and least about {low}."
+
+
+def _named(row: CountryShare) -> str:
+    """Return the name of a country with the 95 % interval of its share, or with the difference of two shares."""
+    if row.difference is not None:
+        return f"{_name(row)} ({cells.signed(row.difference).text})"
+    low, high = row.interval
+    return f"{_name(row)} ({low:.2f} to {high:.2f})"
 
 
 def _others(request: HttpRequest, run: Run, other: Run | None) -> list[OtherMap]:

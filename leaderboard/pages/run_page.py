@@ -33,7 +33,7 @@ from leaderboard.probes.breakdowns import dimension_section, group_names, has_al
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of
 from leaderboard.probes.items import item_url, right_or_wrong
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import QuestionForm, group_title, relation_names, row_key, sentences
+from leaderboard.probes.wording import group_title, relation_names, row_key, sentences
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
 from leaderboard.ui.links import PageLink, link
@@ -66,7 +66,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     offered = pairs_of(pages, [run])
     pair = one_pair(request.GET, offered)
     sections = run_sections(run, pages, scores, request.GET, pair)
-    surprising = surprise_sections(run, pages.question_form)
+    surprising = surprise_sections(run, pages)
     details = folds(run, scores, request.GET)
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
@@ -329,27 +329,25 @@ def _ranked_like(run: Run, metric: str) -> int:
 # Surprises of a run: questions that it got wrong while it was sure, and those that it only just got right.
 
 
-SURE_NOTE = (
-    "Wrong answers that the model preferred to the right one by the widest margin: the log-probability of the right "
-    "answer minus that of the best wrong one."
-)
-LUCK_NOTE = "Right answers with the narrowest margin: a slightly other sentence may well turn them."
-
-
-def surprise_sections(run: Run, form: QuestionForm) -> list[Section]:
+def surprise_sections(run: Run, pages: ProbePages) -> list[Section]:
     """Return both lists, without one that is empty; nothing for a run whose stored items have no margins."""
     sure, lucky, *_ = highlights(run)
     if sure is None or lucky is None:
         return []
+    words = pages.surprises
     lists = (
-        ("confident-errors", "Wrong, and sure of it", sure, SURE_NOTE),
-        ("lucky-answers", "Right, but only just", lucky, LUCK_NOTE),
+        ("confident-errors", words.sure, sure, words.sure_note),
+        ("lucky-answers", words.lucky, lucky, words.lucky_note),
     )
-    return [section(_table(run, name, rows, form), note=note, title=title) for name, title, rows, note in lists if rows]
+    return [
+        section(_table(run, name, title, rows, pages), note=note, title=title)
+        for name, title, rows, note in lists
+        if rows
+    ]
 
 
-def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Table[Row]:
-    names, questions = relation_names(run), sentences(run, rows, form)
+def _table(run: Run, name: str, title: str, rows: Sequence[Row], pages: ProbePages) -> Table[Row]:
+    names, questions = relation_names(run), sentences(run, rows, pages.question_form)
 
     def question(row: Row) -> cells.Cell:
         subject = cells.text(row["subject"], item_url(run, row), lang=lang(row))
@@ -360,7 +358,7 @@ def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Tabl
 
     return Table(
         name=name,
-        caption="Confident errors" if name == "confident-errors" else "Right by a narrow margin",
+        caption=title,
         columns=[
             Column(
                 "subject",
@@ -374,7 +372,7 @@ def _table(run: Run, name: str, rows: Sequence[Row], form: QuestionForm) -> Tabl
                 lambda row: cells.text(group_title("relation", row["relation"], names)),
                 folded=True,
             ),
-            Column("answer", "Right answer", lambda row: cells.text(row["answer_label"], lang=lang(row))),
+            Column("answer", pages.surprises.answer, lambda row: cells.text(row["answer_label"], lang=lang(row))),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
             Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number", folded=True),
         ],

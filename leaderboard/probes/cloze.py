@@ -411,7 +411,7 @@ def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
-    asked_by="a blank, filled with any word",
+    asked_by="a blank, filled with any word, for which one answer counts",
     offers_options=False,
     baseline_note=BASELINE_NOTE,
     training_metrics=TRAINING_METRICS,

@@ -16,12 +16,14 @@ from probing.probes.cloze import Cloze
 from probing.template import BLANK_TEXT
 
 FIRST_WORDS = 5  # words at a blank that a comparison shows
-RANKED = {"prediction_label": "Ranked first", "correct": "In top {k}"}
-WRITTEN = {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
-RANKED_NOTE = "In top {k}: the answer is among the {k} most probable words at the blank."
+ANSWER = {"answer_label": "Answer that counts"}
+RANKED = ANSWER | {"prediction_label": "Ranked first", "correct": "In top {k}"}
+WRITTEN = ANSWER | {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
+ONE_COUNTS = "One answer counts for each sentence, even where others are true as well."
+RANKED_NOTE = f"In top {{k}}: the answer is among the {{k}} most probable words at the blank. {ONE_COUNTS}"
 WRITTEN_NOTE = (
     "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "
-    "Sentences whose blank is not at their end are not asked."
+    f"Sentences whose blank is not at their end are not asked. {ONE_COUNTS}"
 )
 # Columns that the page of a question shows above the table of facts.
 ABOVE_FACTS = (
@@ -31,7 +33,10 @@ ABOVE_FACTS = (
 EXAMPLE_COLUMNS = (
     *("relation", "template", "index", "statement", "answer_label", "rank", "predictions", "continuation", "method"),
 )
-EXAMPLES_NOTE = "The first sentence of each fact type and what the model put at its blank. The right answer is marked."
+EXAMPLES_NOTE = (
+    "The first sentence of each fact type and what the model put at its blank. The answer that counts is marked; "
+    "others may be true as well."
+)
 OUTPUT_TITLES = {"top": "Ten best words", "near": "Continuation"}
 
 

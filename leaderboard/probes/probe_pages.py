@@ -67,6 +67,25 @@ def notes_section(benchmark: Benchmark, name: str, title: str) -> list[Section]:
     return []
 
 
+class Surprises(NamedTuple):
+    """How the page of a run calls the errors that a model was sure of, and the right answers that it nearly missed.
+
+    `answer`: the heading of the answers that count.
+    """
+
+    sure: str = "Wrong, and sure of it"
+    sure_note: str = (
+        "Answers that do not count, and that the model preferred most clearly to the one that does. The margin is the "
+        "log-probability of the right answer minus that of the best other one. Questions are ordered by it, as a "
+        "multiple of the usual margin of their wording."
+    )
+    lucky: str = "Right, but only just"
+    lucky_note: str = (
+        "Right answers with the narrowest margin for their wording: a slightly different sentence may well turn them."
+    )
+    answer: str = "Right answer"
+
+
 @dataclass(frozen=True)
 class ProbePages:
     """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
@@ -92,6 +111,7 @@ class ProbePages:
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
+    Surprises: `surprises` are the titles and notes of the two lists of surprising answers on the page of a run.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
     before that the group of items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are those
@@ -125,6 +145,8 @@ class ProbePages:
     run_answer: Callable[[ItemRow], RunAnswer] = answer_among_options
     model_answer: ModelAnswer = PREDICTION
     question_form: QuestionForm = CHOICE
+
+    surprises: Surprises = field(default_factory=Surprises)
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []

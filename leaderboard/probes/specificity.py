@@ -14,7 +14,7 @@ from leaderboard.figures.scores import figures
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
-from leaderboard.probes.probe_pages import CountColumn, ProbePages
+from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
 from leaderboard.probes.wording import FINER, group_title, relation_names
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import figure
@@ -397,6 +397,18 @@ def comparable_settings(run: Run) -> tuple[Any, ...]:
     return run.model_id, run.provenance, *sorted(others.items())
 
 
+SURPRISES = Surprises(
+    sure="Coarser answer, preferred most",
+    sure_note=(
+        "Both answers are true. The model preferred the coarser one most clearly here: the margin is the "
+        "log-probability of the finer answer minus that of the coarser one, and questions are ordered by it, as a "
+        "multiple of the usual margin of their wording."
+    ),
+    lucky="Finer answer, but only just",
+    lucky_note="Finer answers with the narrowest margin for their wording.",
+    answer="Finer answer",
+)
+
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,
     option_labels={"shots": "Demonstrations"},
@@ -420,6 +432,7 @@ PAGES = ProbePages(
     ),
     run_answer=run_answer,
     question_form=FINER,
+    surprises=SURPRISES,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
 )

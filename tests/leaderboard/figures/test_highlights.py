@@ -85,3 +85,17 @@ def test_missing_values_are_no_obstacle_and_many_flips_are_cut_off() -> None:
     assert restored.flips is not None and restored.lucky is not None
     assert len(restored.flips) == MOST_FLIPS
     assert [row["index"] for row in restored.lucky] == [1, 2, 3, 4, 5]
+
+
+def test_a_wording_with_wide_margins_throughout_does_not_fill_the_surprises() -> None:
+    """Wording 0 begins with its blank, where a causal model's margins are wide; in wording 1 one is unusual."""
+    margins = {0: [-30.0, -31.0, -29.0, 30.0], 1: [-0.5, -4.0, 0.5, 0.4]}
+    rows = pd.DataFrame(
+        {"relation": "P30", "template": template, "index": 10 * template + number, "margin": margin}
+        for template, values in margins.items()
+        for number, margin in enumerate(values)
+    ).assign(subject="Nile", answer_label="Africa", prediction_label="Asia", correct=lambda table: table["margin"] > 0)
+    found = highlights_of(rows, set())
+    assert found.sure is not None and found.lucky is not None
+    assert [row["margin"] for row in found.sure] == [-4.0, -31.0, -30.0, -0.5, -29.0]
+    assert [row["margin"] for row in found.lucky] == [0.4, 30.0, 0.5]

@@ -270,13 +270,15 @@ def test_surprises_are_wrong_answers_with_a_wide_margin_and_right_ones_with_a_na
     client: Client, site: Site
 ) -> None:
     address = f"/runs/{site.first.pk}/"
-    sure = [float(line["margin"]) for line in csv_rows(client, address, "confident-errors")]
-    lucky = [float(line["margin"]) for line in csv_rows(client, address, "lucky-answers")]
+    rows = item_rows.frame(site.first, ["relation", "template", "margin", "correct"])
+    usual = rows.groupby(["relation", "template"])["margin"].transform(lambda margins: margins.abs().median())
+    relative = dict(zip(rows["margin"], rows["margin"] / usual, strict=True))
+    sure = [relative[float(line["margin"])] for line in csv_rows(client, address, "confident-errors")]
+    lucky = [relative[float(line["margin"])] for line in csv_rows(client, address, "lucky-answers")]
     assert sure == sorted(sure) and all(margin < 0 for margin in sure)
     assert lucky == sorted(lucky) and all(margin > 0 for margin in lucky)
-    rows = item_rows.frame(site.first, ["margin", "correct"])
-    assert sure[0] == rows.loc[~rows["correct"], "margin"].min()
-    assert lucky[0] == rows.loc[rows["correct"], "margin"].min()
+    assert sure[0] == min(relative[margin] for margin in rows.loc[~rows["correct"], "margin"])
+    assert lucky[0] == min(relative[margin] for margin in rows.loc[rows["correct"], "margin"])
 
 
 def test_answers_that_change_with_the_wording_are_listed_with_every_answer(client: Client, site: Site) -> None:

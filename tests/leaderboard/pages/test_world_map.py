@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures import benchmarks, item_rows
-from leaderboard.figures.country_shares import countries_of, has_map
+from leaderboard.figures.country_shares import CountryShare, countries_of, has_map
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.outcomes import store_outcomes
 from leaderboard.models import Benchmark, Run
@@ -73,7 +73,10 @@ def test_the_difference_of_two_runs_is_that_of_their_shares(client: Client, runs
         assert float(row["other"]) == pytest.approx(float(second[code]["share"]))
 
 
-def test_the_page_draws_the_map_with_its_summary_and_its_coverage(client: Client, runs: list[Run]) -> None:
+def test_the_page_draws_the_map_with_its_summary_and_its_coverage(
+    client: Client, runs: list[Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(map_page, "LEAST_QUESTIONS", 2)
     page = client.get(f"/runs/{runs[0].pk}/map/").content.decode()
     assert "<title>Egypt: " in page
     items = runs[0].benchmark.items
@@ -168,3 +171,16 @@ def test_the_page_of_a_benchmark_about_countries_leads_to_the_map_of_its_first_r
     assert address in {f"/runs/{run.pk}/map/" for run in runs}
     assert client.get(address).status_code == 200
     assert "/map/" not in client.get("/benchmarks/small/").content.decode(), "it is about no countries"
+
+
+def test_the_summary_names_countries_with_enough_questions_and_their_intervals() -> None:
+    rows = [CountryShare("FR", 40, 0.75), CountryShare("EG", 20, 0.25), CountryShare("AT", 2, 1.0)]
+    summary = map_page.run_map(["a"], rows).summary
+    assert summary == (
+        "Among the 2 countries with 10 questions or more, a is right most often about France (0.60 to 0.86), and least "
+        "often about Egypt (0.11 to 0.47)."
+    )
+    assert "Too few countries have 10 questions or more" in map_page.run_map(["a"], rows[1:]).summary
+    differences = [CountryShare("FR", 40, 0.75, 0.5), CountryShare("EG", 20, 0.25, 0.5)]
+    summary = map_page.run_map(["a", "b"], differences).summary
+    assert "a is furthest ahead of b about France (+0.250), and least about Egypt (−0.250)." in summary

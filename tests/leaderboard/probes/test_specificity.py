@@ -186,6 +186,13 @@ def test_runs_of_a_model_are_told_apart_by_their_prompting(paper: Benchmark, mea
     assert (few_shot.variant, few_shot.name) == ("prompting few-shot", "org/a (prompting few-shot)")
 
 
+def test_a_coarser_answer_is_not_called_wrong(client: Client, measure: Measure) -> None:
+    page = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/").content.decode()
+    assert "Coarser answer, preferred most" in page
+    assert "Both answers are true." in page
+    assert "Wrong, and sure of it" not in page
+
+
 def test_items_have_both_answers(client: Client, measure: Measure) -> None:
     run = measure("org/a", "vanilla")
     lines = csv_rows(client, f"/runs/{run.pk}/items/", "items")
