@@ -40,11 +40,19 @@ def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
     wordings = {len(relation.templates) for relation in relations}
     number = next(iter(wordings)) if len(wordings) == 1 else 0
     return [
-        *([f"{benchmark.items:,} questions"] if benchmark.items else []),
+        *([_size(benchmark, relations)] if benchmark.items else []),
         *([labels.number_of(benchmark.relations, "relation")] if benchmark.relations else []),
         *([f"{labels.number_of(number, 'wording')} each"] if number > 1 else []),
         *([pages_of(benchmark).asked_by] if pages_of(benchmark).asked_by else []),
     ]
+
+
+def _size(benchmark: Benchmark, relations: list[Relation]) -> str:
+    """Return the number of questions, or those of true and of false statements where a benchmark has these."""
+    truths = [item.is_true for relation in relations for item in relation.items if item.is_true is not None]
+    if not truths:
+        return f"{benchmark.items:,} questions"
+    return f"{len(truths):,} statements, {sum(truths):,} true and {len(truths) - sum(truths):,} false"
 
 
 # Topics, which are groups of benchmarks by what they measure; lists of benchmarks stand in this order.

@@ -46,6 +46,12 @@ def test_an_imported_graph_is_asked_by_perplexity(graph: Benchmark) -> None:
     assert (graph.probe, graph.items, graph.settings) == ("perplexity", 915, {"pll": "original"})
 
 
+def test_its_page_counts_true_and_false_statements(client: Client, graph: Benchmark) -> None:
+    page = " ".join(client.get(graph.get_absolute_url()).content.decode().split())
+    assert "915 statements, 415 true and 500 false" in page
+    assert "915 questions" not in page.split("<main")[1].split("</header>")[0]
+
+
 def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
     assert benchmarks.install("knowledge_graph", FIXTURES / "graph", "mine")[0].probe == "perplexity"
 
