@@ -32,10 +32,7 @@ class LiveWorker:
 def live_workers() -> list[LiveWorker]:
     """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
     now = timezone.now()
-    workers: dict[str, LiveWorker] = {}
-    for name, last_seen, lanes in _workers_of_redis():
-        if now - last_seen < ALIVE:
-            workers[name] = LiveWorker(name, last_seen, lanes)
+    workers = {worker.name: worker for worker in _workers_of_redis(now)}
     leased: dict[str, list[RunPart]] = {}
     for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
         leased.setdefault(part.worker, []).append(part)
@@ -48,8 +45,7 @@ def live_workers() -> list[LiveWorker]:
 
 def served_lanes() -> frozenset[str]:
     """Return the lanes from which a living worker takes runs; none if Redis does not answer."""
-    now = timezone.now()
-    return frozenset(lane for _, last_seen, lanes in _workers_of_redis() if now - last_seen < ALIVE for lane in lanes)
+    return frozenset(lane for worker in _workers_of_redis(timezone.now()) for lane in worker.lanes)
 
 
 def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
@@ -60,16 +56,16 @@ def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> L
     return LiveWorker(name, max(last_seen, worker.last_seen) if worker else last_seen, lanes, runs=tuple(runs.values()))
 
 
-def _workers_of_redis() -> list[tuple[str, datetime, tuple[str, ...]]]:
-    """Return name, newest heartbeat and lanes of RQ's workers; nothing if Redis does not answer."""
+def _workers_of_redis(now: datetime) -> list[LiveWorker]:
+    """Return RQ's workers with a heartbeat in the last two minutes; nothing if Redis does not answer."""
     try:
         workers = RQWorker.all(connection=django_rq.get_connection())
     except RedisError:  # the health of the queue says so
         return []
     return [
-        (worker.name, _aware(worker.last_heartbeat), tuple(worker.queue_names()))
+        LiveWorker(worker.name, _aware(worker.last_heartbeat), tuple(worker.queue_names()))
         for worker in workers
-        if worker.last_heartbeat
+        if worker.last_heartbeat and now - _aware(worker.last_heartbeat) < ALIVE
     ]
 
 
