@@ -49,9 +49,11 @@ def counts(benchmark: Benchmark, relations: list[Relation]) -> list[str]:
 
 def _size(benchmark: Benchmark, relations: list[Relation]) -> str:
     """Return the number of questions, or those of true and of false statements where a benchmark has these."""
-    truths = [item.is_true for relation in relations for item in relation.items if item.is_true is not None]
-    if not truths:
+    items = (item for relation in relations for item in relation.items)
+    first = next(items, None)
+    if first is None or first.is_true is None:  # All items are statements or none is, and there may be very many.
         return f"{benchmark.items:,} questions"
+    truths = [bool(item.is_true) for item in (first, *items)]
     return f"{len(truths):,} statements, {sum(truths):,} true and {len(truths) - sum(truths):,} false"
 
 
