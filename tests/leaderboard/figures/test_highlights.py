@@ -95,7 +95,7 @@ def test_a_wording_with_wide_margins_throughout_does_not_fill_the_surprises() ->
         for template, values in margins.items()
         for number, margin in enumerate(values)
     ).assign(subject="Nile", answer_label="Africa", prediction_label="Asia", correct=lambda table: table["margin"] > 0)
-    found = highlights_of(rows, set())
-    assert found.sure is not None and found.lucky is not None
-    assert [row["margin"] for row in found.sure] == [-4.0, -31.0, -30.0, -0.5, -29.0]
-    assert [row["margin"] for row in found.lucky] == [0.4, 30.0, 0.5]
+    surprises = highlights_of(rows, set())
+    assert surprises.sure is not None and surprises.lucky is not None
+    assert [row["margin"] for row in surprises.sure] == [-4.0, -31.0, -30.0, -0.5, -29.0]
+    assert [row["margin"] for row in surprises.lucky] == [0.4, 30.0, 0.5]
