@@ -14,7 +14,7 @@ from django.utils import timezone
 from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.figures.artefacts import UNAVAILABLE, patiently
-from leaderboard.intake import check_queue, hub, queue, submissions
+from leaderboard.intake import hub, queue, submissions
 from leaderboard.intake.check_rules import Check, Examination
 from leaderboard.intake.checks import DEADLINE
 from leaderboard.intake.quotas import PENDING
@@ -64,7 +64,7 @@ def check(submission_id: int) -> None:
     if submission.state in PENDING:
         examine_and_settle(submission)
     if submission.state in (*PENDING, Submission.State.WITHDRAWN):
-        patiently(check_queue.enqueue_next, submission)
+        patiently(queue.enqueue_next_check, submission)
 
 
 def examine_and_settle(submission: Submission) -> None:
@@ -83,8 +83,8 @@ def examine_and_settle(submission: Submission) -> None:
                 on_check=so_far.add,
             )
             passed = not examination.failed and not examination.waiting
-            lane = submissions.lane_of(examination) if passed else ""
-        _settle(submission, examination, lane)
+            queue_name = submissions.queue_of(examination) if passed else ""
+        _settle(submission, examination, queue_name)
         if submission.state == Submission.State.WAITING and not examination.waiting:
             queue.end_outage(SourceUnavailable.code)
     except DeadlinePassed:
@@ -107,10 +107,10 @@ def to_json(checks: Sequence[Check]) -> list[dict[str, str]]:
     return [{name: visible(value)[:MESSAGE_LENGTH] for name, value in asdict(check).items()} for check in checks]
 
 
-def _settle(submission: Submission, examination: Examination, lane: str) -> None:
+def _settle(submission: Submission, examination: Examination, queue_name: str) -> None:
     """Store what the checks led to. A submission that was withdrawn in the meantime creates no run.
 
-    `lane` is that of the run if the model passed.
+    `queue_name`: the queue of the run if the model passed.
     """
     if examination.failed:
         _refuse(submission, examination.checks)
@@ -119,7 +119,7 @@ def _settle(submission: Submission, examination: Examination, lane: str) -> None
     else:
         work, warning = submissions.expected_work(examination), submissions.queue_warning()
         with transaction.atomic():
-            outcome = submissions.accept(examination, lane, work, warning)
+            outcome = submissions.accept(examination, queue_name, work, warning)
             facts = {"run": outcome.run, "duplicate": outcome.duplicate_of is not None}
             if not _store(submission, Submission.State.ACCEPTED, outcome.checks, **facts):
                 transaction.set_rollback(True)

@@ -23,7 +23,7 @@ from probing.errors import (
     UnsupportedModel,
 )
 from probing.files.adapters import MERGE, WEIGHTS, checked_config, refuse_other_base
-from probing.files.configs import architecture_of, require_kind, require_known_type
+from probing.files.configs import architecture_of, require_known_type
 from probing.files.description import (
     read_tensors,
     refuse_custom_code,
@@ -33,7 +33,7 @@ from probing.files.description import (
     weights_of,
 )
 from probing.files.listing import CONFIG, Listing, special_tokens_of
-from probing.files.text_parts import TextPart, probed_architecture
+from probing.files.text_parts import TextPart, probed_kind
 from probing.files.weights import (
     USE_ORIGINAL,
     Quantisation,
@@ -47,7 +47,7 @@ from probing.kinds import KINDS, Kind
 from probing.plan import Plan
 from probing.probes import probe_named
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll
-from probing.start import start_in_words
+from probing.start_token import start_in_words
 
 # What the checks have found out about a submitted model so far, and what a check may rely on.
 
@@ -269,7 +269,7 @@ def architecture_known(examination: Examination) -> str:
 def kind_known(examination: Examination) -> str:
     """Find out the model's kind."""
     config = config_of(examination)
-    examination.kind = "causal" if listing_of(examination).gguf else require_kind(probed_architecture(config))
+    examination.kind = "causal" if listing_of(examination).gguf else probed_kind(config)
     _refuse_chosen_pll(examination, examination.kind)
     noun = KINDS[examination.kind].noun
     return f"{noun[:1].upper()}{noun[1:]} ({examination.architecture or config.get('model_type')})."

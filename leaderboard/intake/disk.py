@@ -12,7 +12,7 @@ from django.conf import settings
 from filelock import FileLock, Timeout
 from huggingface_hub import CachedRevisionInfo, scan_cache_dir
 
-from leaderboard import schedule
+from leaderboard.figures.runs import WORKING
 from leaderboard.models import Run
 from probing.errors import NoSpace
 from probing.files.description import loaded_files
@@ -33,7 +33,7 @@ def make_room(listing: Listing) -> None:
         missing = _missing(listing, cache)
         if not missing or _fits(missing, cache):
             return
-        begun = Run.objects.filter(state__in=schedule.STARTED).values_list("model__commit", flat=True)
+        begun = Run.objects.filter(state__in=WORKING).values_list("model__commit", flat=True)
         in_use = {listing.commit, *begun}
         commits = [commit for repository in scan_cache_dir(cache).repos for commit in repository.revisions]
         for commit in sorted(commits, key=_last_used):

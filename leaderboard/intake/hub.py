@@ -24,7 +24,7 @@ from probing.files.description import weights_of
 from probing.files.folders import new_file
 from probing.files.hub import HubClient
 from probing.files.listing import Listing, file_in, folder_listing, hub_listing
-from probing.start import SpecialTokens
+from probing.start_token import SpecialTokens
 
 
 def find(hub_id: str, commit: str = "") -> Listing:
@@ -228,7 +228,10 @@ def parse_name(text: str) -> ModelName:
     What is neither is returned as it is; `check_rules.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
-    address = urlsplit(text if "://" in text else f"https://{text}")
+    try:
+        address = urlsplit(text if "://" in text else f"https://{text}")
+    except ValueError:  # such as for the brackets of an IPv6 address with none in them
+        return ModelName(text)
     hosts = HOSTS | {urlsplit(settings.HF_ENDPOINT).hostname}
     if address.hostname not in hosts:
         return ModelName(text)

@@ -17,9 +17,9 @@ from django.conf import settings
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from leaderboard import schedule
+from leaderboard import line
 from leaderboard.figures import benchmarks as benchmarks_module
-from leaderboard.intake import check_queue, hub, queue, quotas
+from leaderboard.intake import hub, queue, quotas
 from leaderboard.intake.check_rules import Check, Examination, adapter_bytes, refuse_malformed
 from leaderboard.intake.checks import examine
 from leaderboard.intake.hub import NEWEST, parse_name, refuse_revision
@@ -64,7 +64,7 @@ def submit(
     examination = examined(model_id, benchmark, options or {}, submitter=submitter)
     if examination.failed or examination.waiting:
         return Outcome(None, examination.checks)
-    return accept(examination, lane_of(examination), expected_work(examination), queue_warning())
+    return accept(examination, queue_of(examination), expected_work(examination), queue_warning())
 
 
 def examined(
@@ -86,10 +86,10 @@ def examined(
     return examine(examination, on_check)
 
 
-def lane_of(examination: Examination) -> str:
-    """Return the lane of a model that passed its checks; for its size, the hub may be asked once more."""
+def queue_of(examination: Examination) -> str:
+    """Return the queue of a model that passed its checks; for its size, the hub may be asked once more."""
     listing = examination.listing
-    return schedule.lane_of(hub.weight_bytes(listing) + adapter_bytes(examination) if listing else None)
+    return line.queue_of(hub.weight_bytes(listing) + adapter_bytes(examination) if listing else None)
 
 
 def expected_work(examination: Examination) -> dict[Part, float]:
@@ -126,18 +126,20 @@ def queue_warning() -> tuple[Check, ...]:
 
 
 @transaction.atomic
-def accept(examination: Examination, lane: str, work: Mapping[Part, float], further: tuple[Check, ...] = ()) -> Outcome:
+def accept(
+    examination: Examination, queue_name: str, work: Mapping[Part, float], further: tuple[Check, ...] = ()
+) -> Outcome:
     """Make sure that one run measures a model that passed its checks; a failed or cancelled one is queued again.
 
     `work`: the parts of the run with their expected work. `further`: checks to add to those of the model.
     """
-    run, new = _create(examination, lane, work)
+    run, new = _create(examination, queue_name, work)
     again = not new and run.state in (Run.State.FAILED, Run.State.CANCELLED) and Run.objects.restart(run)
     transaction.on_commit(partial(queue.enqueue, run.pk))
     return Outcome(run, (*examination.checks, *further), None if new or again else run)
 
 
-def _create(examination: Examination, lane: str, work: Mapping[Part, float]) -> tuple[Run, bool]:
+def _create(examination: Examination, queue_name: str, work: Mapping[Part, float]) -> tuple[Run, bool]:
     """Return the run of these settings, and True if it is new; two callers at the same time get the same run."""
     run, new = Run.objects.get_or_create(
         model=_model(examination),
@@ -147,7 +149,7 @@ def _create(examination: Examination, lane: str, work: Mapping[Part, float]) -> 
             "settings": examination.settings.to_json(),
             "state": Run.State.QUEUED,
             "submitter": examination.submitter,
-            "lane": lane,
+            "queue": queue_name,
             "waiting_work": sum(work.values()),
         },
     )
@@ -287,7 +289,7 @@ def _store(submissions: Sequence[Submission], submitter: str, job: bool) -> None
             quotas.refuse_excess(submitter, len(new))
         Submission.objects.bulk_create(submissions)
         if job and new:
-            transaction.on_commit(partial(check_queue.enqueue, new[0].pk))
+            transaction.on_commit(partial(queue.enqueue_check, new[0].pk))
 
 
 def withdraw(submission: Submission) -> None:
@@ -303,6 +305,7 @@ def withdraw(submission: Submission) -> None:
         _change(submission, State.WITHDRAWN)
         if run and _concerns_nobody_else(submission, run):
             Run.objects.cancel(run, "Cancelled by its submitter.")
+            transaction.on_commit(partial(queue.put_in_next, run.queue, run.submitter))
 
 
 def withdraw_all(submission: Submission) -> None:
@@ -333,7 +336,7 @@ def retry(submission: Submission) -> None:
             transaction.on_commit(partial(queue.enqueue, run.pk))
         else:
             _change(submission, State.CHECKING, checks=[], losses=0)
-            transaction.on_commit(partial(check_queue.enqueue, submission.pk))
+            transaction.on_commit(partial(queue.enqueue_check, submission.pk))
 
 
 def can_withdraw(submission: Submission) -> bool:

@@ -2,15 +2,16 @@
 
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import FormerName, Model
-from leaderboard.models.run import LEASE, AccessToken, Run, RunEvent, RunPart, Score
+from leaderboard.models.run import STALE, AccessToken, Claim, Run, RunEvent, RunPart, Score
 from leaderboard.models.site import Change, Snapshot, Submission
 from leaderboard.models.standing import ItemFigures, ItemSet, RelationCounts, RelationOutcomes, RunRank
 
 __all__ = [
-    "LEASE",
+    "STALE",
     "AccessToken",
     "Benchmark",
     "Change",
+    "Claim",
     "FormerName",
     "ItemFigures",
     "ItemSet",

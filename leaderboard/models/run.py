@@ -1,4 +1,4 @@
-"""The tables of runs, of their parts, scores and changes of state.
+"""The tables of runs, of their parts, scores and changes of state, and of the workers that have runs.
 
 Every change of a run's state is a queryset method with a conditional UPDATE. The caller whose UPDATE matched the row
 makes the transition; all others get False. No other code writes a state.
@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Any
 
 from django.db import models, transaction
-from django.db.models.functions import Coalesce
+from django.db.models import F
+from django.db.models.functions import Coalesce, Now
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
 from django.utils.functional import cached_property
@@ -23,8 +24,6 @@ from probing.plan import Part
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 
-LEASE = timedelta(seconds=30)  # how long a run or a part stays with a worker that sends no heartbeat
-
 
 class RunQuerySet(models.QuerySet["Run"]):
     """Changes of a run's state. Each is recorded as an event."""
@@ -32,7 +31,9 @@ class RunQuerySet(models.QuerySet["Run"]):
     def move(self, run: "Run", to: "Run.State", note: str = "", **fields: Any) -> bool:
         """Change the state, together with `fields`; return False if it has changed since `run` was read."""
         with transaction.atomic():
-            changed = self.filter(pk=run.pk, state=run.state).update(state=to, waiting_work=None, **fields)
+            changed = self.filter(pk=run.pk, state=run.state).update(
+                state=to, waiting_work=None, standing_since=None, **fields
+            )
             if not changed:
                 return False
             run.state = to
@@ -49,33 +50,15 @@ class RunQuerySet(models.QuerySet["Run"]):
         return self.move(run, Run.State.FAILED, message, finished=timezone.now(), **failure)
 
     def cancel(self, run: "Run", note: str) -> bool:
-        """End the run as cancelled unless it has ended; its workers stop after the parts that they hold."""
+        """End the run as cancelled unless it has ended; a worker that has it notices this within seconds."""
         return run.state not in Run.FINAL and self.move(
             run, Run.State.CANCELLED, note, finished=timezone.now(), message=note
         )
 
-    def resume(self, code: str, note: str) -> set[str]:
-        """Queue all runs again that wait because of the error with this code; return their lanes."""
-        with transaction.atomic():
-            waiting = self.filter(state=Run.State.WAITING, code=code).select_for_update()
-            lanes = dict(waiting.values_list("pk", "lane"))
-            self.filter(pk__in=lanes, state=Run.State.WAITING).update(
-                state=Run.State.QUEUED, code="", waiting_work=None
-            )
-            RunEvent.objects.bulk_create(RunEvent(run_id=pk, state=Run.State.QUEUED, message=note) for pk in lanes)
-        return set(lanes.values())
-
-    def claim_finish(self, run: "Run") -> bool:
-        """Lease a run whose parts are all done to the worker that finishes it; return False if another has it."""
-        now = timezone.now()
-        free = models.Q(finishing_until=None) | models.Q(finishing_until__lt=now)
-        return bool(self.filter(free, pk=run.pk).update(finishing_until=now + LEASE))
-
-    def renew_finish(self, run: "Run") -> None:
-        self.filter(pk=run.pk).exclude(finishing_until=None).update(finishing_until=timezone.now() + LEASE)
-
-    def release_finish(self, run: "Run") -> None:
-        self.filter(pk=run.pk).update(finishing_until=None)
+    def put_in(self, run: "Run") -> bool:
+        """Note that a queued run stands in RQ from now on; return False if it did already, or is no longer queued."""
+        waiting = self.filter(pk=run.pk, state=Run.State.QUEUED, standing_since=None)
+        return bool(waiting.update(standing_since=Now()))
 
     def newest_steps(self) -> "RunQuerySet":
         """Leave out finished runs of which a later step of the same training has finished in the same way.
@@ -96,7 +79,8 @@ class RunQuerySet(models.QuerySet["Run"]):
         """Queue an ended run again. Its finished parts and its events are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
         with transaction.atomic():
-            run.parts.filter(done=False).update(attempts=0, lease_until=None, items_done=0)
+            run.parts.filter(done=False).update(items_done=0)
+            Claim.objects.filter(run=run).update(losses=0)
             return self.move(run, Run.State.QUEUED, "Submitted again.", finished=None, **clean)
 
 
@@ -158,12 +142,14 @@ class Run(models.Model):
     rows_digest = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the file of rows, of a result that was measured elsewhere"
     )
-    lane = models.CharField(max_length=20, default="default", help_text="the queue that it waits in")
+    queue = models.CharField(max_length=20, default="measure", help_text="the queue of the workers that measure it")
+    standing_since = models.DateTimeField(
+        null=True, blank=True, help_text="since when a queued run stands in RQ; empty while it waits for its turn to"
+    )
     waiting_work = models.FloatField(
         null=True,
         help_text="the work of a queued run that no worker has begun; None where its parts tell how much is left",
     )
-    finishing_until = models.DateTimeField(null=True, blank=True, help_text="lease of the worker that finishes it")
     created = models.DateTimeField(auto_now_add=True)
     started = models.DateTimeField(null=True, blank=True)
     finished = models.DateTimeField(null=True, blank=True)
@@ -212,6 +198,11 @@ class Run(models.Model):
         if not changed:
             return ""
         return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
+
+    @property
+    def way(self) -> str:
+        """What counts as right for its model, in words, where models of other kinds are asked in another way."""
+        return probe_named(self.benchmark.probe).way(self.model.kind, self.settings.get("options", {}))
 
     @property
     def several_commits(self) -> bool:
@@ -274,50 +265,94 @@ class RunEvent(models.Model):
         return f"{self.state}: {self.message}"
 
 
-# The tables of the parts of runs, which workers lease, and of the rights of programs elsewhere.
+# The table of the workers that have runs.
+
+
+STALE = timedelta(seconds=30)  # without a report of its worker, after which a run may be taken by another one
+
+
+class ClaimQuerySet(models.QuerySet["Claim"]):
+    """Claims of runs. All times are those of the database, so that no clock of a worker matters."""
+
+    def fresh(self) -> "ClaimQuerySet":
+        """Select the claims of workers that have reported lately."""
+        return self.filter(seen__gt=Now() - STALE).exclude(worker="")
+
+    def take(self, run: Run, worker: str) -> "Claim | None":
+        """Give a run to a worker and count the attempt; return None if another worker has it."""
+        self.get_or_create(run=run)
+        free = models.Q(worker="") | models.Q(seen=None) | models.Q(seen__lte=Now() - STALE)
+        taken = {"worker": worker, "seen": Now(), "number": F("number") + 1, "losses": F("losses") + 1}
+        if not self.filter(free, run=run).update(**taken):
+            return None
+        return self.get(run=run)
+
+    def renew(self, claim: "Claim") -> bool:
+        """Report that its worker is alive; return False if the run was given to another one, or has ended or waits."""
+        going_on = self._held(claim).exclude(run__state__in=(*Run.FINAL, Run.State.WAITING))
+        return bool(going_on.update(seen=Now()))
+
+    def count_loss(self, claim: "Claim") -> None:
+        """Count a process that was lost although its worker goes on."""
+        self._held(claim).update(losses=F("losses") + 1)
+
+    def release(self, claim: "Claim") -> None:
+        """Free a run that its worker is done with, at least for now; this is no loss."""
+        self._held(claim).update(worker="", seen=None, losses=F("losses") - 1)
+
+    def release_of(self, worker: str, lost: bool) -> None:
+        """Free the run of a worker whose process was ended; `lost`: not on purpose, which counts towards a failure."""
+        self.filter(worker=worker).update(worker="", seen=None, losses=F("losses") - (0 if lost else 1))
+
+    def _held(self, claim: "Claim") -> "ClaimQuerySet":
+        return self.filter(run=claim.run_id, number=claim.number).exclude(worker="")
+
+
+class Claim(models.Model):
+    """Which worker has a run. It is no field of the run, because it changes every few seconds, and pages show runs.
+
+    A worker that lost its claim, because it was silent for too long, has an older `number` than the claim has now, and
+    everything that it still tries to store for the run is refused.
+    """
+
+    run = models.OneToOneField(Run, models.CASCADE, primary_key=True, related_name="claim")
+    worker = models.CharField(max_length=100, blank=True, help_text="empty while no worker has the run")
+    number = models.PositiveIntegerField(default=0, help_text="how often a worker has taken the run")
+    losses = models.SmallIntegerField(default=0, help_text="workers that took it since its last part and were lost")
+    seen = models.DateTimeField(null=True, blank=True, help_text="last report of its worker")
+
+    objects = ClaimQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"run {self.run_id}: {self.worker or 'no worker'}"
+
+
+# The table of the parts of runs, and that of the rights of programs elsewhere.
 
 
 class RunPartQuerySet(models.QuerySet["RunPart"]):
-    """Leases of parts. Several workers may share a run; the parts of a dead worker become free when the lease ends."""
+    """Changes of parts by the worker that has their run; `claim` is its claim."""
 
-    def free(self) -> "RunPartQuerySet":
-        """Select the parts that wait for a worker: not done, and without a lease or with one that has run out."""
-        return self.filter(models.Q(lease_until=None) | models.Q(lease_until__lt=timezone.now()), done=False)
+    def progress(self, part: "RunPart", claim: Claim, items_done: int) -> None:
+        """Record how many items of a part are done."""
+        self._undone(part, claim).update(items_done=items_done)
 
-    def claim(self, run: Run, worker: str) -> "RunPart | None":
-        """Lease the next free part to `worker` and count an attempt; return None if no part is free."""
-        for part in self.free().filter(run=run).order_by("pk"):
-            lease = {"worker": worker, "lease_until": timezone.now() + LEASE}
-            if self.free().filter(pk=part.pk).update(**lease, attempts=models.F("attempts") + 1):
-                part.refresh_from_db()
-                return part
-        return None
+    def finish(self, part: "RunPart", claim: Claim, record: dict[str, Any], digest: str) -> bool:
+        """Mark a part as done, once its rows are stored; return False if another worker has the run now."""
+        done = {"done": True, "items_done": part.items, "record": record, "digest": digest, "attempt": claim.number}
+        with transaction.atomic():
+            if not self._undone(part, claim).update(**done):
+                return self.filter(pk=part.pk, done=True, attempt=claim.number).exists()  # the confirmation was lost
+            Claim.objects.filter(run=part.run_id).update(losses=1)  # this worker, as long as it is not lost
+        return True
 
-    def renew(self, part: "RunPart", items_done: int) -> bool:
-        """Extend the lease and record the progress; return False if the run ended or another worker has the part."""
-        going_on = self._leased(part).exclude(run__state__in=(*Run.FINAL, Run.State.WAITING))
-        return bool(going_on.update(lease_until=timezone.now() + LEASE, items_done=items_done))
-
-    def finish(self, part: "RunPart", record: dict[str, Any]) -> bool:
-        """Mark a part as done, once its rows are stored; return False if another worker has the part now."""
-        done = {"done": True, "items_done": part.items, "lease_until": None, "record": record}
-        return bool(self._leased(part).update(**done))
-
-    def release(self, part: "RunPart") -> None:
-        """End the lease of a part that the worker gives up on purpose; this does not count as an attempt."""
-        self._leased(part).update(lease_until=None, items_done=0, attempts=models.F("attempts") - 1)
-
-    def lose(self, part: "RunPart") -> None:
-        """End the lease of a part whose process was lost; the attempt counts."""
-        self._leased(part).update(lease_until=None, items_done=0)
-
-    def _leased(self, part: "RunPart") -> "RunPartQuerySet":
-        """Select the part if the lease is still the one under which `part` was claimed."""
-        return self.filter(pk=part.pk, worker=part.worker, attempts=part.attempts, done=False)
+    def _undone(self, part: "RunPart", claim: Claim) -> "RunPartQuerySet":
+        held = Claim.objects.filter(run=part.run_id, number=claim.number).exclude(worker="")
+        return self.filter(models.Exists(held), pk=part.pk, done=False)
 
 
 class RunPart(models.Model):
-    """One relation with one template: the unit that workers lease, compute and store once."""
+    """One relation with one template: what is computed and stored once, however often a run is begun."""
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="parts")
     relation = models.CharField(max_length=100)
@@ -326,9 +361,7 @@ class RunPart(models.Model):
     items_done = models.PositiveIntegerField(default=0)
     work = models.FloatField(default=1, help_text="estimated number of token positions; progress is measured in them")
     done = models.BooleanField(default=False)
-    worker = models.CharField(max_length=100, blank=True)
-    attempts = models.PositiveSmallIntegerField(default=0, help_text="how often a worker has started it")
-    lease_until = models.DateTimeField(null=True, blank=True)
+    attempt = models.PositiveIntegerField(default=0, help_text="the number of the claim under which it was measured")
     record = models.JSONField(default=dict, help_text="how it was made: device, time, positions computed")
     digest = models.CharField(max_length=64, blank=True, help_text="SHA-256 of the stored rows")
 
@@ -336,7 +369,6 @@ class RunPart(models.Model):
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["run", "relation", "template"], name="one_part_each")]
-        indexes = [models.Index(fields=["lease_until"])]  # the parts that workers hold now
 
     def __str__(self) -> str:
         return f"{self.relation}, template {self.template}"

@@ -13,20 +13,19 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-import django_rq
 from django.conf import settings
 from django.core.checks import CheckMessage, Error, Warning, register
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.models import F, Max
-from django.db.models.functions import Coalesce
+from django.db.models import Max
 from django.utils import timezone
 from redis.exceptions import RedisError
 
 from leaderboard.figures import artefacts
-from leaderboard.figures.live_workers import live_workers
+from leaderboard.figures.live_workers import served_queues
 from leaderboard.intake import queue
-from leaderboard.models import LEASE, Benchmark, Run, RunPart
+from leaderboard.line import CHECKS, FINISH, QUEUES
+from leaderboard.models import STALE, Benchmark, Claim, Run
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import measured
 from probing.measuring import limits
@@ -38,7 +37,7 @@ LITTLE = 10**9  # bytes; with less, the next result may not fit
 SAMPLE = 50  # finished runs whose files are looked for
 NAMED = 5  # examples in a message
 HUB_SECONDS = 4.0  # that an answer of the hub may take
-LOADING_TIME = timedelta(minutes=10)  # for loading a model, during which nothing is recorded
+RESTORED_WITHIN = timedelta(minutes=10)  # a run whose worker was lost is put back within two minutes
 
 Check = Callable[[], Iterator[CheckMessage]]
 
@@ -96,10 +95,10 @@ def of_journal(mode: str) -> Iterator[CheckMessage]:
 
 
 def of_skew(skew: timedelta) -> Iterator[CheckMessage]:
-    """Judge the difference of two clocks: leases are written by one and read by the other."""
+    """Judge the difference of two clocks: RQ's heartbeats are written by one and read by the other."""
     message = f"The clocks of the database and of this machine differ by {skew.total_seconds():.1f} seconds."
     hint = "Let both machines set their clocks by NTP, for example with chrony."
-    if skew > LEASE / 2:
+    if skew > STALE / 2:
         yield Error(message, hint=hint, id="clozeboard.E103")
     elif skew >= SKEW:
         yield Warning(message, hint=hint, id="clozeboard.W103")
@@ -194,42 +193,38 @@ def hub() -> Iterator[CheckMessage]:
 
 @deployment_check("work")
 def workers() -> Iterator[CheckMessage]:
-    """Check that there are workers, and that the runs which wait for one have a job that wakes it up."""
-    waiting = measured().filter(state=State.QUEUED).count()
-    if not live_workers():
-        hint = "Start one: manage.py rqworker. If one runs, look into its log."
-        message = f"No worker is alive; {waiting} runs wait for one."
-        if waiting:
-            yield Error(message, hint=hint, id="clozeboard.E111")
-        else:
-            yield Warning(message, hint=hint, id="clozeboard.W111")
-    leased = RunPart.objects.filter(done=False, lease_until__gt=timezone.now()).exists()
+    """Check that every queue has a worker, and that the runs whose turn it is stand in RQ."""
+    served = served_queues()
+    waiting = measured().filter(state=State.QUEUED)
+    for names in (QUEUES, (CHECKS,), (FINISH,)):
+        if served.isdisjoint(names):
+            hint = f"Start one: manage.py rqworker {' '.join(names)}. If one runs, look into its log."
+            message = f"No worker serves the queue {names[0]}."
+            if number := waiting.count() if names == QUEUES else 0:
+                yield Error(f"{message} {number} runs wait for one.", hint=hint, id="clozeboard.E111")
+            else:
+                yield Warning(message, hint=hint, id="clozeboard.W111")
     try:
-        jobs = sum(len(django_rq.get_queue(lane)) for lane in settings.RQ_QUEUES)
-    except RedisError:  # clozeboard.W001 and the missing worker say so
+        jobs = {job for name in QUEUES for job in queue.jobs_in(name)}
+    except RedisError:  # clozeboard.W001 and the missing workers say so
         return
-    if waiting and not jobs and not leased:
-        message = f"{waiting} runs wait, but the queue is empty."
-        yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E112")
+    standing = waiting.exclude(standing_since=None).values_list("pk", flat=True)
+    if missing := [f"run {pk}" for pk in standing if f"run-{pk}" not in jobs]:
+        message = f"Runs wait that are not in the queue: {_first(missing)}."
+        hint = "Run manage.py requeue, and start manage.py rqcron, which does the same every half minute."
+        yield Error(message, hint=hint, id="clozeboard.E112")
 
 
 @deployment_check("work")
 def runs_in_progress() -> Iterator[CheckMessage]:
-    """Check that no part is held longer than a lease lasts or for a run that has ended, and no run by nobody."""
-    now = timezone.now()
-    leased = RunPart.objects.filter(done=False, lease_until__gt=now)
-    if ahead := leased.filter(lease_until__gt=now + 2 * LEASE).count():
-        hint = "Set the clocks of the workers' machines right."
-        yield Error(f"{ahead} leases end far in the future.", hint=hint, id="clozeboard.E113")
-    if ended := leased.filter(run__state__in=Run.FINAL).count():
-        hint = "Wait a minute: workers notice it at the end of their part. If it stays so, restart the workers."
-        yield Warning(f"{ended} parts of runs that have ended are still held.", hint=hint, id="clozeboard.W113")
-    held = RunPart.objects.filter(done=False, lease_until__gt=now - LOADING_TIME).values("run")
-    runs = measured().filter(state__in=(State.DOWNLOADING, State.SCORING, State.AGGREGATING)).exclude(pk__in=held)
-    runs = runs.annotate(last=Coalesce(Max("events__time"), F("created"))).filter(last__lt=now - LOADING_TIME)
-    if forsaken := [f"{run.pk} ({run.model.hub_id})" for run in runs.select_related("model").order_by("pk")]:
+    """Check that every run that was begun has a worker."""
+    begun = measured().filter(state__in=(State.DOWNLOADING, State.SCORING, State.AGGREGATING))
+    runs = begun.exclude(pk__in=Claim.objects.fresh().values("run")).annotate(last=Max("events__time"))
+    runs = runs.filter(last__lt=timezone.now() - RESTORED_WITHIN).select_related("model").order_by("pk")
+    if forsaken := [f"{run.pk} ({run.model.hub_id})" for run in runs]:
         message = f"No worker works on runs that are in progress: {_first(forsaken)}."
-        yield Error(message, hint="Run manage.py requeue.", id="clozeboard.E114")
+        hint = "Start a worker of their queue and manage.py rqcron, or run manage.py requeue."
+        yield Error(message, hint=hint, id="clozeboard.E114")
 
 
 # Checks of the settings, which are quick and come before every command (docs/operating.md lists their ids).

@@ -6,17 +6,20 @@ from inspect import unwrap
 from io import StringIO
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import Resolver404, ResolverMatch, resolve, reverse
 
 from leaderboard.figures.history import FrozenTable, store
-from leaderboard.models import Benchmark, Snapshot
+from leaderboard.models import Benchmark, Run, Snapshot
 from leaderboard.models.benchmark import named
+from leaderboard.probes import pages_of
+from leaderboard.ui import labels
 from probing.errors import BadInput
 
 # The pages whose tables can be frozen. Items of a run have a file with a digest of its own.
 PAGES = frozenset({"overview", "benchmark", "relation", "model", "training", "run", "compare"})
-NEXT_STEP = "Follow the link “Freeze” below a table."
+NEXT_STEP = "Follow “Freeze” in the menu “Use this” at the end of a page."
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -34,7 +37,7 @@ def can_be_frozen(request: HttpRequest) -> bool:
 
 def freeze_site(name: str = "") -> Snapshot:
     """Freeze the overview and the leaderboards of all benchmarks, under a name such as “November 2026”."""
-    return freeze([reverse("overview"), *_leaderboards()], ": ".join(filter(None, ["Whole site", name])))
+    return freeze([f"{reverse('overview')}?topic=all", *_leaderboards()], ": ".join(filter(None, ["Whole site", name])))
 
 
 def freeze(addresses: Sequence[str], title: str = "") -> Snapshot:
@@ -103,19 +106,35 @@ def _page_title(match: ResolverMatch, query: QueryDict) -> str:
         case "training":
             return f"Training of {values['org']}/{values['name']}"
         case "run":
-            return f"Run {values['pk']}"
+            return f"Run {values['pk']}{_about(Run.objects.filter(pk=values['pk']))}"
         case "compare":
             return f"Comparison of {_compared(query)}"
         case _:
-            return "Models and benchmarks"
+            topic = query.get("topic", "")
+            return "Models and benchmarks" if topic in ("", "all") else f"Models on {topic}"
+
+
+def _about(runs: QuerySet[Run]) -> str:
+    """Return the model, the benchmark and the metric of a run, behind a colon."""
+    run = runs.select_related("model", "benchmark").first()
+    return f": {run.name} on {_with_metric(run.benchmark)}" if run else ""
+
+
+def _with_metric(benchmark: Benchmark) -> str:
+    """Return the title of a benchmark with the metric by which its models are ranked."""
+    pages = pages_of(benchmark)
+    return f"{benchmark.title} by {labels.within(pages.metric_label(pages.main_metric(benchmark)))}"
 
 
 def _compared(query: QueryDict) -> str:
-    """Return what a comparison is of: runs by their numbers, and models by their ids."""
+    """Return what a comparison is of: the models of runs, and on which benchmark."""
     names = [*query.getlist("m"), *query.getlist("model")]
-    return " and ".join(f"run {name}" if name.isdecimal() else name for name in names)
+    runs = Run.objects.select_related("model", "benchmark").in_bulk([int(name) for name in names if name.isdecimal()])
+    models = [runs[int(name)].name if name.isdecimal() and int(name) in runs else name for name in names]
+    benchmarks = {_with_metric(run.benchmark) for run in runs.values()}
+    return " and ".join(models) + (f" on {benchmarks.pop()}" if len(benchmarks) == 1 else "")
 
 
 def _benchmark(name: str) -> str:
     benchmark = Benchmark.objects.filter(named(name), current=True).first()
-    return benchmark.title if benchmark else ""
+    return _with_metric(benchmark) if benchmark else ""

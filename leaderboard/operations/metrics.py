@@ -21,9 +21,9 @@ from prometheus_client.registry import Collector
 
 from leaderboard.figures.live_workers import live_workers
 from leaderboard.intake import queue
+from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Run, RunEvent, RunPart, Submission
 from leaderboard.operations import site_state
-from leaderboard.schedule import LANES
 
 State = Run.State
 UNFINISHED = (State.QUEUED, State.DOWNLOADING, State.SCORING, State.AGGREGATING)
@@ -84,18 +84,18 @@ def from_database() -> Iterator[Metric]:
 
 
 def queue_metrics() -> Iterator[Metric]:
-    runs = {(state, lane): 0 for state in State.values for lane in LANES}
-    runs |= counted(site_state.measured(), "state", "lane")
-    yield gauge("runs", "Measured runs by state and lane.", runs, "state", "lane")
+    runs = {(state, name): 0 for state in State.values for name in QUEUES}
+    runs |= counted(site_state.measured(), "state", "queue")
+    yield gauge("runs", "Measured runs by state and queue.", runs, "state", "queue")
     unfinished = sum(number for (state, _), number in runs.items() if state in UNFINISHED)
-    yield gauge("unfinished_runs", "Runs that wait for a worker or have one, in all lanes.", unfinished)
-    ages = dict.fromkeys(LANES, site_state.Ages()) | site_state.waiting_ages(timezone.now())
-    quantiles = {(lane, "0.5"): age.p50 for lane, age in ages.items()}
-    quantiles |= {(lane, "0.9"): age.p90 for lane, age in ages.items()}
+    yield gauge("unfinished_runs", "Runs that wait for a worker or have one, in all queues.", unfinished)
+    ages = dict.fromkeys(QUEUES, site_state.Ages()) | site_state.waiting_ages(timezone.now())
+    quantiles = {(name, "0.5"): age.p50 for name, age in ages.items()}
+    quantiles |= {(name, "0.9"): age.p90 for name, age in ages.items()}
     text = "How long the runs that wait now have been waiting, by quantile."
-    yield gauge("queue_age_seconds", text, quantiles, "lane", "quantile")
-    oldest = {(lane,): age.longest for lane, age in ages.items()}
-    yield gauge("queue_oldest_age_seconds", "Age of the run that waits longest.", oldest, "lane")
+    yield gauge("queue_age_seconds", text, quantiles, "queue", "quantile")
+    oldest = {(name,): age.longest for name, age in ages.items()}
+    yield gauge("queue_oldest_age_seconds", "Age of the run that waits longest.", oldest, "queue")
 
 
 def outcome_metrics() -> Iterator[Metric]:
@@ -117,9 +117,9 @@ def outcome_metrics() -> Iterator[Metric]:
 
 def worker_metrics() -> Iterator[Metric]:
     workers = live_workers()
-    served = [lane for worker in workers for lane in worker.lanes]
-    by_lane = {(lane,): served.count(lane) for lane in sorted({*LANES, *served})}
-    yield gauge("workers", "Workers alive that serve a lane.", by_lane, "lane")
+    served = [name for worker in workers for name in worker.queues]
+    by_queue = {(name,): served.count(name) for name in sorted({*QUEUES, CHECKS, FINISH, *served})}
+    yield gauge("workers", "Workers alive that serve a queue.", by_queue, "queue")
     if workers:
         age = max(0.0, (timezone.now() - workers[0].last_seen).total_seconds())
         yield gauge("worker_newest_heartbeat_age_seconds", "Age of the newest heartbeat.", age)

@@ -19,8 +19,8 @@ from django.utils import timezone
 from leaderboard.figures import artefacts
 from leaderboard.figures.live_workers import ALIVE, live_workers
 from leaderboard.intake import queue
+from leaderboard.line import EpochSeconds
 from leaderboard.models import Benchmark, Run, RunEvent
-from leaderboard.schedule import EpochSeconds
 
 log = logging.getLogger(__name__)
 TIMEOUT = 2.0  # seconds for one part
@@ -45,7 +45,7 @@ def database() -> Health:
 def redis() -> Health:
     if queue.reachable():
         return Health(True, "Redis answers.")
-    return Health(False, "Redis does not answer. Submissions are kept, and workers look for them less often.")
+    return Health(False, "Redis does not answer. Submissions are kept, and measured when it is back.")
 
 
 def storage() -> Health:
@@ -168,7 +168,7 @@ def measured() -> QuerySet[Run]:
 
 
 def waiting_ages(now: datetime) -> dict[str, Ages]:
-    """Return for each lane how long its waiting runs have been waiting. Two queries.
+    """Return for each queue how long its waiting runs have been waiting. Two queries.
 
     A run waits from its submission on, or from the time when it was submitted again after it had ended.
     """
@@ -176,9 +176,9 @@ def waiting_ages(now: datetime) -> dict[str, Ages]:
     ends = RunEvent.objects.filter(run__in=runs, state__in=Run.FINAL).order_by().values_list("run")
     ended = dict(ends.annotate(last=Max(EpochSeconds("time"))))
     seconds: dict[str, list[float]] = {}
-    for pk, lane, created in runs.annotate(submitted=EpochSeconds("created")).values_list("pk", "lane", "submitted"):
-        seconds.setdefault(lane, []).append(now.timestamp() - ended.get(pk, created))
-    return {lane: ages(seconds[lane]) for lane in sorted(seconds)}
+    for pk, name, created in runs.annotate(submitted=EpochSeconds("created")).values_list("pk", "queue", "submitted"):
+        seconds.setdefault(name, []).append(now.timestamp() - ended.get(pk, created))
+    return {name: ages(seconds[name]) for name in sorted(seconds)}
 
 
 def start_delays(now: datetime) -> Ages:

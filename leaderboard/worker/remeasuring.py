@@ -10,10 +10,11 @@ import pandas as pd
 
 from leaderboard.figures import benchmarks, history, item_rows
 from leaderboard.models import Change, Run, RunPart
-from leaderboard.worker.jobs import downloaded, measuring_process
+from leaderboard.worker.jobs import downloaded, limits
 from probing.arrays import Floats
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
+from probing.measuring.process import MeasuringProcess
 from probing.results.joining import PartResult
 
 log = logging.getLogger(__name__)
@@ -89,7 +90,7 @@ def remeasure(run: Run, items: int, seed: str) -> Differences:
 def _measured(run: Run, parts: list[RunPart]) -> Iterator[PartResult]:
     """Yield what a process of its own measures for each part."""
     benchmarks.read(run.benchmark)  # raises an error if the files were changed
-    with measuring_process(downloaded(run)) as process:
+    with MeasuringProcess(downloaded(run), limits()) as process:
         process.load()
         for part in parts:
             yield process.measure(part.covered, positions=part.work)

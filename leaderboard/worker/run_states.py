@@ -7,19 +7,12 @@ from django.utils import timezone
 
 from leaderboard.figures.artefacts import UNAVAILABLE, DatabaseUnavailable, patiently
 from leaderboard.intake import queue
-from leaderboard.models import Run, RunPart
-from leaderboard.worker.lease import Ended
+from leaderboard.models import Run
+from leaderboard.worker.claims import ATTEMPTS, Ended
 from probing.errors import ProbingError, SlowDownload
 
-ATTEMPTS = 3  # processes that may be lost on one part before its run fails
 LONGEST_WAIT = timedelta(days=7)  # after which a run that could not go on fails
 ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
-
-
-class LostWorker(ProbingError):
-    """Several workers in a row were lost on the same part."""
-
-    code = "lost-worker"
 
 
 def reach(run: Run, state: Run.State) -> None:
@@ -78,12 +71,3 @@ def note_recovery(run: Run) -> None:
     if run.code != SlowDownload.code:  # which is a fault of this model's files only
         queue.end_outage(run.code)
     run.code = ""
-
-
-def refuse_lost(part: RunPart) -> None:
-    """Raise `LostWorker` where several workers were lost on this part before."""
-    if part.attempts > ATTEMPTS:
-        raise LostWorker(
-            f"{ATTEMPTS} workers were lost on {part}.",
-            "Most likely the machine's memory is too small for this model; ask the maintainers.",
-        )

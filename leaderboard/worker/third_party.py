@@ -24,6 +24,7 @@ from probing.plan import Plan, plan
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.rows import ITEMS
+from probing.results.run_json import refuse_served
 from probing.settings import Settings
 
 BLOCK = 1 << 20  # bytes read at a time
@@ -273,6 +274,7 @@ def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, setting
     name = hub_id or str(facts.get("id", ""))
     if not is_hub_id(name):
         raise BadInput(f"The result names its model {name[:200]!r}.", "Name it as the hub does: --model org/name.")
+    refuse_served(facts)
     card = _card(facts)
     commit = visible(card.commit or "")[:64]
     revision, weights = visible(revision or card.revision or "")[:200], commit or _content_digest(card)

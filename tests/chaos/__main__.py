@@ -9,12 +9,14 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from tests.chaos.drive import Report, drive
+from tests.chaos.site import SLOW_CLOCK
 
 
 def main() -> int:
     faults = int(os.environ.get("FAULTS") or 100)
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
-    print(f"{faults} faults, SEED={seed}", flush=True)
+    clock = "one worker is 30 s behind" if SLOW_CLOCK.exists() else "all clocks are right, as faketime is not installed"
+    print(f"{faults} faults, SEED={seed}; {clock}", flush=True)
     kept = os.environ.get("KEEP")  # an empty folder, for a look at the logs afterwards
     with nullcontext(kept) if kept else TemporaryDirectory() as name:
         report = drive(Path(name), seed=seed, faults=faults, runs=20, seconds=30, patient=True)

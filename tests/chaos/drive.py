@@ -58,7 +58,7 @@ def drive(folder: Path, *, seed: int, faults: int, runs: int, seconds: float, pa
     models = [build_gpt2(folder / f"model-{number}", seed=number) for number in range(SEEDS)]
     with serve() as hub:
         hub.RequestHandlerClass = UnreliableHandler
-        with running_site(folder / "site", hub.url, benchmark) as site:
+        with running_site(folder / "site", hub.url, benchmark, slow_clock=patient) as site:
             chaos = Chaos(site, hub, random.Random(seed), seconds)
             feeder = Feeder(site, hub, models, runs, report)
             for name in schedule(seed, faults):
@@ -186,9 +186,9 @@ def lost_submissions(site: Site, feeder: Feeder) -> Iterator[str]:
 
 
 def wrong_parts(site: Site, expected: int) -> Iterator[str]:
-    for (count,) in site.query("select count(*) from leaderboard_runpart where lease_until is not null"):
+    for (count,) in site.query("select count(*) from leaderboard_claim where worker != ''"):
         if count:
-            yield f"{count} parts are still leased."
+            yield f"{count} runs are still claimed."
     for number, count, done in site.query(
         "select run.id, count(part.id), sum(part.done) from leaderboard_run run join leaderboard_runpart part "
         "on part.run_id = run.id where run.state = 'finished' and provenance = 'measured' group by run.id"

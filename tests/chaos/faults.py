@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -45,6 +46,10 @@ def kill_check_worker(chaos: Chaos) -> None:
     _kill(chaos.site.processes["checks"].pid)
 
 
+def kill_rqcron(chaos: Chaos) -> None:
+    _kill(chaos.site.processes["rqcron"].pid)
+
+
 def kill_measuring_process(chaos: Chaos) -> None:
     end = time.monotonic() + 20
     while not (processes := chaos.site.measuring()) and time.monotonic() < end:
@@ -65,6 +70,26 @@ def kill_valkey(chaos: Chaos) -> None:
 def empty_valkey(chaos: Chaos) -> None:
     with suppress(RedisError):
         Redis(unix_socket_path=_socket(chaos.site)).flushall()
+
+
+def restore_older_valkey(chaos: Chaos) -> None:
+    """Replace what Redis knows by what it knew some seconds ago, as after a restart with an older dump."""
+    with suppress(RedisError):
+        server = Redis(unix_socket_path=_socket(chaos.site))
+        older = {key: (max(server.pttl(key), 0), server.dump(key)) for key in server.scan_iter()}
+        time.sleep(chaos.seconds)
+        server.flushall()
+        for key, (milliseconds, value) in older.items():
+            if value is not None:
+                server.restore(key, milliseconds, value)
+
+
+def submit_twenty_times(chaos: Chaos) -> None:
+    """Submit one model twenty times at once, which must lead to one run."""
+    if chaos.hub.repositories:
+        newest = list(chaos.hub.repositories)[-1]
+        with ThreadPoolExecutor(20) as threads:
+            list(threads.map(chaos.site.submit, [newest] * 20))
 
 
 def lock_database(chaos: Chaos) -> None:
@@ -111,6 +136,9 @@ FAULTS: dict[str, Callable[[Chaos], None]] = {
     "measuring process killed": kill_measuring_process,
     "Valkey killed": kill_valkey,
     "Valkey emptied": empty_valkey,
+    "Valkey of some time ago": restore_older_valkey,
+    "twenty submissions at once": submit_twenty_times,
+    "scheduler killed": kill_rqcron,
     "web killed": kill_web,
     "check worker killed": kill_check_worker,
     "database locked": lock_database,

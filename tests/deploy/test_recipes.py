@@ -14,6 +14,7 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
+from django.conf import settings
 from django.core.management import load_command_class
 
 from leaderboard.settings import BASE_DIR
@@ -56,9 +57,42 @@ def commands() -> Iterator[tuple[str, Sequence[str]]]:
         for container in containers(resource):
             if "command" in container:
                 yield f"{resource['kind']} {resource['metadata']['name']}", container["command"]
-    image = re.search(r"^CMD (\[.*\])$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.M)
-    assert image
-    yield "Dockerfile", yaml.safe_load(image[1])
+    images = re.findall(r"^CMD (\[.*\])$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.M)
+    assert len(images) == 2
+    for image in images:
+        yield "Dockerfile", yaml.safe_load(image)
+
+
+def test_each_recipe_serves_every_queue_and_calls_for_the_repeating_job(subtests: pytest.Subtests) -> None:
+    lines, queues = [(source, list(command)) for source, command in commands()], set(settings.RQ_QUEUES)
+    for recipe in ("clozeboard-", "compose ", "Deployment "):
+        with subtests.test(recipe):
+            own = [command[command.index("manage.py") + 1 :] for source, command in lines if source.startswith(recipe)]
+            served = {name for command in own if command[0] == "rqworker" for name in command[1:]}
+            all_in_one = ["rqworker"] in own  # without queues, all processes of one machine
+            assert all_in_one or (queues <= served and ["rqcron"] in own)
+
+
+def test_images_and_users_of_the_manifests_are_those_of_the_dockerfile() -> None:
+    dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
+    assert set(re.findall(r" AS (\w+)$", dockerfile, re.M)) == {"packages", "web", "worker"}
+    (user,) = re.findall(r"--uid (\d+)", dockerfile)
+    for resource in resources():
+        for container in containers(resource):
+            measures = "measure" in container.get("command", [])
+            assert container["image"] == ("clozeboard-worker:latest" if measures else "clozeboard-web:latest")
+            pod = resource["spec"]["template"]["spec"]["securityContext"]
+            assert (pod["runAsNonRoot"], pod["runAsUser"], pod["fsGroup"]) == (True, int(user), int(user))
+            assert container["securityContext"]["allowPrivilegeEscalation"] is False
+
+
+def test_only_the_image_of_workers_has_torch() -> None:
+    assert not re.search(r"^torch==", (BASE_DIR / "requirements.txt").read_text(encoding="utf-8"), re.M)
+    stages = re.split(r"^FROM ", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), flags=re.M)[1:]
+    assert ["requirements-torch.txt" in stage for stage in stages] == [False, True, False]
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    targets = {name: service["build"]["target"] for name, service in compose["services"].items() if "build" in service}
+    assert targets == {"migrate": "web", "web": "web", "worker": "worker"}
 
 
 def containers(resource: dict[str, Any]) -> list[dict[str, Any]]:
@@ -158,7 +192,7 @@ def test_containers_that_measure_may_make_namespaces() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     needed = {"seccomp:unconfined", "apparmor:unconfined", "systempaths=unconfined"}
     assert needed <= set(compose["services"]["worker"]["security_opt"])
-    (worker,) = (resource for resource in resources() if resource["metadata"]["name"] == "clozeboard-worker")
+    (worker,) = (resource for resource in resources() if resource["metadata"]["name"] == "clozeboard-measure")
     (container,) = containers(worker)
     assert worker["spec"]["template"]["spec"]["hostUsers"] is False
     assert container["securityContext"]["procMount"] == "Unmasked"

@@ -18,7 +18,7 @@ from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import *  # noqa: F403 - its fixtures: a site with a data folder of its own
-from tests.leaderboard.in_process import asking
+from tests.leaderboard.in_process import asking, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -41,11 +41,10 @@ def bucket(monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path) 
 
 
 def measured(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
     monkeypatch.setattr(jobs, "MeasuringProcess", asking(FakeModel()))
     run = submit("org/causal", benchmark).run
     assert run
-    jobs.probe_run(run.pk)
+    work_off(run)
     return Run.objects.get(pk=run.pk)
 
 
@@ -74,7 +73,8 @@ def test_a_run_waits_while_the_bucket_does_not_answer(
     assert (run.state, run.code) == (Run.State.WAITING, "storage-unavailable")
     assert "artefact storage does not answer" in run.events.last().message
     settings.STORAGES = settings.STORAGES | {"artefacts": artefact_storage(Path())}
-    jobs.probe_run(run.pk)
+    queue.enqueue(run.pk)
+    work_off(run)
     assert Run.objects.get(pk=run.pk).state == Run.State.FINISHED
 
 

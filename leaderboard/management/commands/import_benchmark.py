@@ -29,8 +29,8 @@ class Command(PlainCommand):
             default="",
             help="how models are asked (default: its usual probes); added to the probes that it has here",
         )
-        about = "With any of these, new statements are drawn: the sample is a version of the benchmark."
-        add_sampling_options(parser.add_argument_group("sample of a knowledge graph", about))
+        description = "With any of these, new statements are drawn: the sample is a version of the benchmark."
+        add_sampling_options(parser.add_argument_group("sample of a knowledge graph", description))
 
         words = parser.add_mutually_exclusive_group()
         corpus = "pairs of answers: also store the baseline of the answer that is rarer in this text file"

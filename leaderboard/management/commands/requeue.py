@@ -1,4 +1,4 @@
-"""Enqueue again the runs that Redis has lost."""
+"""Put into RQ what should be there and is not, at once."""
 
 from typing import Any
 
@@ -6,12 +6,13 @@ from django.core.management.base import CommandError
 
 from leaderboard.intake import queue
 from leaderboard.management.base import PlainCommand
+from leaderboard.worker.reconciling import put_back
 
 
 class Command(PlainCommand):
-    help = "Queue every unfinished run that no worker works on, and check again the runs that wait."
+    help = "Queue every unfinished run that no worker works on, and try again what waits."
 
     def run(self, **options: Any) -> None:
         if not queue.reachable():
             raise CommandError(queue.UNREACHABLE)
-        self.say(f"{queue.requeue_lost()} runs queued.")
+        self.say(f"{put_back()} runs stand in the queue.")

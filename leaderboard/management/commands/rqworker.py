@@ -1,4 +1,4 @@
-"""django-rq's worker command with JSON jobs, lanes, a companion for checks, and a device of its own."""
+"""django-rq's worker command with JSON jobs and a device of its own; without queues, all that one machine needs."""
 
 import os
 import signal
@@ -14,21 +14,26 @@ from django.core.management.base import CommandError
 from django_rq.management.commands import rqworker
 
 from leaderboard.figures.artefacts import patiently
-from leaderboard.intake import check_queue, queue
-from leaderboard.intake.embedded import embedded_server
-from leaderboard.schedule import LANES
+from leaderboard.intake import queue
+from leaderboard.line import CHECKS, FINISH, QUEUES
+from leaderboard.management.processes import MANAGE, child, wait_for_ever
+from leaderboard.redis_server import embedded_server
 from leaderboard.worker.devices import own_device
-from leaderboard.worker.supervisor import kept_running
+from leaderboard.worker.reconciling import put_back
+from probing.errors import MissingPackage
+from probing.extras import require_package
 from probing.measuring.failures import NotIsolated
-from probing.measuring.limits import die_with_parent, require_isolation
+from probing.measuring.limits import require_isolation
 
 WAKE_SECONDS = 5  # how often an idle worker looks whether Redis still knows it
 
 
 class Command(rqworker.Command):
     help = (
-        "Run a worker. Start one for each GPU; on CPUs, start as many as fit into memory. Without names of queues it "
-        "measures runs of every size, and keeps a second process that checks submitted models."
+        f"Run a worker of the named queues: {', '.join(QUEUES)} on a machine that measures, with one worker for each "
+        f"GPU; {CHECKS} and {FINISH} need none. Without names, run all that one machine needs as processes of this "
+        "command: a worker that measures, one for the rest, and rqcron. With --burst, one worker does all there is "
+        "to do, and ends."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -39,23 +44,44 @@ class Command(rqworker.Command):
         parser.add_argument(
             "--device", default=settings.DEVICE, help="cpu, cuda, cuda:1 or auto: a GPU that no other worker here has"
         )
-        parser.add_argument("--companion-of", type=int, help="stop when the process with this number ends")
 
-    def handle(self, *queues: str, device: str, companion_of: int | None, **options: Any) -> None:
-        if companion_of:
-            die_with_parent(companion_of)
+    def handle(self, *queues: str, device: str, **options: Any) -> None:
+        if unknown := set(queues) - set(settings.RQ_QUEUES):
+            names = ", ".join(settings.RQ_QUEUES)
+            raise CommandError(f"There is no queue {min(unknown)!r}. The queues are {names}.", returncode=2)
+        if not queues or not set(queues).isdisjoint(QUEUES):
+            _refuse_without_torch()
         signal.signal(signal.SIGTERM, _leave)  # until RQ's worker installs its own handler
         with ExitStack() as resources:
             resources.enter_context(embedded_server())
             if not queue.reachable():
                 raise CommandError(queue.UNREACHABLE)
-            if queues != (check_queue.QUEUE,):
+            if not queues and not options["burst"]:
+                _run_all(resources, device)
+            chosen = queues or (CHECKS, FINISH, *QUEUES)
+            if not set(chosen).isdisjoint(QUEUES):
                 _refuse_without_isolation()
                 settings.DEVICE = resources.enter_context(own_device(device))
-            if not queues and not options["burst"]:
-                resources.enter_context(kept_running(["rqworker", check_queue.QUEUE, f"--companion-of={os.getpid()}"]))
-            patiently(queue.requeue_lost)
-            super().handle(*(queues or LANES), **options)
+            patiently(put_back)
+            super().handle(*chosen, **options)
+
+
+def _run_all(resources: ExitStack, device: str) -> None:
+    """Run the processes of one machine until a signal comes; raise `CommandError` when one of them ends."""
+    commands = {
+        "measuring": ["rqworker", *QUEUES, "--device", device],
+        "checking and finishing": ["rqworker", CHECKS, FINISH],
+        "rqcron": ["rqcron"],
+    }
+    wait_for_ever({name: resources.enter_context(child([MANAGE, *command])) for name, command in commands.items()})
+
+
+def _refuse_without_torch() -> None:
+    """Stop a worker that would fail every run."""
+    try:
+        require_package("torch", "work", "Measuring")
+    except MissingPackage as error:
+        raise CommandError(str(error), returncode=2) from error
 
 
 def _refuse_without_isolation() -> None:

@@ -13,9 +13,9 @@ from leaderboard.intake import check_rules, queue
 from leaderboard.intake.check_rules import Check
 from leaderboard.intake.submissions import Outcome, submit
 from leaderboard.models import Benchmark, Model, Run
-from leaderboard.worker.jobs import probe_run
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
+from tests.leaderboard.in_process import work_off
 from tests.probing.scoring.test_adapters import build_adapter
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -43,7 +43,7 @@ def test_it_is_measured_with_the_adapter_and_named_by_both(
     outcome = submit(NAME, small)
     assert "LoRA of rank 2" in of_adapter(outcome).message and "made for org/causal" in of_adapter(outcome).message
     assert outcome.run is not None
-    probe_run(outcome.run.pk)
+    work_off(outcome.run)
     run = Run.objects.get(pk=outcome.run.pk)
     assert (run.state, run.model.hub_id) == (Run.State.FINISHED, NAME), run.message
     assert len(run.model.commit) == len(run.model.adapter_commit) == 40

@@ -9,19 +9,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import django_rq
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings as SiteSettings
 
-from leaderboard.intake import check_job, check_queue, hub, submissions
+from leaderboard.intake import check_job, hub, queue, submissions
 from leaderboard.intake.check_job import Deadline, DeadlinePassed, check
 from leaderboard.intake.check_rules import Check
-from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.submissions import receive, receive_all, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
+from leaderboard.redis_server import embedded_server
 from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
 from tests.leaderboard.workers import manage, until, worker
@@ -230,22 +229,6 @@ def test_a_worker_for_checks_takes_what_was_submitted_before_it_started(small: B
         until(lambda: Submission.objects.get(pk=submission.pk).state == State.ACCEPTED)
 
 
-@pytest.mark.django_db(transaction=True)
-def test_what_redis_has_lost_and_what_waits_for_the_hub_is_enqueued_again(small: Benchmark) -> None:
-    submissions = [receive(f"org/{name}", small, {}) for name in ("lost", "new", "waiting", "queued")]
-    lost, new, waiting, queued = submissions
-    minute_ago = timezone.now() - timedelta(minutes=1)
-    Submission.objects.exclude(pk=new.pk).update(created=minute_ago)
-    Submission.objects.filter(pk=waiting.pk).update(state=State.WAITING, checked=minute_ago)
-    assert check_queue.resume_submissions() == 0, "Redis does not answer"
-    with embedded_server():
-        check_queue.enqueue(queued.pk)
-        assert check_queue.resume_submissions(timedelta(seconds=30)) == 1
-        assert check_queue.resume_submissions() == 1
-        jobs = django_rq.get_queue("checks").jobs
-        assert [job.args for job in jobs] == [[queued.pk], [lost.pk], [waiting.pk]]
-
-
 def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
     small: Benchmark,
     local_hub: Hub,
@@ -253,7 +236,7 @@ def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
 ) -> None:
     enqueued: list[int] = []
-    monkeypatch.setattr(check_queue, "enqueue", enqueued.append)
+    monkeypatch.setattr(queue, "enqueue_check", enqueued.append)
     with django_capture_on_commit_callbacks(execute=True):
         series = receive_all("org/causal", [small], {}, revisions=["step1", "step2", "step3", "step4"])
         other = receive("org/masked", small, {})
@@ -274,38 +257,13 @@ def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_a_series_whose_checks_were_lost_the_first_is_enqueued_again(small: Benchmark) -> None:
-    series = receive_all("org/causal", [small], {}, revisions=["step1", "step2"])
-    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
-    with embedded_server():
-        assert check_queue.resume_submissions() == 1
-        assert django_rq.get_queue("checks").jobs[0].args == [series[0].pk]
-
-
-@pytest.mark.django_db(transaction=True)
 def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
     receive("org/causal", small, {})
     Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
     with embedded_server():
         process = manage("requeue")
         assert process.wait(60) == 0, process.stdout
-        assert len(django_rq.get_queue("checks").job_ids) == 1
-
-
-def test_of_the_submissions_that_wait_for_the_hub_one_is_tried_again_soon(
-    small: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enqueued: list[int] = []
-    monkeypatch.setattr(check_queue, "enqueue", enqueued.append)
-    submissions_ = [receive(f"org/m{number}", small, {}) for number in range(3)]
-    for submission, seconds in zip(submissions_, (40, 50, 10), strict=True):
-        checked_at = timezone.now() - timedelta(seconds=seconds)
-        Submission.objects.filter(pk=submission.pk).update(state=State.WAITING, checked=checked_at)
-    enqueued.clear()
-    with embedded_server():
-        check_queue.try_longest_waiting(timedelta(seconds=30))
-    check_queue.try_longest_waiting(timedelta(seconds=30))  # no Redis: no error
-    assert enqueued == [submissions_[1].pk]
+        assert len(queue.rq_queue("checks").job_ids) == 1
 
 
 def test_a_deadline_is_enforced_again_where_its_exception_was_lost() -> None:

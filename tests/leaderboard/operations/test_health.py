@@ -9,8 +9,8 @@ import pytest
 from django.db import OperationalError
 from rq import Worker
 
-from leaderboard.intake.embedded import embedded_server
 from leaderboard.operations import site_state
+from leaderboard.redis_server import embedded_server
 
 pytestmark = pytest.mark.django_db
 

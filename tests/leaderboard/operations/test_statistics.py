@@ -31,14 +31,17 @@ def waiting(age: timedelta, now: datetime, **fields: object) -> Run:
     return run
 
 
-def test_the_age_of_the_queue_is_that_of_the_runs_that_wait_now_in_each_lane(now: datetime) -> None:
+def test_the_age_of_the_queue_is_that_of_the_runs_that_wait_now_in_each_queue(now: datetime) -> None:
     for hours in (1, 2, 3):
         waiting(hours * HOUR, now)
-    waiting(5 * HOUR, now, lane="large", state=State.WAITING)
+    waiting(5 * HOUR, now, queue="measure-large", state=State.WAITING)
     waiting(99 * HOUR, now, state=State.FINISHED)
     waiting(99 * HOUR, now, state=State.SCORING)
     ages = site_state.waiting_ages(now)
-    assert ages == {"default": site_state.Ages(3, 7200, 10800, 10800), "large": site_state.Ages(1, 18000, 18000, 18000)}
+    assert ages == {
+        "measure": site_state.Ages(3, 7200, 10800, 10800),
+        "measure-large": site_state.Ages(1, 18000, 18000, 18000),
+    }
 
 
 def test_a_run_that_was_submitted_again_waits_since_it_ended(now: datetime) -> None:
@@ -46,7 +49,7 @@ def test_a_run_that_was_submitted_again_waits_since_it_ended(now: datetime) -> N
     for state, hours in ((State.FAILED, 2), (State.QUEUED, 1)):
         event = RunEvent.objects.create(run=run, state=state)
         RunEvent.objects.filter(pk=event.pk).update(time=now - hours * HOUR)
-    assert site_state.waiting_ages(now)["default"].longest == 7200
+    assert site_state.waiting_ages(now)["measure"].longest == 7200
 
 
 def test_success_counts_measured_runs_of_the_last_thirty_days(now: datetime) -> None:

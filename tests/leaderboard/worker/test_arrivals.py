@@ -41,7 +41,7 @@ def measured_part(on: Benchmark, kind: str = "causal", number: int = 0, **chosen
     )
     run.refresh_from_db()  # settings as JSON holds them
     part = plan_of(content, settings).parts[number]
-    row = RunPart.objects.create(run=run, worker="lab", attempts=1, **part._asdict())
+    row = RunPart.objects.create(run=run, **part._asdict())
     return row, probe_part(Pupil(card=card), plan_of(content, settings), Part(*part))
 
 

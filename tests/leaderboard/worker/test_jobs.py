@@ -18,11 +18,13 @@ from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.figures.standings import LeaderboardFilter, leaderboard
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Run, RunPart
-from leaderboard.models.run import RunPartQuerySet
-from leaderboard.worker import finishing, jobs, lease
-from leaderboard.worker.jobs import probe_run
+from leaderboard.models import Benchmark, Claim, Run
+from leaderboard.models.run import ClaimQuerySet, RunPartQuerySet
+from leaderboard.worker import claims, finishing, jobs
+from leaderboard.worker.claims import HeldRun
 from probing.errors import NonFiniteScores, NoSpace
+from probing.measuring.failures import Crashed
+from probing.plan import Part
 from probing.results.joining import PartResult
 from probing.results.result import Result
 from probing.runner import run as probe
@@ -31,14 +33,14 @@ from tests.frames_in_memory import FramesInMemory
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
+from tests.leaderboard.in_process import work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.fixture
-def queued(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """A run that no worker has begun."""
-    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
+def queued(small: Benchmark, local_hub: Hub) -> Run:
+    """A run that no worker has begun. There is no Redis; the tests do its jobs."""
     return submit("org/causal", small).run
 
 
@@ -61,7 +63,7 @@ def fresh(run: Run) -> Run:
 def test_it_measures_a_model_from_the_hub_and_records_where_the_numbers_come_from(
     queued: Run, small: Benchmark, tiny_models: dict[str, Path]
 ) -> None:
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     assert states(run) == ["queued", "downloading", "scoring", "aggregating", "finished"]
     assert (run.model.kind, run.model.architecture) == ("causal", "GPT2LMHeadModel")
@@ -82,7 +84,7 @@ def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
     queued: Run, small: Benchmark, fake: FakeModel
 ) -> None:
     make.measured(small, make.model(), skill=1, templates=(0,))
-    probe_run(queued.pk)
+    work_off(queued)
     small.refresh_from_db()
     assert small.smallest_difference["pairs"] == 1
 
@@ -90,12 +92,12 @@ def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
 @pytest.mark.slow
 def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:
     run = submit("org/masked", small).run
-    probe_run(run.pk)
+    work_off(run)
     assert (fresh(run).state, fresh(run).model.kind) == (Run.State.FINISHED, "masked")
 
 
 def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     result = Result.load(artefacts.storage().path(run.artefact))
     assert len(result.items) == 6
@@ -110,7 +112,7 @@ def test_a_run_is_finished_with_the_rows_of_one_relation_in_memory_at_a_time(
     frames, read_part = FramesInMemory(), artefacts.read_part
     monkeypatch.setattr(artefacts, "read_part", lambda part: frames.add(read_part(part)))
     monkeypatch.setattr(Result, "items", property(lambda result: pytest.fail("all rows were read")))
-    probe_run(queued.pk)
+    work_off(queued)
     assert fresh(queued).state == Run.State.FINISHED
     assert len(frames) == 2 * queued.parts.count() == 4
     assert frames.most == 1
@@ -123,7 +125,7 @@ def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_tho
         make.measured(small, make.model(name), skill=1, templates=(0,))
     make.restore_figures(small)
     monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(ShortSighted()))
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     rows = len(Result.load(artefacts.storage().path(run.artefact)).items)
     assert run.state == Run.State.FINISHED and 0 < rows < 6
@@ -142,35 +144,37 @@ def test_items_that_are_too_long_are_left_out_and_the_run_is_not_ranked_with_tho
 
 def test_a_run_of_which_no_item_fits_fails_with_one_sentence(queued: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(ShortSighted(limit=1)))
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     assert (run.state, run.code) == (Run.State.FAILED, "too-long")
     assert run.message == "Not a single item can be asked: all 6 are longer than the 1 tokens that the model takes."
 
 
 def test_a_run_is_ranked_when_it_finishes(queued: Run, fake: FakeModel) -> None:
-    probe_run(queued.pk)
+    work_off(queued)
     rank = fresh(queued).ranks.get()
     assert (rank.metric, rank.best, rank.worst, rank.n, rank.counted) == ("accuracy", 1, 1, 6, 6)
     assert rank.value == pytest.approx(fresh(queued).scores.get(metric="accuracy", dimension="overall").value)
 
 
 def test_a_finished_run_is_left_alone(queued: Run, fake: FakeModel) -> None:
-    probe_run(queued.pk)
+    work_off(queued)
     statements = fake.usage.statements
-    probe_run(queued.pk)
+    work_off(queued)
     assert fake.usage.statements == statements
 
 
 def test_a_run_that_is_gone_is_no_error() -> None:
-    probe_run(12345)
+    jobs.measure_run(12345)
+    jobs.finish_run(12345)
+    jobs.rank_benchmark(12345)
 
 
 def test_finished_parts_are_not_repeated(queued: Run, fake: FakeModel) -> None:
     whole = interrupted(queued, fake, after=1)
     assert list(queued.parts.values_list("done", flat=True)) == [True, False]
     done = fake.usage.statements
-    probe_run(queued.pk)
+    work_off(queued)
     assert fake.usage.statements - done == 4  # the two items of P36, with two options each
     stored = pd.read_parquet(artefacts.storage().path(f"{fresh(queued).artefact}/items.parquet"))
     pd.testing.assert_frame_equal(stored, whole.items)
@@ -190,35 +194,92 @@ def interrupted(run: Run, model: FakeModel, after: int) -> Result:
     in_process.probe_part = die
     try:
         with pytest.raises(SystemExit):
-            probe_run(run.pk)
+            work_off(run)
     finally:
         in_process.probe_part = real
     return whole
 
 
-def test_a_part_under_a_living_lease_is_left_to_its_worker(queued: Run, fake: FakeModel) -> None:
-    other = RunPart.objects.claim(queued, "somebody else")
-    probe_run(queued.pk)
-    assert fresh(queued).state == Run.State.SCORING
-    assert not RunPart.objects.get(pk=other.pk).done
+def test_a_run_that_another_worker_has_is_left_to_it(queued: Run, fake: FakeModel) -> None:
+    Claim.objects.take(queued, "somebody else")
+    work_off(queued)
+    assert fresh(queued).state == Run.State.QUEUED
+    assert fake.usage.statements == 0
 
 
-def test_a_lost_workers_part_is_taken_over(queued: Run, fake: FakeModel) -> None:
-    lost = RunPart.objects.claim(queued, "somebody else")
-    RunPart.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    probe_run(queued.pk)
+def test_a_lost_workers_run_is_taken_over_and_its_parts_are_kept(queued: Run, fake: FakeModel) -> None:
+    interrupted(queued, fake, after=1)
+    lost = Claim.objects.take(queued, "somebody else")
+    Claim.objects.update(seen=timezone.now() - timedelta(minutes=1))
+    work_off(queued)
     assert fresh(queued).state == Run.State.FINISHED
-    assert not RunPart.objects.renew(lost, 1)
-    assert not RunPart.objects.finish(lost, {})
+    assert not Claim.objects.renew(lost)
+    assert list(queued.parts.order_by("pk").values_list("attempt", flat=True)) == [1, 3]
 
 
-def test_a_part_that_kills_workers_fails_the_run(queued: Run, fake: FakeModel) -> None:
-    queued.parts.update(attempts=3)
-    probe_run(queued.pk)
+def test_a_run_that_kills_workers_fails(queued: Run, fake: FakeModel) -> None:
+    Claim.objects.create(run=queued, number=3, losses=3)
+    work_off(queued)
     run = fresh(queued)
     assert (run.state, run.code) == (Run.State.FAILED, "lost-worker")
     assert "memory" in run.next_step
     assert fake.usage.statements == 0
+
+
+def test_a_run_that_gets_a_part_further_each_time_may_lose_many_workers(queued: Run, fake: FakeModel) -> None:
+    Claim.objects.create(run=queued, number=7, losses=2)
+    interrupted(queued, fake, after=1)
+    assert Claim.objects.get(run=queued).losses <= 1
+
+
+def crashing(times: int) -> type[in_process.InProcess]:
+    """Return measuring processes of which the first ones crash in the middle of their first part."""
+    crashes = iter(range(times))
+
+    class Crashing(in_process.InProcess):
+        model = FakeModel()
+
+        def measure(self, part: Part, *args: Any, **more: Any) -> PartResult:
+            if next(crashes, None) is not None:
+                raise Crashed("The process was killed.", "Ask for more memory.")
+            return super().measure(part, *args, **more)
+
+    return Crashing
+
+
+@pytest.mark.parametrize(("times", "state"), [(2, Run.State.FINISHED), (3, Run.State.FAILED)])
+def test_a_process_that_crashes_is_started_again_twice(
+    queued: Run, monkeypatch: pytest.MonkeyPatch, times: int, state: str
+) -> None:
+    monkeypatch.setattr(jobs, "MeasuringProcess", crashing(times))
+    work_off(queued)
+    assert fresh(queued).state == state
+
+
+def test_the_runs_of_a_model_that_wait_together_are_measured_without_loading_it_again(
+    queued: Run, small: Benchmark, fake: FakeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    second = submit("org/causal", small, {"templates": [1]}).run
+    other_format = submit("org/causal", small, {"dtype": "bfloat16"}).run
+    turns, turn_to = [], in_process.InProcess.turn_to
+    monkeypatch.setattr(in_process.InProcess, "turn_to", lambda self, task: turns.append(task) or turn_to(self, task))
+    jobs.measure_run(queued.pk)
+    assert [fresh(run).state for run in (queued, second, other_format)] == ["aggregating", "aggregating", "queued"]
+    assert [task.settings.templates for task in turns] == [(1,)]
+    for run in (queued, second):
+        work_off(run)
+    whole = probe(FakeModel(), benchmarks.read(small), templates=(1,), progress=False)
+    stored = pd.read_parquet(artefacts.storage().path(f"{fresh(second).artefact}/items.parquet"))
+    pd.testing.assert_frame_equal(stored, whole.items)
+
+
+def test_one_that_was_cancelled_meanwhile_does_not_keep_the_others_from_their_turn(
+    queued: Run, small: Benchmark, fake: FakeModel
+) -> None:
+    second, third = (submit("org/causal", small, {"templates": [number]}).run for number in (1, 2))
+    Run.objects.cancel(second, "No longer wanted.")
+    jobs.measure_run(queued.pk)
+    assert [fresh(run).state for run in (queued, second, third)] == ["aggregating", "cancelled", "aggregating"]
 
 
 def test_a_cancelled_run_stops_after_the_part_that_is_being_probed(
@@ -231,10 +292,10 @@ def test_a_cancelled_run_stops_after_the_part_that_is_being_probed(
         return real(*args, **more)
 
     monkeypatch.setattr(in_process, "probe_part", cancel)
-    probe_run(queued.pk)
+    work_off(queued)
     assert fresh(queued).state == Run.State.CANCELLED
     assert queued.parts.filter(done=True).count() == 1
-    assert not queued.parts.filter(lease_until__isnull=False).exists()
+    assert not Claim.objects.fresh().exists()
 
 
 def failing(error: BaseException) -> Callable[..., PartResult]:
@@ -257,31 +318,33 @@ def test_every_error_becomes_a_state(
     queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, error: Exception, state: str, code: str
 ) -> None:
     monkeypatch.setattr(in_process, "probe_part", failing(error))
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     assert (run.state, run.code) == (state, code)
     assert "secret" not in run.message
     assert ("ZeroDivisionError" in run.traceback) == (code == "internal")
-    assert not run.parts.filter(lease_until__isnull=False).exists()
+    assert not Claim.objects.fresh().exists()
 
 
-@pytest.mark.parametrize("name", ["claim", "finish", "renew"])
+@pytest.mark.parametrize(
+    ("rows", "name"), [(ClaimQuerySet, "take"), (RunPartQuerySet, "finish"), (ClaimQuerySet, "renew")]
+)
 def test_a_database_that_is_locked_for_a_while_costs_nothing(
-    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, name: str
+    queued: Run, fake: FakeModel, monkeypatch: pytest.MonkeyPatch, rows: type, name: str
 ) -> None:
-    real, calls = getattr(RunPartQuerySet, name), []
+    real, calls = getattr(rows, name), []
 
-    def locked(self: RunPartQuerySet, *args: Any) -> Any:
+    def locked(self: Any, *args: Any) -> Any:
         calls.append(args)
         if len(calls) < 3:
             raise OperationalError("database is locked")
         return real(self, *args)
 
-    monkeypatch.setattr(RunPartQuerySet, name, locked)
-    monkeypatch.setattr(lease, "INTERVAL", 0.01)
-    probe_run(queued.pk)
+    monkeypatch.setattr(rows, name, locked)
+    monkeypatch.setattr(claims, "INTERVAL", 0.01)
+    work_off(queued)
     assert (fresh(queued).state, fresh(queued).code) == (Run.State.FINISHED, "")
-    assert set(queued.parts.values_list("attempts", flat=True)) == {1}
+    assert set(queued.parts.values_list("attempt", flat=True)) == {1}
 
 
 @pytest.mark.parametrize("step", ["move", "commit"])
@@ -299,7 +362,7 @@ def test_a_run_is_finished_although_its_transaction_failed_once(
         return real(*args)
 
     monkeypatch.setattr(finishing, "finish", lost)
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     assert run.state == Run.State.FINISHED
     assert len(Result.load(artefacts.storage().path(run.artefact)).items) == 6
@@ -315,23 +378,27 @@ def test_a_database_that_stays_away_leaves_the_run_to_a_later_job(
     monkeypatch.setattr(artefacts, "PATIENCE", 0)
     with monkeypatch.context() as outage:
         outage.setattr(RunPartQuerySet, "finish", away)
-        probe_run(queued.pk)
+        work_off(queued)
     assert fresh(queued).state == Run.State.SCORING
-    assert not queued.parts.filter(lease_until__isnull=False).exists()
-    probe_run(queued.pk)
+    assert not Claim.objects.fresh().exists()
+    work_off(queued)
     assert fresh(queued).state == Run.State.FINISHED
 
 
-def test_the_rows_of_a_worker_that_lost_its_part_are_dropped(queued: Run, fake: FakeModel) -> None:
-    late = RunPart.objects.claim(queued, "late")
-    RunPart.objects.filter(pk=late.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    other = RunPart.objects.claim(queued, "other")
-    assert (other.pk, other.attempts) == (late.pk, 2)
+def test_the_rows_of_a_worker_that_lost_its_run_are_dropped(queued: Run) -> None:
     result = PartResult(pd.DataFrame({"correct": [True]}), {})
-    jobs.store(other, result)
-    jobs.store(late, result)
-    parts = artefacts.storage().listdir(f"{artefacts.folder(queued)}/parts")[1]
-    assert parts == [f"{other.pk}-2.parquet"]
+    held_runs = []
+    for worker in ("late", "other"):
+        held_runs.append(HeldRun(queued, Claim.objects.take(queued, worker)))
+        Claim.objects.update(seen=timezone.now() - timedelta(minutes=1))
+    parts = [queued.parts.select_related("run").first() for _ in held_runs]
+    for held_run, part in zip(held_runs, parts, strict=True):
+        held_run.begin(part)
+    jobs.store(held_runs[1], parts[1], result)
+    with pytest.raises(claims.Ended):
+        jobs.store(held_runs[0], parts[0], result)
+    stored = artefacts.storage().listdir(f"{artefacts.folder(queued)}/parts")[1]
+    assert stored == [f"{parts[0].pk}-2.parquet"]
 
 
 def test_a_full_disk_makes_the_run_wait_wherever_it_is_noticed(
@@ -342,18 +409,20 @@ def test_a_full_disk_makes_the_run_wait_wherever_it_is_noticed(
 
     with monkeypatch.context() as outage:
         outage.setattr(jobs.hub, "download", full)
-        probe_run(queued.pk)
+        work_off(queued)
     assert fresh(queued).state == Run.State.WAITING
-    probe_run(queued.pk)
+    queue.enqueue(queued.pk)
+    work_off(queued)
     assert fresh(queued).state == Run.State.FINISHED
 
 
 def test_a_hub_that_goes_away_makes_the_run_wait_and_then_go_on(queued: Run, fake: FakeModel, local_hub: Hub) -> None:
     local_hub.broken = 500
-    probe_run(queued.pk)
+    work_off(queued)
     assert fresh(queued).state == Run.State.WAITING
     local_hub.broken = None
-    probe_run(queued.pk)
+    queue.enqueue(queued.pk)
+    work_off(queued)
     assert (fresh(queued).state, fresh(queued).code) == (Run.State.FINISHED, "")
 
 
@@ -362,8 +431,8 @@ def test_one_run_that_reaches_the_hub_again_ends_the_waiting_of_all_that_wait_fo
 ) -> None:
     codes = ("source-unavailable", "slow-download", "no-space")
     others = [make.run(make.model(), queued.benchmark, Run.State.WAITING, code=code) for code in codes]
-    Run.objects.filter(pk=queued.pk).update(state=Run.State.WAITING, code="source-unavailable")
-    probe_run(queued.pk)
+    Run.objects.filter(pk=queued.pk).update(code="source-unavailable")
+    work_off(queued)
     assert [fresh(run).state for run in others] == [Run.State.QUEUED, Run.State.WAITING, Run.State.WAITING]
     assert (fresh(others[0]).code, others[0].events.last().message) == ("", "Trying again.")
 
@@ -376,7 +445,7 @@ def test_a_model_whose_tokenizer_is_broken_fails_with_a_reason(
     (folder / "tokenizer.json").write_text('{"version": "1.0"}')
     local_hub.add("org/broken", folder)
     run = submit("org/broken", small).run
-    probe_run(run.pk)
+    work_off(run)
     assert (fresh(run).state, fresh(run).code) == (Run.State.FAILED, "broken-tokenizer")
 
 
@@ -385,7 +454,7 @@ def test_missing_rows_never_count_as_finished(queued: Run, fake: FakeModel) -> N
     queued.parts.update(done=True)
     part = queued.parts.last()
     artefacts.store_part(part, artefacts.read_part(queued.parts.first()))
-    probe_run(queued.pk)
+    work_off(queued)
     run = fresh(queued)
     assert (run.state, run.code) == (Run.State.FAILED, "incomplete")
     assert not run.scores.exists()

@@ -13,14 +13,14 @@ from pytest_django.fixtures import Settings as SiteSettings
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Change, Run
-from leaderboard.worker import jobs
-from leaderboard.worker.jobs import probe_run
+from leaderboard.worker import jobs, remeasuring
 from leaderboard.worker.remeasuring import Differences, differences, measured_run, remeasure, sampled_parts
 from probing.errors import BadInput
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
+from tests.leaderboard.in_process import work_off
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,12 +46,13 @@ def finished(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(queue, "enqueue", lambda run_id, *more: True)
     run = submit("org/causal", small).run
     measure_with(monkeypatch, FakeModel())
-    probe_run(run.pk)
+    work_off(run)
     return Run.objects.get(pk=run.pk)
 
 
 def measure_with(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
-    monkeypatch.setattr(jobs, "MeasuringProcess", in_process.asking(model))
+    for module in (jobs, remeasuring):
+        monkeypatch.setattr(module, "MeasuringProcess", in_process.asking(model))
 
 
 def test_the_same_model_gives_the_same_and_nothing_is_reported(finished: Run) -> None:
@@ -139,7 +140,7 @@ def test_the_command_measures_with_the_real_model_and_says_what_came_out(
 ) -> None:
     monkeypatch.setattr(queue, "enqueue", lambda run_id, *more: True)
     run = submit("org/causal", small).run
-    probe_run(run.pk)
+    work_off(run)
     printed = output_of("remeasure", str(run.pk), "--items", "1", "--device", "cpu")
     assert f"Run {run.pk}, " in printed and "items on cpu: no prediction changed" in printed
 

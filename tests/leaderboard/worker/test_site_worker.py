@@ -1,0 +1,214 @@
+"""Real worker processes: they measure, and lose Redis, are stopped, or are killed."""
+
+import os
+import signal
+import sqlite3
+import time
+from pathlib import Path
+
+import pandas as pd
+import psutil
+import pytest
+from django.db import connection
+from rq import Worker
+from rq.job import Job
+
+from leaderboard import redis_server
+from leaderboard.figures import artefacts, benchmarks
+from leaderboard.intake import queue
+from leaderboard.intake.submissions import submit
+from leaderboard.models import STALE, Benchmark, Claim, Run, Submission
+from leaderboard.redis_server import embedded_server
+from leaderboard.worker.site_worker import HEARTBEAT, SILENCE, SiteWorker
+from probing.runner import run as probe
+from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+from tests.leaderboard.test_redis_server import kill_server
+from tests.leaderboard.workers import PATIENCE, manage, until, worker
+
+pytestmark = pytest.mark.django_db(transaction=True)
+ALL = ("measure", "finish", "checks")
+
+
+def registered() -> list[str]:
+    if not queue.reachable():
+        return []
+    return [worker.name for worker in Worker.all(connection=redis_server.connection())]
+
+
+def state(run: Run) -> str:
+    return Run.objects.get(pk=run.pk).state
+
+
+def expect_rows_of_an_undisturbed_run(run: Run, model: Path) -> None:
+    whole = probe(str(model), benchmarks.read(run.benchmark), **run.benchmark.settings, progress=False)
+    stored = pd.read_parquet(artefacts.storage().path(f"{Run.objects.get(pk=run.pk).artefact}/items.parquet"))
+    pd.testing.assert_frame_equal(stored, whole.items, check_exact=False, atol=1e-4)
+
+
+def killed_process(kind: str, number: int, stopping: bool = False) -> None:
+    """Let a worker find the process of a job dead, which somebody killed, or which it killed itself as it stops."""
+    queue.put_job("checks" if kind == "check" else "measure", kind, number)
+    jobs = queue.rq_queue("checks" if kind == "check" else "measure")
+    site_worker = SiteWorker([jobs], name="mine", connection=jobs.connection, serializer=jobs.serializer)
+    site_worker._stop_requested = stopping
+    site_worker.handle_work_horse_killed(Job.fetch(f"{kind}-{number}", jobs.connection, jobs.serializer), 1, 9, None)
+
+
+@pytest.mark.parametrize(("stopping", "losses"), [(False, 1), (True, 0)])
+def test_the_run_of_a_killed_process_is_free_at_once_and_the_loss_counts_unless_the_worker_stops(
+    small: Benchmark, redis: None, stopping: bool, losses: int
+) -> None:
+    run, other = (make.run(make.model(), small, Run.State.SCORING) for _ in range(2))
+    Claim.objects.take(run, "mine"), Claim.objects.take(other, "another")
+    killed_process("run", run.pk, stopping)
+    assert [claim.run for claim in Claim.objects.fresh()] == [other]
+    assert Claim.objects.get(run=run).losses == losses
+
+
+@pytest.mark.parametrize(("stopping", "losses"), [(False, 1), (True, 0)])
+def test_a_check_whose_process_was_killed_counts_it(small: Benchmark, redis: None, stopping: bool, losses: int) -> None:
+    submission = Submission.objects.create(token="t", model_id="org/heavy", benchmark=small)
+    killed_process("check", submission.pk, stopping)
+    submission.refresh_from_db()
+    assert submission.losses == losses
+
+
+def test_the_job_of_a_lost_worker_comes_back_when_its_claim_has_become_stale() -> None:
+    oldest_heartbeat, latest_report = HEARTBEAT, 0  # seconds before the worker was killed
+    assert SILENCE - oldest_heartbeat > STALE.total_seconds() - latest_report
+
+
+def test_a_worker_measures_what_was_submitted(small: Benchmark, local_hub: Hub) -> None:
+    run = submit("org/causal", small).run  # no queue server yet: the worker starts it and puts the run in
+    with worker("--burst") as process:
+        output = process.communicate(timeout=PATIENCE)[0]
+    assert (state(run), process.returncode) == (Run.State.FINISHED, 0), output
+    assert run.ranks.exists()
+    assert not queue.reachable()
+
+
+@pytest.mark.slow
+def test_one_command_runs_all_that_one_machine_needs_and_ends_it(small: Benchmark, local_hub: Hub) -> None:
+    with worker() as process:
+        until(lambda: len(registered()) == 2)
+        submission = Submission.objects.create(token="t", model_id="org/causal", benchmark=small)
+        queue.enqueue_check(submission.pk)
+        until(lambda: Run.objects.filter(state=Run.State.FINISHED, ranks__isnull=False).exists())
+        below = psutil.Process(process.pid).children(recursive=True)
+        assert len(below) >= 3
+        process.terminate()
+        output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+    assert not [child for child in below if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+    assert not queue.reachable()
+
+
+@pytest.mark.slow
+def test_a_worker_outlasts_its_server_and_measures_the_next_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
+    with worker(*ALL, "--name", "a") as process:
+        until(lambda: "a" in registered())
+        kill_server(data)
+        until(lambda: "a" in registered())
+        run = submit("org/causal", small).run
+        until(lambda: state(run) == Run.State.FINISHED)
+        process.terminate()
+        output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+    assert not queue.reachable()
+
+
+@pytest.mark.slow
+def test_a_queue_that_was_emptied_is_filled_again(small: Benchmark, local_hub: Hub) -> None:
+    with embedded_server(), worker(*ALL, "--name", "a"):
+        until(lambda: "a" in registered())
+        run = Run.objects.get(pk=submit("org/causal", small).run.pk)
+        redis_server.connection().flushall()
+        until(lambda: "a" in registered())
+        until(lambda: state(run) == Run.State.FINISHED)
+
+
+@pytest.mark.slow
+def test_a_stopped_worker_gives_its_run_back_at_once(local_hub: Hub, starter: Benchmark) -> None:
+    run = submit("org/causal", starter).run
+    with embedded_server():
+        with worker("measure") as process:
+            until(lambda: run.parts.filter(done=True).exists())
+            process.terminate()
+            output = process.communicate(timeout=PATIENCE)[0]
+        assert process.returncode == 0, output
+        assert "Traceback" not in output
+        assert (Claim.objects.get(run=run).worker, Claim.objects.get(run=run).losses) == ("", 0)
+        assert queue.rq_queue("measure").get_job_ids() == [f"run-{run.pk}"]
+
+
+@pytest.mark.slow
+def test_a_killed_worker_leaves_no_process_and_no_file_and_its_run_goes_on_where_it_was(
+    local_hub: Hub, starter: Benchmark, data: Path, tiny_models: dict[str, Path]
+) -> None:
+    run = submit("org/causal", starter).run
+    with embedded_server(), worker("measure") as process:
+        until(lambda: run.parts.filter(done=True).exists())
+        below = psutil.Process(process.pid).children(recursive=True)
+        assert len(below) >= 2, "the process of the job and the measuring process"
+        os.kill(process.pid, signal.SIGKILL)
+        psutil.wait_procs(below, timeout=10)
+        assert not [child for child in below if child.is_running() and child.status() != psutil.STATUS_ZOMBIE]
+        assert [path for path in (data / "scratch").iterdir() if path.is_dir()]
+        done = set(run.parts.filter(done=True).values_list("pk", flat=True))
+        assert len(done) < run.parts.count(), "it was killed too late"
+        with worker(*ALL):  # it finds the run again as soon as RQ misses the heartbeats
+            until(lambda: state(run) == Run.State.FINISHED)
+            until(lambda: not [path for path in (data / "scratch").iterdir() if path.is_dir()])
+        attempts = dict(run.parts.values_list("pk", "attempt"))
+        assert {pk for pk, attempt in attempts.items() if attempt == 1} == done
+    expect_rows_of_an_undisturbed_run(run, tiny_models["org/causal"])
+
+
+@pytest.mark.slow
+def test_two_workers_never_have_the_same_run(local_hub: Hub, starter: Benchmark, tiny_models: dict[str, Path]) -> None:
+    with embedded_server(), worker("measure", "--name", "a"), worker(*ALL, "--name", "b"):
+        until(lambda: len(registered()) == 2)
+        runs = [submit(name, starter).run for name in ("org/causal", "org/masked")]
+        until(lambda: {state(run) for run in runs} == {Run.State.FINISHED})
+    assert all(set(run.parts.values_list("attempt", flat=True)) == {1} for run in runs)
+    expect_rows_of_an_undisturbed_run(runs[0], tiny_models["org/causal"])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="locks the file of SQLite")
+def test_a_worker_outlasts_a_locked_database(
+    local_hub: Hub, starter: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATABASE_SECONDS", "1")
+    run = submit("org/causal", starter).run
+    with worker("--burst") as process:
+        until(lambda: run.parts.filter(done=True).exists())
+        connection.close()
+        other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        time.sleep(5)
+        other.execute("ROLLBACK")
+        other.close()
+        output = process.communicate(timeout=PATIENCE)[0]
+    assert state(run) == Run.State.FINISHED, output
+    assert "Traceback" not in output
+    assert set(run.parts.values_list("attempt", flat=True)) == {1}
+
+
+def test_a_worker_without_redis_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9")
+    process = manage("rqworker")
+    output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 1
+    assert "REDIS_URL" in output
+    assert "Traceback" not in output
+
+
+def test_a_queue_that_does_not_exist_is_refused() -> None:
+    process = manage("rqworker", "default")
+    output = process.communicate(timeout=PATIENCE)[0]
+    assert process.returncode == 2
+    assert "There is no queue 'default'. The queues are measure, measure-large, finish, checks." in output
