@@ -4,7 +4,7 @@ import sys
 from collections.abc import Container, Sequence
 from importlib import import_module
 
-from probing.command_line.program import Parser, exit_code, program
+from probing.command_line.exit_codes import Parser, exit_code, program
 
 # For each command, the function that adds its arguments, and its line in the help. A command's module is imported only
 # when that command is called, because most of them import pandas, and the help and mistakes should be answered at once.
@@ -14,6 +14,7 @@ COMMANDS = {
     "sweep": ("probing.command_line.run:add_sweep", "probe the checkpoints of a training, and draw the curve"),
     "baselines": ("probing.command_line.benchmarks:add_baselines", "print what is reached without a model"),
     "show": ("probing.command_line.show:add_show", "print a result's scores"),
+    "paper": ("probing.command_line.paper:add_paper", "measure the tables and figures of a paper again"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
     "list": (
         "probing.command_line.benchmarks:add_list",

@@ -12,7 +12,8 @@ from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of,
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import benchmarks_folder, download, how_checked, open_benchmark
-from probing.command_line.program import print_by_dimension, print_lines, print_table, program
+from probing.command_line.exit_codes import program
+from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.errors import BadInput
@@ -219,7 +220,7 @@ def _from_table(culture: Culture, file: Path) -> Places:
 
 
 def add_sample(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", metavar="GRAPH", type=Path, help="the folder of a knowledge graph")
+    parser.add_argument("graph", metavar="GRAPH", help="a known graph, such as wn18rr, or the folder of one")
     add_sampling_options(parser)
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
     parser.set_defaults(command=sample)

@@ -9,11 +9,12 @@ import pandas as pd
 
 import probing
 from probing.analysis import specificity_metrics
+from probing.analysis.changed_facts import changes_by_nearness, read_facts
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
-from probing.command_line.program import print_by_dimension, print_lines, print_table
+from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
@@ -33,6 +34,13 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
     )
+    parser.add_argument(
+        "--facts",
+        type=Path,
+        metavar="FILE",
+        help="facts that were changed between two results, as CSV or JSON Lines: compare these, their other wordings, "
+        "their neighbours, and everything else",
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the differences to a CSV file as well")
     parser.set_defaults(command=compare_results)
 
@@ -46,6 +54,9 @@ def compare_results(arguments: argparse.Namespace) -> None:
     refuse_other_benchmarks({folder: result.record for folder, result in results.items()})
     if arguments.unified:
         _compare_unified(results, arguments.csv)
+        return
+    if arguments.facts:
+        _compare_facts(results, arguments.facts, arguments.csv)
         return
     named = dict(zip(RESULT_NAMES, results.values(), strict=False))
     probe = probe_named(named["first"].record["probe"])
@@ -63,6 +74,24 @@ def compare_results(arguments: argparse.Namespace) -> None:
     if smallest:
         print(f"\n{sentence(smallest)}")
     _write_csv(table, folders, arguments.csv)
+
+
+def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None) -> None:
+    """Print what changed on the facts of a file, on their neighbours, and elsewhere."""
+    if len(results) != 2:
+        raise BadInput(
+            "Changed facts are compared in two results.", "Give the one before and the one after the change."
+        )
+    before, after = results.values()
+    correctness = probe_named(before.record["probe"]).correctness
+    if "prediction_label" not in before.items or not correctness.column:
+        raise BadInput(f"The probe {before.record['probe']} asks for no answers.", "Leave --facts out.")
+    for name, (folder, result) in zip(RESULT_NAMES, results.items(), strict=False):
+        print(f"{name}: {_name(result)}, in {folder}")
+    table = changes_by_nearness(before.items, after.items, read_facts(facts), correctness)
+    print()
+    print_table(table)
+    _write_csv(table.assign(result="second"), results, csv)
 
 
 def _print_run_differences(results: Mapping[str, Result]) -> None:

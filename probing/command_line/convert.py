@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from probing.command_line.program import program
+from probing.command_line.exit_codes import program
 from probing.files.pickled_weights import convert
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 import probing
 from probing.catalog import open_benchmark
-from probing.command_line.program import print_table
+from probing.command_line.printing import print_table
 from probing.curation.facts import write_json
 from probing.curation.geography_facts import REPORT, report
 from probing.errors import BadInput
@@ -81,7 +81,7 @@ def judge_by_model(arguments: argparse.Namespace) -> None:
         lines = judged_by_model(empty_lines("", typed), content["acceptability"]["sentences"])
         write_form(folder / MODEL_FORM, lines)
     print_table(_by_fact_type(content))
-    refused = sum(line["acceptable"] == "no" for line in lines)
+    refused = sum(line["grammatical"] == "no" for line in lines)
     print(f"\n{refused:,} of {len(lines):,} sentences are unacceptable to the model.")
     print(f"{REPORT} in {arguments.out} lists them; {MODEL_FORM} is a form that `judge read` reads.")
 

@@ -12,8 +12,7 @@ import pandas as pd
 
 import probing
 from probing.catalog import open_benchmark
-from probing.command_line.program import add_model
-from probing.command_line.settings_flags import add_flags
+from probing.command_line.settings_flags import add_flags, add_model
 from probing.language_model import fitting
 from probing.model_source import ModelSource
 from probing.probes.perplexity import By, Perplexity

@@ -14,7 +14,7 @@ import pandas as pd
 from probing.analysis.culture_metrics import prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
-from probing.command_line.program import print_table
+from probing.command_line.printing import print_table
 from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -58,7 +58,10 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")
     table = pd.concat(tables, ignore_index=True)
     _refuse_twice(table)
-    print_table(table.groupby(["relation", "language"], sort=False).head(arguments.most))
+    by_language = table.groupby(["relation", "language"], sort=False)
+    print_table(by_language.head(arguments.most))
+    print("\nP@1, with answers that count as one merged")
+    print_table(by_language["correct_share"].sum().rename("p_at_1").reset_index())
     if arguments.csv:
         with new_file(arguments.csv) as temporary:
             table.to_csv(temporary, index=False)

@@ -12,11 +12,13 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.details import without_details
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
-from probing.command_line.program import add_loading, add_model, print_by_dimension, print_lines, print_table, program
-from probing.command_line.settings_flags import KEPT, add_settings, given_settings
+from probing.command_line.exit_codes import program
+from probing.command_line.printing import print_by_dimension, print_lines, print_table
+from probing.command_line.settings_flags import KEPT, add_loading, add_model, add_settings, given_settings
 from probing.command_line.sites import push_results
 from probing.dry_run import SECONDS, forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
+from probing.extras import require_scoring
 from probing.model_source import ATTENTION, ModelSource
 from probing.options import Option
 from probing.probes import PROBES, probe_named
@@ -25,7 +27,7 @@ from probing.remote.connection import environment_token
 from probing.remote.results import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result, missing_main_score
-from probing.start import AUTO, several_starts
+from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
 from probing.studies.study import measured, planned_turns, stored_scores, study_arguments
@@ -37,7 +39,7 @@ TRY_AGAIN = "The same command tries them again, and no others."
 
 def add_run(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `run`, with which studies and sweeps can be made as well."""
-    add_model(parser, several=True)
+    add_model(parser, is_list=True)
     _add_benchmark(parser)
     parser.add_argument(
         "--config", metavar="FILE", help="YAML file with models, benchmarks and settings; flags come before it"
@@ -63,7 +65,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
 
 def add_sweep(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sweep`: those of `run` for the checkpoints of a training, by default all of them."""
-    add_model(parser, several=True)
+    add_model(parser, is_list=True)
     _add_benchmark(parser)
     _add_study_arguments(parser)
     parser.set_defaults(config=None, revisions=ALL)
@@ -85,7 +87,11 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B",
         help="sweep over these revisions of a hub model or subfolders of a folder; all: all that state a step",
     )
-    parser.add_argument("--tokenizer", metavar="MODEL", help="hub id or folder of the tokenizer that a folder lacks")
+    parser.add_argument(
+        "--tokenizer",
+        metavar="MODEL",
+        help="hub id or folder of the tokenizer that a folder lacks, or of a served model",
+    )
     parser.add_argument("--attn-implementation", choices=ATTENTION, default="", help="default: as transformers chooses")
     add_settings(parser)
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
@@ -223,6 +229,7 @@ def _print_result(result: Result, folder: Path, *, finished: bool) -> None:
 
 def _print_forecasts(chosen: StudyArguments) -> None:
     """Print how long each pair will take; raise `Incomplete` if some cannot be told."""
+    require_scoring()
     failures: dict[Any, str] = {}
     turns = planned_turns(chosen, Path())
     for pair, turn in turns.items():

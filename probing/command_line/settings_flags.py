@@ -1,4 +1,4 @@
-"""A run's settings as words on the command line: the flags that are offered, read and written here."""
+"""The words of the command line that choose a model and the settings of a run: offered, read and written here."""
 
 import argparse
 from collections.abc import Mapping
@@ -13,6 +13,27 @@ from probing.settings import SETTINGS, Settings
 KEPT: Mapping[str, Mapping[str, Any]] = {"rows": {}, "tokens": {"keep_tokens": True}, "none": {"keep_rows": False}}
 # Options of probes that have a flag as well; other probes may have an option of the same name.
 FLAGGED: Mapping[str, Option] = {name: declared(MultipleChoice)[name] for name in ("few_shot", "chat")}
+
+
+def add_model(parser: argparse.ArgumentParser, *, is_list: bool = False) -> None:
+    """Add the arguments that choose the model, its device and the size of batches.
+
+    `is_list`: the model is a list, which argparse leaves empty where none is named; served models are taken.
+    """
+    many: dict[str, Any] = {"nargs": "+", "default": []} if is_list else {}
+    text = "hub id, folder in Hugging Face format, or .gguf file"
+    text += "; a served model: openai:http://host:8000/v1#model" if is_list else ""
+    model = parser.add_argument("model", metavar="MODEL", help=text, **many)
+    model.required = not is_list
+    add_loading(parser)
+
+
+def add_loading(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say how a model is loaded."""
+    add = parser.add_argument
+    add("--commit", default="", help="commit of a hub model; default: the newest")
+    add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
+    add("--batch-tokens", type=int, metavar="N", help="token positions per batch; default: found by trying")
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:

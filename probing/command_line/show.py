@@ -2,7 +2,6 @@
 
 import argparse
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -12,8 +11,9 @@ from probing.analysis.details import detail_tables, needs_full_run, without_deta
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
 from probing.catalog import open_benchmark
-from probing.command_line.program import print_lines, print_scores, print_table
+from probing.command_line.printing import print_lines, print_scores, print_table
 from probing.errors import BadInput
+from probing.extras import own_module
 from probing.files.folders import refuse_occupied
 from probing.harness.harness_command import harness_words
 from probing.harness.samples import read_facts, read_samples, results_beside
@@ -22,7 +22,7 @@ from probing.results.completeness import skipped_in_words
 from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
-from probing.results.run_record import describe_tokens
+from probing.results.run_json import describe_tokens
 from probing.results.token_scores import TOKENS_FILE, conditional_accuracy, read_tokens
 
 
@@ -132,7 +132,7 @@ def import_results(arguments: argparse.Namespace) -> None:
     samples = read_samples(arguments.samples)
     facts = read_facts(arguments.results or results_beside(arguments.samples))
     benchmark = open_benchmark(arguments.benchmark)
-    importing = import_module("probing.harness.importing")  # imports torch, which takes seconds
+    importing = own_module("probing.harness.importing")  # imports torch, which takes seconds
     result = importing.import_samples(samples, facts, benchmark, model=arguments.model, tokenizer=arguments.tokenizer)
     result.save(arguments.out)
     print(f"{arguments.out}: {len(result.items):,} answers of {result.record['model']['id']} on {benchmark.slug}")

@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from probing.errors import BadInput, Incomplete
-from probing.extras import extra_package
+from probing.extras import extra_package, own_module
 from probing.remote.connection import TOKEN_VARIABLE, SiteRefused, environment_token
 from probing.remote.results import ResultSite, result_folders
 
@@ -81,6 +81,6 @@ def add_lm_eval(parser: argparse.ArgumentParser) -> None:
 def lm_eval(arguments: argparse.Namespace) -> None:
     """Register the model, which version 0.4.13 of the harness cannot find by itself, and start the harness."""
     extra_package("lm_eval", "harness", "The command lm-eval")
-    import_module(BACKEND)
+    own_module(BACKEND)
     sys.argv = ["lm-eval", *arguments.arguments]
     import_module(HARNESS).cli_evaluate()

@@ -57,7 +57,7 @@ def test_a_model_judges_a_finished_benchmark(
     monkeypatch.setattr(probing, "Judge", SimpleNamespace(load=lambda model, commit: OnlyFrance()))
     assert main(["judge", "model", str(benchmark), "some-model", "--out", str(tmp_path / "model")]) == 0
     assert "1 of 6 sentences are unacceptable to the model" in capsys.readouterr().out
-    verdicts = {row["sentence"]: row["acceptable"] for row in rows(tmp_path / "model" / "model.csv")}
+    verdicts = {row["sentence"]: row["grammatical"] for row in rows(tmp_path / "model" / "model.csv")}
     assert [sentence for sentence, verdict in verdicts.items() if verdict == "no"] == [
         "Nice is a city located in France."
     ]

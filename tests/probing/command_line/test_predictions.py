@@ -35,7 +35,9 @@ def test_shares_by_language_are_printed_and_written(
     merge.write_text('"Semitic" = ["Q13955"]\n')
     options = ["--benchmark", benchmark, "--merge", str(merge), "--most", "1", "--csv", str(table)]
     assert main(["predictions", arabic, english, *options]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    shown = capsys.readouterr().out.splitlines()
+    assert len(shown) == 3 + 2 + 3
+    assert shown[4].startswith("P@1")
     shares = pd.read_csv(table).set_index(["language", "answer"])
     right = shares["right_share"].to_dict()
     assert shares["predictions"].groupby("language").sum().to_dict() == {"ar": 5, "en": 5}
@@ -54,11 +56,11 @@ def test_the_chart_has_a_bar_of_predictions_and_one_of_right_answers_for_each_la
 
 def test_bars_add_up_to_one_and_rare_answers_share_a_colour() -> None:
     rows = [
-        ("P140", "en", "Islam", 6, 0.6, 0.3),
-        ("P140", "en", "<b>Judaism</b>", 3, 0.3, 0.5),
-        ("P140", "en", "Sikhism", 1, 0.1, 0.2),
-        ("P140", "ar", "Islam", 10, 1.0, 1.0),
-        ("P30", "en", "Asia", 1, 1.0, 1.0),
+        ("P140", "en", "Islam", 6, 0.6, 0.3, 0.3),
+        ("P140", "en", "<b>Judaism</b>", 3, 0.3, 0.1, 0.5),
+        ("P140", "en", "Sikhism", 1, 0.1, 0.1, 0.2),
+        ("P140", "ar", "Islam", 10, 1.0, 1.0, 1.0),
+        ("P30", "en", "Asia", 1, 1.0, 1.0, 1.0),
     ]
     chart = prediction_chart(pd.DataFrame(rows, columns=COLUMNS), most=2)
     first = [trace for trace in chart.data if trace.visible]

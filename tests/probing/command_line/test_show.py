@@ -13,7 +13,7 @@ from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
 from probing.baselines import UniformModel
 from probing.results.result import Result
 from probing.results.token_scores import conditional_accuracy, read_tokens
-from probing.start import StartToken, TokenizerFacts
+from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import complaint, use
 

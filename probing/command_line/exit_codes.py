@@ -1,0 +1,49 @@
+"""The exit codes of all commands, and the one line that is printed for an error."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+from probing.errors import BadInput, ProbingError
+
+
+def exit_code(command: Callable[[], None]) -> int:
+    """Run a command, print the error that ends it in one line, and return the exit code of the program.
+
+    That is 0 for success, 2 for bad input, 1 for failure, 130 when interrupted, and 141 where nobody reads the output
+    to its end, as in `clozeboard show results | head`.
+    """
+    try:
+        command()
+        sys.stdout.flush()
+    except BadInput as error:
+        return _report_error(str(error), 2)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # where Python writes what is left at its end
+        return 141
+    except (ProbingError, OSError) as error:
+        return _report_error(str(error), 1)
+    except KeyboardInterrupt:
+        return _report_error("Interrupted. The same command goes on from what is finished.", 130)
+    return 0
+
+
+def _report_error(message: str, code: int) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def program() -> str:
+    """Return what the user typed to start the program: `clozeboard`, or `python -m probing`."""
+    name = Path(sys.argv[0]).stem
+    return "python -m probing" if name == "__main__" else name
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser that reports an error in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"error: {message} (help: {self.prog} --help)\n")

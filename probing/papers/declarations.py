@@ -1,0 +1,143 @@
+"""The five papers, as TOML files beside this module declare them: what each table and figure shows, and of what runs.
+
+A file has `title`, `publication` and `labels` (names of groups for readers); under `ways` the ways in which models are
+asked, each a benchmark with settings; and `exhibits`, in the order of the paper. The page
+`papers.md` of the documentation is made from them.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from probing.errors import BadInput
+
+FOLDER = Path(__file__).parent
+NAMES = ("bear", "dlama", "s-test", "llmkg", "geography")
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """One way of asking models: a benchmark with settings, and which printed figures are about it.
+
+    `settings`: those of `probing.study`. `printed`: the settings of the rows of printed figures that are about this
+    way, in the file `figures`, by default that of the benchmark. `sampling`: for a knowledge graph, how sentences are
+    drawn from it, as arguments of `sample_graph`.
+    """
+
+    name: str
+    benchmark: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    printed: Mapping[str, Any] = field(default_factory=dict)
+    figures: str = ""
+    sampling: Mapping[str, Any] = field(default_factory=dict)
+    title: str = ""
+
+    @property
+    def label(self) -> str:
+        return self.title or self.name
+
+    @property
+    def choices(self) -> Mapping[str, Any]:
+        """The settings but for the probe, which a site tells by the benchmark."""
+        return {name: value for name, value in self.settings.items() if name != "probe"}
+
+
+@dataclass(frozen=True, eq=False)
+class Exhibit:
+    """A table or figure of a paper.
+
+    `number`: as in the paper, such as "Table 2". `caption`: what it shows, in words of this project. `scores`: its
+    metrics, each with the dimensions that it is broken down by. `measure`: the function of `probing.papers.measures`
+    that makes these scores from the runs. `references`: where its printed figures stand, by default at its number.
+    `rows`, `columns`: which of model, way, metric and group tell rows and columns apart. `unit`: "percent", "number",
+    or "power" for numbers of many sizes. `chart`: a function of `probing.papers.charts`, none for tables of texts.
+    `models`: those of the paper where no printed figure names them. `steps`: whether the models that are given are the
+    states of one training in their order, whose printed figures stand at the same place. `texts`: the function of
+    `probing.papers.texts` that returns a table of texts. `facts`: what the paper states beside measurements.
+    `printed`: its printed figures that `fixtures/published` does not have, each with value, metric and group.
+    `needs`: what a reader must bring. `also`: where else the same is, as the page of the papers names it. `differs`:
+    why figures can differ from the printed ones.
+    """
+
+    number: str
+    caption: str
+    ways: tuple[Way, ...] = ()
+    scores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    measure: str = "scores"
+    references: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ("model",)
+    columns: tuple[str, ...] = ("group",)
+    unit: str = "percent"
+    chart: str = "dots"
+    models: tuple[str, ...] = ()
+    steps: bool = False
+    texts: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    printed: tuple[Mapping[str, Any], ...] = ()
+    needs: str = ""
+    also: str = ""
+    differs: str = ""
+
+    @property
+    def slug(self) -> str:
+        """Its number as the name of files, such as table-2."""
+        return self.number.lower().replace(" ", "-")
+
+    @property
+    def flag(self) -> str:
+        """The argument of the command `paper` that selects it."""
+        kind, _, which = self.number.partition(" ")
+        return f"--{kind.lower()} {which}"
+
+
+@dataclass(frozen=True)
+class Capability:
+    """What a paper describes beside its tables and figures: a row of docs/papers.md with its four cells."""
+
+    paper: str
+    here: str
+    shown: str
+    differs: str = "–"
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: its name in commands, what it is, its exhibits, and names of groups for readers."""
+
+    name: str
+    title: str
+    publication: str
+    exhibits: tuple[Exhibit, ...]
+    capabilities: tuple[Capability, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def chosen(self, kind: str, numbers: list[str]) -> list[Exhibit]:
+        """Return the exhibits of these numbers; raise `BadInput` with those that there are for one that is none."""
+        by_number = {exhibit.number.lower(): exhibit for exhibit in self.exhibits}
+        wanted = [f"{kind} {number}".lower() for number in numbers]
+        for number in wanted:
+            if number not in by_number:
+                there = ", ".join(exhibit.number for exhibit in self.exhibits)
+                raise BadInput(f"{self.title} has no {number} here.", f"Choose from: {there}.")
+        return [by_number[number] for number in wanted]
+
+
+@cache
+def read_paper(name: str) -> Paper:
+    """Read the declaration of a paper."""
+    content = tomllib.loads((FOLDER / f"{name}.toml").read_text(encoding="utf-8"))
+    ways = {key: Way(key, **values) for key, values in content.pop("ways", {}).items()}
+    exhibits = tuple(_exhibit(values, ways) for values in content.pop("exhibits"))
+    capabilities = tuple(Capability(**values) for values in content.pop("capabilities", ()))
+    return Paper(name, exhibits=exhibits, capabilities=capabilities, **content)
+
+
+def _exhibit(values: Mapping[str, Any], ways: Mapping[str, Way]) -> Exhibit:
+    fields: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    fields["scores"] = {metric: tuple(dimensions) for metric, dimensions in values.get("scores", {}).items()}
+    fields["ways"] = tuple(ways[name] for name in values.get("ways", ()))
+    fields["measure"] = "" if "texts" in values or "facts" in values else values.get("measure", "scores")
+    return Exhibit(**fields)

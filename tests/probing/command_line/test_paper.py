@@ -1,0 +1,75 @@
+"""The command `paper`: what it lists, prints, writes and refuses."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probing.__main__ import main
+from probing.papers.declarations import NAMES
+from tests.probing.command_line.helpers import complaint
+from tests.tiny_models import build_bert
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", name, "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert "(--table " in shown
+    assert "data: " in shown
+    assert "models: " in shown
+    assert "--dry-run tries each model" in shown
+
+
+def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = build_bert(tmp_path / "tiny"), tmp_path / "out"
+    words = ["paper", "geography", "--table", "3", "--models", str(model), "--sample", "1", "--out", str(out)]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "Geography, Table 3: " in shown
+    assert "tiny measured" in shown
+    figures = pd.read_csv(out / "table-3.csv")
+    assert set(figures["metric"]) == {"in_top_5", "in_top_10"}
+    assert "\\toprule" in (out / "table-3.tex").read_text()
+    assert "plotly" in (out / "table-3.html").read_text().lower()
+    (record,) = out.glob("runs-1/tiny/*/run.json")
+    written = record.stat().st_mtime_ns
+    assert main(words) == 0
+    assert record.stat().st_mtime_ns == written
+
+
+def test_a_dry_run_tells_how_long_it_will_take_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, out = build_bert(tmp_path / "tiny"), tmp_path / "out"
+    words = ["--table", "3", "--models", str(model), "--sample", "1", "--out", str(out), "--dry-run"]
+    assert main(["paper", "geography", *words]) == 0
+    assert "tiny on sentences: 23 rows, about " in capsys.readouterr().out
+    assert not out.exists()
+
+
+def test_what_cannot_be_had_is_told_beside_the_printed_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    missing = str(tmp_path / "nowhere")
+    assert main(["paper", "geography", "--table", "4", "--models", missing, "--sample", "1"]) == 1
+    captured = capsys.readouterr()
+    assert "0.632" in captured.out
+    assert "error: Not everything was measured" in captured.err
+    assert missing in captured.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["s-test", "--table", "99"], "S-TEST has no table 99 here. Choose from: Table 1, "),
+        (["s-test", "--sample", "0"], "A sample cannot have 0 items."),
+        (["s-test", "--data", "stest"], "--data stest names no folder."),
+    ],
+)
+def test_bad_arguments_get_one_sentence(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", *words]) == 2
+    assert message in complaint(capsys)
