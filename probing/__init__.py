@@ -1,10 +1,10 @@
 """Knowledge probing of language models: a probe asks a model the items of a benchmark and returns a result.
 
 `run` probes a model, `study` several models on several benchmarks, and `sweep` the checkpoints of a training.
-`forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load` and
-`wrap` make a model that can be probed several times, from files or from a network in memory. `open_benchmark` reads a
-benchmark, and `Result.load` what a run has written. `sample_graph` puts the facts of a knowledge graph into words.
-`monitor` watches a training, and `Site` is a leaderboard site.
+`forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load`,
+`wrap` and `connect` make a model that can be probed several times, from files, a network in memory or a server.
+`open_benchmark` reads a benchmark, and `Result.load` what a run has written. `sample_graph` puts the facts of a
+knowledge graph into words. `monitor` watches a training, and `Site` is a leaderboard site.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
 use, so that `import probing` takes no time for torch.
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.catalog import open_benchmark
     from probing.dry_run import forecast
     from probing.graph_sampling import sample_graph
+    from probing.remote.served import connect
     from probing.remote.site import Site
     from probing.results.result import Result
     from probing.runner import run
@@ -38,6 +39,7 @@ __all__ = [
     "Site",
     "Study",
     "Sweep",
+    "connect",
     "forecast",
     "load",
     "monitor",
@@ -59,6 +61,7 @@ MODULES = {
     "Site": "probing.remote.site",
     "Study": "probing.studies.study_results",
     "Sweep": "probing.studies.study_results",
+    "connect": "probing.remote.served",
     "forecast": "probing.dry_run",
     "load": "probing.scoring.load",
     "monitor": "probing.monitor",
@@ -78,7 +81,7 @@ if not TYPE_CHECKING:  # a type checker that sees this function takes every name
         """Import a public name, such as `run`, on first use."""
         if name not in MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        module = importlib.import_module(MODULES[name])
+        module = importlib.import_module("probing.extras").own_module(MODULES[name])
         return module if MODULES[name] == f"{__name__}.{name}" else getattr(module, name)
 
 

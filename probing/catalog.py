@@ -12,6 +12,8 @@ from probing.formats.dlama import TEMPLATES_FOLDER
 from probing.formats.own_wordings import write_questions, write_templates
 from probing.known_benchmarks import CATALOG, EMBEDDED, KnownBenchmark, known_benchmark
 
+PAPERS_TEMPLATES = "mlama"  # the downloaded benchmark whose templates are those of the papers that have none
+
 
 def benchmarks_folder() -> Path:
     """Return the folder of downloaded benchmarks: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
@@ -33,19 +35,21 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     if not isinstance(name, str | Path):
         raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
     if str(name) in CATALOG:
-        return _open_known(CATALOG[str(name)], data_dir or benchmarks_folder())
+        known = CATALOG[str(name)]
+        return known.read(known_folder(known, data_dir))
     if not Path(name).exists():
         step = f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
     return FORMATS[format_of(Path(name))](Path(name))
 
 
-def _open_known(benchmark: KnownBenchmark, data_dir: Path) -> Benchmark:
-    folder = data_dir / benchmark.slug if benchmark.downloads else EMBEDDED / benchmark.slug
-    if not folder.is_dir():
+def known_folder(benchmark: KnownBenchmark, data_dir: Path | None = None) -> Path:
+    """Return the folder of a known benchmark; raise `BadInput` where it has not been downloaded yet."""
+    folder = (data_dir or benchmarks_folder()) if benchmark.downloads else EMBEDDED
+    if not (folder / benchmark.slug).is_dir():
         step = f"Fetch it with: python -m probing download {benchmark.slug}, or give the folder that has it."
         raise BadInput(f"The benchmark {benchmark.slug} is not on this machine.", step)
-    return benchmark.read(folder)
+    return folder / benchmark.slug
 
 
 def download(slug: str, target: Path, templates: Path | None = None) -> Benchmark:
@@ -53,7 +57,8 @@ def download(slug: str, target: Path, templates: Path | None = None) -> Benchmar
 
     They must have the digest of the catalog. Where that has none, they must be those of the first download, whose
     SHA-256 stay beside the folder (`digests_file`). `templates`: the user's folder of templates for a benchmark whose
-    source has none; by default the folder `templates` beside the target, if there is one.
+    source has none; by default the folder `templates` beside the target, or else mLAMA there, whose templates DLAMA's
+    paper uses, if there is either.
     """
     benchmark = known_benchmark(slug)
     if not benchmark.downloads:
@@ -66,8 +71,8 @@ def download(slug: str, target: Path, templates: Path | None = None) -> Benchmar
         for part in benchmark.downloads:
             part.fetch(folder, _by_hand(benchmark))
         if benchmark.lacks_templates:
-            beside = target.parent / TEMPLATES_FOLDER
-            users = templates or (beside if beside.is_dir() else None)
+            folders_beside = [target.parent / name for name in (TEMPLATES_FOLDER, PAPERS_TEMPLATES)]
+            users = templates or next((folder for folder in folders_beside if folder.is_dir()), None)
             write_templates(folder / TEMPLATES_FOLDER, users)
             write_questions(folder / TEMPLATES_FOLDER, users)
         content = _checked(benchmark, folder, target)

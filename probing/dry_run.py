@@ -15,7 +15,7 @@ from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
 from probing.part_runner import Observer, open_model, probe_part
 from probing.plan import Part, Plan
-from probing.results.run_record import peak_memory
+from probing.results.run_json import peak_memory
 from probing.runner import Preparation
 from probing.time_left import Pace, PartsProgress, WorkEstimate
 

@@ -7,6 +7,9 @@ from typing import Any
 
 from probing.errors import MissingPackage
 
+COMPUTING = "Computing with a model"
+SCORING_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "accelerate")  # of the extra `hf`
+
 
 def graph_objects(task: str) -> Any:
     """Return the module of Plotly that figures are made with; raise `MissingPackage` if it is not installed."""
@@ -19,12 +22,34 @@ def extra_package(package: str, extra: str, task: str) -> Any:
 
     `task`: what the package is needed for, as the beginning of a sentence.
     """
-    if find_spec(package) is None:
-        raise MissingPackage(
-            f"{task} needs the package {package}, which is not installed.",
-            f'Install it: pip install "clozeboard[{extra}]".',
-        )
+    require_package(package, extra, task)
     return import_module(package)
+
+
+def require_package(package: str, extra: str, task: str) -> None:
+    """Raise `MissingPackage` if a package of one of the extras is not installed; it is not imported."""
+    if find_spec(package) is None:
+        raise _missing(package, extra, task)
+
+
+def own_module(name: str) -> Any:
+    """Import a module of this package; raise `MissingPackage` if it computes with models and cannot do that here."""
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name in SCORING_PACKAGES:
+            raise _missing(error.name, "hf", COMPUTING) from error
+        raise
+
+
+def require_scoring() -> None:
+    """Raise `MissingPackage` if this environment cannot compute with models; nothing is imported."""
+    require_package("torch", "hf", COMPUTING)
+
+
+def _missing(package: str, extra: str, task: str) -> MissingPackage:
+    message = f"{task} needs the package {package}, which is not installed."
+    return MissingPackage(message, f'Install it: pip install "clozeboard[{extra}]".')
 
 
 def package_version() -> str:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import probing
+from probing.catalog import known_folder
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import graph_folder, read_graph
+from probing.known_benchmarks import CATALOG
 from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Wording, draw
 
 OwnWording = Callable[[str, str, str], str | Sequence[str]]
@@ -33,7 +35,7 @@ def sample_graph(
     What is not chosen is that of the graph's own plan (`sampling.json`), or else the default.
 
     Args:
-        graph: the folder of the graph.
+        graph: the name of a known graph, such as "wn18rr", or the folder of one.
         out: the folder to write, which must not exist yet.
         samples: true statements of each repetition, and as many false ones.
         repetitions: how often the sample is drawn.
@@ -63,7 +65,8 @@ def sample_graph(
     refuse_occupied(Path(out))
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
-    plan = read_sampling(graph_folder(Path(graph)))
+    source = known_folder(CATALOG[str(graph)]) if str(graph) in CATALOG else Path(graph)
+    plan = read_sampling(graph_folder(source))
     choices: dict[str, Any] = {
         "samples": samples,
         "repetitions": repetitions,
@@ -72,7 +75,7 @@ def sample_graph(
         "seed": seed,
     }
     sampling = replace(plan.sampling, **{name: value for name, value in choices.items() if value is not None})
-    content = read_graph(Path(graph), Path(phrasings) if phrasings else None)
+    content = read_graph(source, Path(phrasings) if phrasings else None)
     remarks = [*plan.remarks, *_remarks(phrasings, wording)]
     statements = draw(replace(content, wording=_checked(wording)) if wording else content, sampling)
     if correct:

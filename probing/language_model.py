@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from probing.arrays import Bools, Floats, Ints
 from probing.errors import TooLong
 from probing.kinds import Kind
-from probing.start import TokenizerFacts
+from probing.start_token import TokenizerFacts
 from probing.template import Prompt
 
 PLL = Literal["within_word_l2r", "original", "sentence_l2r", "answer_l2r+word_l2r", "whole_answer"]
@@ -119,6 +119,7 @@ class ModelCard:
     which these weights were chosen; empty where it was a commit, or the newest one.
     `quantisation`: how the weights are quantised, such as `bitsandbytes, 4 bits`; empty where they are not.
     `option_only`: whether of a statement only the option is scored, as by an encoder-decoder that fills sentinels.
+    A model with the source "served" is computed by a server, whose weights nothing pins.
     """
 
     id: str
@@ -126,7 +127,7 @@ class ModelCard:
     architecture: str
     parameters: int
     commit: str = ""
-    source: Literal["hub", "folder", "gguf", "object"] = "object"
+    source: Literal["hub", "folder", "gguf", "object", "served"] = "object"
     files: dict[str, str] = field(default_factory=dict)
     tokenizer: TokenizerFacts | None = None
     adapter: str = ""
@@ -198,7 +199,7 @@ class LanguageModel(LoadedModel, Protocol):
         ...
 
     def starting(self, start: str) -> Self:
-        """Return this model with the start token that a run's setting chooses (`probing.start`).
+        """Return this model with the start token that a run's setting chooses (`probing.start_token`).
 
         Raises `BadInput` if the model does not have the token.
         """

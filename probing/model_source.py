@@ -16,6 +16,7 @@ DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 # Implementations of attention that take a mask for each pair of tokens, as the prefix tree needs it.
 ATTENTION = ("sdpa", "eager")
 AUTO = "auto"
+SERVED = "openai:"  # with which the address of a server of models begins
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,17 @@ class ModelSource:
 
     def refuse_bad(self) -> None:
         """Raise `BadInput` where an argument has the wrong type, or has no effect on this kind of source."""
-        if self._is_named:
+        chosen = self.commit or self.device != AUTO or self.device_map is not None or self.attn_implementation
+        if self._is_named and not self.is_served:
             self._refuse_bad_loading()
+        elif self.is_served:
+            self._refuse_bad_serving(bool(chosen))
         elif self.model is None or isinstance(self.model, int | float | bytes | list | tuple | dict | type):
             raise BadInput(
                 f"{self.model!r:.80} is no model.",
                 "Give a hub id, a folder, a GGUF file, or a network of transformers with its tokenizer.",
             )
-        elif self.commit or self.device != AUTO or self.device_map is not None or self.attn_implementation:
+        elif chosen:
             raise BadInput(
                 "commit, device, device_map and attn_implementation are for models that are loaded by the run; "
                 "this one is in memory.",
@@ -70,8 +74,20 @@ class ModelSource:
         if self.tokenizer:
             refuse_own_tokenizer(str(self.model))
 
+    def _refuse_bad_serving(self, chosen: bool) -> None:
+        if chosen or self.batch_tokens is not None:
+            raise BadInput(
+                "commit, device, device_map, attn_implementation and batch_tokens are for models that are loaded by "
+                f"the run; the server of {self.model} has loaded this one.",
+                "Leave them out.",
+            )
+        if not isinstance(self.tokenizer, str | Path | None):
+            raise BadInput("A served model takes no tokenizer in memory.", "Give its folder or hub id.")
+
     def open(self, dtype: str, quantization: str = "none") -> LanguageModel:
         """Return the model; one that is named is loaded with its weights in this number format, or quantised."""
+        if self.is_served:
+            return cast(LanguageModel, probing.connect(str(self.model), tokenizer=str(self.tokenizer or "")))
         if self._is_named:
             loaded = probing.load(
                 str(self.model),
@@ -90,6 +106,11 @@ class ModelSource:
         if self._is_wrapped:
             return cast(LanguageModel, self.model)
         return cast(LanguageModel, probing.wrap(self.model, self.tokenizer, batch_tokens=self.batch_tokens))
+
+    @property
+    def is_served(self) -> bool:
+        """Tell whether a server computes the model (`probing.connect`)."""
+        return isinstance(self.model, str) and self.model.startswith(SERVED)
 
     @property
     def _is_named(self) -> bool:
@@ -131,14 +152,15 @@ def refuse_without_effect(settings: Mapping[str, Any], model: LoadedModel) -> No
     """Raise `BadInput` where the caller chose a setting that does nothing on this model; it would enter the record."""
     settings = usual_spelling(settings)
     dtype = settings.get("dtype", model.dtype)
+    loaded = "served" if model.card.source == "served" else "in memory"
     if dtype not in (model.dtype, AUTO_DTYPE):
         raise BadInput(
-            f"{model.card.id} is in memory with weights of type {model.dtype}, not {dtype}.",
+            f"{model.card.id} is {loaded} with weights of type {model.dtype}, not {dtype}.",
             "Leave dtype out, or hand over the network in that type.",
         )
     if settings.get("quantization", "none") != "none" and not model.card.quantisation:
         raise BadInput(
-            f"{model.card.id} is in memory, and its weights are not quantised.",
+            f"{model.card.id} is {loaded}, and this run does not quantise its weights.",
             "Leave quantization out, or hand over a network that was loaded with a quantisation config.",
         )
     refuse_pll(settings.get("pll", Settings.pll), model.card.kind, model.card.id)

@@ -16,7 +16,7 @@ from probing.probes.multiple_choice import MultipleChoice
 from probing.results.checkpoint import Partial
 from probing.results.completeness import count_left_out, no_rows, too_long_items
 from probing.results.joining import PartResult
-from probing.results.run_record import Start, run_cost, run_record
+from probing.results.run_json import Start, run_cost, run_record
 from probing.results.token_scores import write_tokens
 from probing.settings import Settings
 from probing.time_left import WorkEstimate

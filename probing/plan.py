@@ -17,7 +17,7 @@ from probing.language_model import DType
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import Probe, changed_options, declared_options, offered_options
 from probing.settings import LM_EVAL, SETTINGS, Settings, usual_spelling
-from probing.start import NONE
+from probing.start_token import NONE
 
 # The values of settings with which the protocol of lm-evaluation-harness goes together.
 UNLIKE_HARNESS = frozenset({"few_shot", "chat"})

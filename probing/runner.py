@@ -25,7 +25,7 @@ from probing.results.compared import BENCHMARK, MODEL, SETTINGS, differences
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.rows import keeps_rows
-from probing.results.run_record import Start, describe_run
+from probing.results.run_json import Start, describe_run
 from probing.results.token_scores import TOKENS_FILE
 from probing.time_left import Estimates, PartsProgress, WorkEstimate
 
@@ -75,10 +75,12 @@ def run(
 ) -> Result:
     """Probe a model on a benchmark (slug, folder or loaded).
 
-    `model`: a hub id, a folder, a GGUF file, what `probing.load` or `probing.wrap` returns, or a network in memory,
-    which is left exactly as it is (`probing.wrap` says which networks are taken).
+    `model`: a hub id, a folder, a GGUF file, the address of a served model (`probing.connect`), what `probing.load`,
+    `wrap` or `connect` returns, or a network in memory, which is left exactly as it is (`probing.wrap` says which
+    networks are taken).
     `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
-    For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none.
+    For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none; for
+    a served model, that of the model which is served.
     `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
     them.
     `batch_tokens`: token positions per batch, calibrated on the real work if not given.
@@ -185,7 +187,9 @@ def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[floa
 
 
 def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) -> Partial:
-    weights = {"commit": model.card.commit, "files": model.card.files}
+    card = model.card
+    # A served model goes on at its address, although its weights are not pinned: the record says so.
+    weights = {"served": card.id} if card.source == "served" else {"commit": card.commit, "files": card.files}
     identity = {"model": weights, "benchmark": plan.benchmark.digest, "settings": plan.settings.digest}
     return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)
 

@@ -10,7 +10,7 @@ from probing.errors import BadInput
 from probing.kinds import KINDS, Kind
 from probing.language_model import PLL, Reduction, Scoring
 from probing.options import Option, declared, option
-from probing.start import AUTO, HELP, normalised_start, refuse_start
+from probing.start_token import AUTO, HELP, normalised_start, refuse_start
 
 ScoringProtocol = Literal["usual", "lm-eval"]
 Quantization = Literal["none", "4bit", "8bit"]

@@ -1,8 +1,9 @@
 """Accuracy of stored rows as tidy scores, ties among the options, and baselines that read no question.
 
 A value is the mean over items of the mean over an item's templates, which equals the mean over templates if every item
-was asked with each of them. The first interval is Wilson's for `n` items: it covers a new sample of items of the same
-relations, not other templates. The second one is clustered by relation, and covers other relations like these.
+was asked with each of them. The first interval is Wilson's for `n` items, or for fewer where several items ask for the
+same fact: it covers a new sample of items of the same relations, not other templates. The second one is clustered by
+relation, and covers other relations like these.
 `accuracy_sem` measures how much templates matter.
 
 A tie is an item whose best score several options share, so that the first of them counts as the prediction.
@@ -40,11 +41,6 @@ BASELINES = (MAJORITY, MOST_FREQUENT)
 CHANCE = "chance"
 
 
-def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
-    """Return scores as a table with all `SCORE_COLUMNS`; a clustered interval that a score lacks is empty."""
-    return pd.DataFrame([(*score, *NO_INTERVAL)[: len(SCORE_COLUMNS)] for score in scores], columns=SCORE_COLUMNS)
-
-
 def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
     """Return `accuracy` and `chance` overall and in each dimension, and overall also measures of the ranks."""
     tables = []
@@ -53,10 +49,15 @@ def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
     return pd.concat([*tables, *_rank_scores(rows), *_spread_over_templates(rows)], ignore_index=True)
 
 
+def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
+    """Return scores as a table with all `SCORE_COLUMNS`; a clustered interval that a score lacks is empty."""
+    return pd.DataFrame([(*score, *NO_INTERVAL)[: len(SCORE_COLUMNS)] for score in scores], columns=SCORE_COLUMNS)
+
+
 def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the share of items for which `values` is true in each group of a dimension, with both intervals."""
     table = clustered_means(rows, values, dimension)
-    bounds = [wilson(value, n) for value, n in zip(table["value"], table["n"], strict=True)]
+    bounds = [wilson(value, n) for value, n in zip(table["value"], table["independent"], strict=True)]
     low, high = zip(*bounds, strict=True)
     return _scored(metric, dimension, table, low, high)
 

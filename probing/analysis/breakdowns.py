@@ -79,6 +79,22 @@ def means_of(table: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return pd.DataFrame({"group": groups.astype(str), "value": parts / sums, "n": sums.round(9)})
 
 
+def may_share_facts(rows: pd.DataFrame) -> bool:
+    """Tell whether several items may ask for one fact: they have languages, and subjects that are the same in each."""
+    return {"language", "subject_id"} <= set(rows.columns)
+
+
+def fact_names(rows: pd.DataFrame) -> pd.Series:
+    """Return for each row what names its fact among those of its relation: the number of its item, or its subject's id.
+
+    The same fact in several languages, or in several pairs of cultures, is several items with the same subject.
+    """
+    if not may_share_facts(rows):
+        return rows["index"]
+    known = rows["subject_id"].astype(object).fillna("") != ""
+    return rows["subject_id"].astype(str).where(known, rows["index"].astype(str))
+
+
 def hashable(cell: object) -> object:
     """Return a cell as it is, but a list (an array when read from Parquet) as a tuple."""
     return tuple(cell) if isinstance(cell, Iterable) and not isinstance(cell, str) else cell

@@ -1,7 +1,8 @@
 """How well each culture is known (methods 4.4, 4.5): ranks, gaps, origins of wrong predictions, and answers given.
 
 A gap is the first culture's P@1 minus that of the West (or of the second in the alphabet); its interval is Newcombe's
-for two independent proportions, its p-value that of the two-sided z-test with pooled variance.
+for two independent proportions, its p-value that of the two-sided z-test with pooled variance. Where a group has facts
+in several languages, both rest on as many independent items as are as informative (`analysis.intervals`).
 
 The entropy of right answers tells how easy they are to guess: the more often the same object is right, the easier.
 
@@ -21,12 +22,14 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion, tidy
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, group_means, with_crossed
-from probing.analysis.intervals import clustered_means, independent_items, newcombe, wilson
+from probing.analysis.intervals import clustered_means, independent_items, independent_means, newcombe, wilson
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import WEST, common_name, natural
 
-WITH_GAP = ("culture_pair", "culture_pair_language", "culture_pair_language_relation")
+# The dimension whose groups have one figure each: a pair asked in one language. Others pool pairs or languages.
+PAIR_IN_LANGUAGE = "culture_pair_language"
+WITH_GAP = ("culture_pair", PAIR_IN_LANGUAGE, "culture_pair_language_relation")
 WITH_ORIGIN = (OVERALL, CULTURE, "culture_pair_culture", "culture_pair_language_culture")
 # Where a wrong prediction is a valid object: only in the item's own culture, only in the other, in both, in neither.
 ORIGINS = ("wrong_own_culture", "wrong_other_culture", "wrong_both_cultures", "wrong_no_culture")
@@ -38,7 +41,7 @@ ANSWERING_METRICS = {
     "accuracy_exact": "correct_exact",
 }
 ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
-COLUMNS = ["relation", "language", "answer", "predictions", "share", "right_share"]
+COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
 NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
 
 
@@ -47,7 +50,7 @@ def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFram
     tables = [table for dimension in (OVERALL, "relation", *dimensions) for table in _rank_scores(rows, dimension)]
     if has_cultures(rows):
         rows = with_crossed(rows, BY_CULTURE)
-        tables += _by_culture(rows, RANKING_METRICS)
+        tables += [*_by_culture(rows, RANKING_METRICS), *_beside_p_at_1(rows, PAIR_IN_LANGUAGE)]
         tables += [table for dimension in WITH_ORIGIN for table in _origins(rows, dimension)]
     elif "language" in rows:
         rows = with_crossed(rows, BY_LANGUAGE)
@@ -83,11 +86,16 @@ def _right_shares(rows: pd.DataFrame, metrics: Mapping[str, str], dimension: str
 
 
 def _rank_scores(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
-    """Return P@1 and chance, and where every rank is known also P@5 and the mean reciprocal rank.
+    """Return P@1 and the figures beside it in all groups of a dimension."""
+    return [*_right_shares(rows, RANKING_METRICS, dimension), *_beside_p_at_1(rows, dimension)]
+
+
+def _beside_p_at_1(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
+    """Return chance, and where every rank is known also P@5 and the mean reciprocal rank.
 
     With `decide` the ranks of wrongly answered items are unknown.
     """
-    tables = [*_right_shares(rows, RANKING_METRICS, dimension), chance(rows, dimension)]
+    tables = [chance(rows, dimension)]
     if not rows["rank"].isna().any():
         ranks = rows["rank"].astype(int)
         tables += [proportion(rows, "p_at_5", ranks <= 5, dimension), _mean_reciprocal_rank(rows, 1 / ranks, dimension)]
@@ -98,10 +106,10 @@ def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str)
     """Return the mean reciprocal rank; its interval is Wilson's for as many items as have a share of the same error."""
     table = clustered_means(rows, values, dimension)
     squares = group_means(rows, values**2, dimension)["value"]
-    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["n"] - 1).clip(lower=1))
+    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
     bounds = [
         wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
-        for value, error, n in zip(table["value"], errors, table["n"], strict=True)
+        for value, error, n in zip(table["value"], errors, table["independent"], strict=True)
     ]
     low, high = zip(*bounds, strict=True)
     scores = table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)
@@ -111,9 +119,9 @@ def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str)
 def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return `culture_gap` and `culture_gap_p` of each group with two cultures; `n` counts the items of both."""
     scores: list[ScoreRow] = []
-    columns = ["relation", "index", "correct", CULTURE, dimension]
-    for group, part in rows[columns].groupby(dimension, sort=False):
-        sides = group_means(part, part["correct"], CULTURE).set_index("group")
+    columns = ["relation", "index", "subject_id", "language", "correct", CULTURE, dimension]
+    for group, part in rows[[name for name in columns if name in rows]].groupby(dimension, sort=False):
+        sides = independent_means(part, part["correct"], CULTURE).set_index("group")
         if len(sides) == 2:
             first, second = sorted(sides.index, key=west_last)
             scores += _gap(dimension, str(group), sides.loc[first], sides.loc[second])
@@ -126,7 +134,7 @@ def west_last(culture: str) -> tuple[bool, str]:
 
 
 def _gap(dimension: str, group: str, first: pd.Series, second: pd.Series) -> list[ScoreRow]:
-    sides = first["value"], first["n"], second["value"], second["n"]
+    sides = first["value"], first["independent"], second["value"], second["independent"]
     n = first["n"] + second["n"]
     low, high = newcombe(*sides)
     return [
@@ -235,19 +243,25 @@ def answer_names(benchmark: Benchmark, merged: Mapping[str, str]) -> AnswerNames
 def prediction_shares(rows: pd.DataFrame, benchmark: Benchmark, merged: Mapping[str, str]) -> pd.DataFrame:
     """Return the share of each answer among the predictions of a relation and language, most common first.
 
-    `right_share`: the same of the right answers; several right answers of an item share its weight equally. Raises
-    `BadInput` if the rows hold no predictions of options.
+    `correct_share`: the part of that share which is right, answers being merged; over a relation's answers it adds up
+    to P@1. `right_share`: the share of each answer among the right answers; several right answers of an item share its
+    weight equally. Raises `BadInput` if the rows hold no predictions of options.
     """
     if not pd.api.types.is_integer_dtype(rows.get("prediction", pd.Series(dtype=object))):
         raise BadInput("This result has no predicted options.", "Give one of multiple choice or ranking.")
     predicted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+    correct: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     right: dict[tuple[str, str], dict[str, float]] = defaultdict(lambda: defaultdict(float))
     for key, prediction, answers in _named_rows(rows, benchmark, answer_names(benchmark, merged)):
         predicted[key][prediction] += 1
+        correct[key][prediction] += prediction in answers
         for answer in answers:
             right[key][answer] += 1 / len(answers)
     table = [
-        (*key, answer, counts[answer], counts[answer] / counts.total(), right[key].get(answer, 0.0) / counts.total())
+        (
+            *(*key, answer, counts[answer], counts[answer] / counts.total()),
+            *(correct[key][answer] / counts.total(), right[key].get(answer, 0.0) / counts.total()),
+        )
         for key, counts in sorted(predicted.items(), key=lambda entry: (natural(entry[0][0]), entry[0][1]))
         for answer in sorted(counts.keys() | right[key].keys(), key=lambda name: (-counts[name], name))
     ]

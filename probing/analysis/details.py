@@ -87,7 +87,8 @@ def needs_full_run(rows: pd.DataFrame) -> bool:
 def condensed(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of a probe with options with the facts about these that every such probe needs."""
     facts: dict[str, pd.Series] = {OPTIONS: option_counts(rows), ALL_EXACT: exact_rows(rows), TIED: tied_rows(rows)}
-    return _compact(rows.drop(columns=[*PER_OPTION, *UNSCORED], errors="ignore").assign(**facts))
+    unscored = [name for name in UNSCORED if not (name == "subject_id" and "language" in rows)]  # it names facts
+    return _compact(rows.drop(columns=[*PER_OPTION, *unscored], errors="ignore").assign(**facts))
 
 
 def condensed_with_details(rows: pd.DataFrame) -> pd.DataFrame:

@@ -1,10 +1,12 @@
 """95 % intervals of shares, means and differences, for independent items and clustered by relation.
 
-Those for independent items have a width at 0 and at 1, too. Those clustered by relation tell how far a mean over items
-could move on other relations of the same kind: their standard error is that of the jackknife that leaves out one
-relation at a time. A mean p with this error is as certain as the share of n' = p (1 - p) / error² independent items, so
-its interval is Wilson's for p and n', with a quantile of Student's t in place of 1.96. docs/methods/statistics.md has
-the simulation by which this rule was chosen.
+Those for independent items have a width at 0 and at 1, too. Items that ask for the same fact in several languages are
+not independent: they count as fewer items, by the design effect of Kish (1965, section 5.4).
+
+Those clustered by relation tell how far a mean over items could move on other relations of the same kind: their
+standard error is that of the jackknife that leaves out one relation at a time. A mean p with this error is as certain
+as the share of n' = p (1 - p) / error² independent items, so its interval is Wilson's for p and n', with a quantile of
+Student's t in place of 1.96. docs/methods/statistics.md has the simulation by which this rule was chosen.
 """
 
 from collections.abc import Iterator
@@ -15,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
-from probing.analysis.breakdowns import means_of, members
+from probing.analysis.breakdowns import fact_names, may_share_facts, means_of, members
 from probing.arrays import Floats
 
 Z = 1.959963984540054  # the 97.5 % point of the standard normal distribution
@@ -130,15 +132,56 @@ def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
 
 
 def clustered_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return `group_means` with `cluster_low` and `cluster_high`, which are empty for groups of a single relation."""
+    """Return `group_means` with three more columns: `independent`, `cluster_low` and `cluster_high`.
+
+    `independent`: how many independent items are as informative as those of the group. The ends of the clustered
+    interval are empty for groups of a single relation.
+    """
     table = members(rows, dimension)
-    means = means_of(table, values)
+    means = independent_means(rows, values, dimension, table)
     bounds = {
         group: cluster_interval(shares, weights, float(weights.sum()))
         for group, shares, weights in _by_relation(table, rows, values)
     }
     low, high = zip(*(bounds[group] for group in means["group"]), strict=True)
     return means.assign(cluster_low=low, cluster_high=high)
+
+
+def independent_means(
+    rows: pd.DataFrame, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return `group_means` with a column `independent`: how many independent items are as informative as the group's.
+
+    `table`: the `members` of the groups, if they are known already.
+    """
+    table = members(rows, dimension) if table is None else table
+    means = means_of(table, values)
+    effects = _design_effects(table, rows, values, means) if may_share_facts(rows) else 1.0
+    return means.assign(independent=means["n"] / effects)
+
+
+def _design_effects(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, means: pd.DataFrame) -> Floats:
+    """Return for each group by how much the variance of its mean grows because several items ask for one fact.
+
+    It is the sum of squared deviations of facts over that of items, each from the mean of the group: 1 where the items
+    of a fact are independent of each other, and their number where they are all right or all wrong together. Where no
+    item deviates it is that number as well.
+    """
+    facts, groups = fact_names(rows), pd.factorize(table["group"])[0]
+    relations = pd.factorize(rows["relation"])[0][table["row"]]
+    weights = table["weight"].to_numpy()
+    deviations = weights * (values.to_numpy(dtype=float)[table["row"]] - means["value"].to_numpy()[groups])
+
+    def squares(names: pd.Series, numbers: Floats) -> Floats:
+        keys = pd.DataFrame({"group": groups, "relation": relations, "name": pd.factorize(names)[0][table["row"]]})
+        sums = pd.Series(numbers).groupby([keys[name] for name in keys]).sum()
+        return np.asarray(sums.pow(2).groupby(level="group").sum(), dtype=np.float64)
+
+    most = squares(facts, weights) / squares(rows["index"], weights)  # the items of a fact, where all have equally many
+    of_items = squares(rows["index"], deviations)
+    effects = np.divide(squares(facts, deviations), of_items, out=most.copy(), where=of_items > 1e-12)
+    clipped: Floats = np.clip(effects, 1, np.maximum(most, 1))
+    return clipped
 
 
 def _by_relation(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series) -> Iterator[tuple[str, Floats, Floats]]:

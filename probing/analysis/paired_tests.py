@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from probing.analysis.breakdowns import OVERALL, members
+from probing.analysis.breakdowns import OVERALL, fact_names, members
 from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -91,11 +91,12 @@ def compare(
 ) -> pd.DataFrame:
     """Compare each further result with the first on their common rows, overall and in each group.
 
-    `first`, `second`: the share that is right in the first and in the further result. `low`, `high`: the 95 %
-    percentile interval of their difference from a bootstrap over items (within relations, if these weigh equally); if
-    the difference is the same for all items, Tango's (1998) interval for pairs that all agree. `gained`, `lost`: items
-    on which the further result is better or worse. `p`: exact McNemar test on them (with several templates the sign
-    test on items' means), but for a macro-average over relations a test that swaps the two results on items at random.
+    Items that ask for the same fact in several languages count as one, but in `n`. `first`, `second`: the share that is
+    right in the first and in the further result. `low`, `high`: the 95 % percentile interval of their difference from a
+    bootstrap over items (within relations, if these weigh equally); if the difference is the same for all items,
+    Tango's (1998) interval for pairs that all agree. `gained`, `lost`: items on which the further result is better or
+    worse. `p`: exact McNemar test on them (with several templates the sign test on items' means), but for a
+    macro-average over relations a test that swaps the two results on items at random.
     `p_holm`: the same, corrected for all tests of the dimension. `first_low` to `second_high`: Wilson's interval of
     each share; a macro-average over several relations has none.
     """
@@ -111,7 +112,7 @@ def compare(
             for name in others:
                 pair = items[["weight", first, name]].set_axis(["weight", "first", "second"], axis=1)
                 figures = _paired(pair, correctness.macro, generators[name])
-                bounds = _side_bounds(figures) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
+                bounds = _side_bounds(figures, len(pair)) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
                 rows[name].append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
     return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
 
@@ -147,14 +148,14 @@ def holm(p: pd.Series) -> pd.Series:
 
 
 def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Return a group's items, each the weighted sum over its templates.
+    """Return a group's items, each the weighted sum over its templates; those that ask for the same fact are one.
 
     Columns: `weight`, and whether each result of these names is right; indexed by relation and item.
     """
     rows = right.iloc[table["row"]].reset_index(drop=True)
     weight = table["weight"].reset_index(drop=True)
     weighted = rows[names].mul(weight, axis=0).assign(weight=weight)
-    return weighted.groupby([rows["relation"], rows["index"]], sort=False).sum()
+    return weighted.groupby([rows["relation"], fact_names(rows)], sort=False).sum()
 
 
 def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
@@ -181,8 +182,10 @@ def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) ->
     }
 
 
-def _side_bounds(figures: Mapping[str, float]) -> dict[str, float]:
-    bounds = [bound for side in ("first", "second") for bound in wilson(figures[side], figures["n"])]
+def _side_bounds(figures: Mapping[str, float], facts: int) -> dict[str, float]:
+    """Return the intervals of both shares, each for as many items as there are, or for the facts if these are fewer."""
+    n = min(figures["n"], facts)
+    bounds = [bound for side in ("first", "second") for bound in wilson(figures[side], n)]
     return dict(zip(SIDE_BOUNDS, bounds, strict=True))
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
+from probing.analysis.breakdowns import fact_names
 from probing.analysis.intervals import Z
 from probing.arrays import Bools, Floats, Ints
 
@@ -86,13 +87,6 @@ class PairedComparison:
         return groups
 
 
-def item_values(rows: pd.DataFrame, values: pd.Series) -> pd.Series:
-    """Return each item's mean over its templates, indexed by relation and item; rows without a value do not count."""
-    present = values.notna()
-    keys = [rows.loc[present, "relation"].astype(str), rows.loc[present, "index"]]
-    return values[present].astype(float).groupby(keys, sort=True).mean()
-
-
 def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.DataFrame:
     """Rank models on their common items.
 
@@ -115,6 +109,16 @@ def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.Da
     ranks = {"best": places.best, "worst": places.worst, "tie_group": compared.tie_groups}
     of_ranked = pd.DataFrame({**figures, **ranks}, index=items.columns[ranked])
     return table.join(of_ranked)[RANK_COLUMNS]
+
+
+def item_values(rows: pd.DataFrame, values: pd.Series) -> pd.Series:
+    """Return each item's mean over its templates, indexed by relation and item; rows without a value do not count.
+
+    Items that ask for the same fact in several languages are one, indexed by the id of its subject.
+    """
+    present = values.notna()
+    keys = [rows.loc[present, "relation"].astype(str), fact_names(rows.loc[present])]
+    return values[present].astype(float).groupby(keys, sort=True).mean()
 
 
 def shares_enough(present: Bools, share: float = COMMON_SHARE) -> Bools:

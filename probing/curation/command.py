@@ -141,7 +141,11 @@ def _option_fields(plan: Any) -> Iterable[Field[Any]]:
 
 def _help(field: Field[Any]) -> str:
     text: str = field.metadata["help"]
-    return f"{text}; default: {field.default}" if isinstance(field.default, str | int) else text
+    return (
+        f"{text}; default: {field.default}"
+        if isinstance(field.default, str | int) and field.default is not False
+        else text
+    )
 
 
 def _parsing(field: Field[Any], type: Any) -> dict[str, Any]:
@@ -149,6 +153,8 @@ def _parsing(field: Field[Any], type: Any) -> dict[str, Any]:
     metavar = field.metadata["metavar"]
     if get_origin(type) is Mapping:
         return {"action": "append", "default": [], "metavar": metavar}
+    if type is bool:
+        return {"action": "store_true"}
     default = {"required": True} if field.default is MISSING else {"default": field.default}
     if get_origin(type) is Literal:
         return default | {"choices": get_args(type)}
@@ -191,10 +197,6 @@ def _add_predicate_file(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predicate-file", type=Path, metavar="FILE", help=help)
 
 
-def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
-    return read_predicates(options.predicate_file) if options.predicate_file else {}
-
-
 def _culture_task(options: argparse.Namespace) -> CurationTask:
     new_pairs = [new_pair(options.name, options.culture, options.languages)] if options.culture else []
     names = options.pair or (() if new_pairs else KNOWN_PAIRS)
@@ -208,6 +210,12 @@ def _culture_task(options: argparse.Namespace) -> CurationTask:
             print(f"No facts were found for {', '.join(countries)} in {region}: see found_by_country in manifest.json.")
 
     return CurationTask(culture_facts.queries(plan), write)
+
+
+def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
+    if not options.predicate_file:
+        return {}
+    return read_predicates(options.predicate_file, stricter=getattr(options, "stricter", False))
 
 
 def _add_geography_options(parser: argparse.ArgumentParser) -> None:
@@ -226,8 +234,14 @@ def _geography_task(options: argparse.Namespace) -> CurationTask:
     return CurationTask(geography_facts.queries(plan), write)
 
 
+def _add_chain_file(parser: argparse.ArgumentParser) -> None:
+    help = "a TOML or YAML file of further relations; see docs/curation.md"
+    parser.add_argument("--chain-file", type=Path, metavar="FILE", help=help)
+
+
 def _specificity_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, specificity_pairs.SpecificityPlan)
+    own = specificity_pairs.read_chains(options.chain_file) if options.chain_file else {}
+    plan = plan_from(options, specificity_pairs.SpecificityPlan, own=own)
     return CurationTask(
         specificity_pairs.queries(plan), lambda endpoint, folder: specificity_pairs.curate(endpoint, plan, folder)
     )
@@ -265,7 +279,11 @@ BENCHMARK_KINDS = {
         "facts about places", "geography", geography_facts.GeographyPlan, _geography_task, _add_geography_options
     ),
     "specificity": BenchmarkKind(
-        "finer and coarser answers", "stest", specificity_pairs.SpecificityPlan, _specificity_task
+        "finer and coarser answers",
+        "stest",
+        specificity_pairs.SpecificityPlan,
+        _specificity_task,
+        _add_chain_file,
     ),
     "graph": BenchmarkKind("a knowledge graph in words", "knowledge_graph", graph_triples.GraphPlan, _graph_task),
     "multiple-choice": BenchmarkKind(

@@ -66,7 +66,8 @@ class Fact:
 class CulturePlan:
     """What a curation of culture pairs is to contain.
 
-    `own`: the user's own predicates, which go before those that ship. `templates`: a folder of templates that replace
+    `own`: the user's own predicates, which go before those that ship. `stricter`: with the rules of this project beside
+    those of DLAMA's authors. `templates`: a folder of templates that replace
     those of the predicates' entries.
     """
 
@@ -82,6 +83,12 @@ class CulturePlan:
     at_most: int = field(default=1000, metadata=option("the most subjects of a predicate and culture"))
     sort: SortKey = field(default="size", metadata=option("what makes the subject of an article well known"))
     least_sitelinks: int = field(default=0, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
+    stricter: bool = field(
+        default=False,
+        metadata=option(
+            "leave out historical countries and the voice, and ask for values that hold now where they end"
+        ),
+    )
     templates: Path | None = field(
         default=None,
         metadata=option("a folder with <language>/templates.jsonl; default: those of the predicates", metavar="DIR"),
@@ -89,7 +96,7 @@ class CulturePlan:
     own: Mapping[str, Predicate] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "predicates", tuple(choose(self.predicates, self.own)))
+        object.__setattr__(self, "predicates", tuple(choose(self.predicates, self.own, stricter=self.stricter)))
         names = [pair.name for pair in self.pairs]
         if TEMPLATES_FOLDER in names or len(set(names)) < len(names):
             raise BadInput(
@@ -104,7 +111,7 @@ class CulturePlan:
 
     @property
     def chosen(self) -> dict[str, Predicate]:
-        return choose(self.predicates, self.own)
+        return choose(self.predicates, self.own, stricter=self.stricter)
 
     def templates_in(self, language: str) -> dict[str, str]:
         """Return predicate -> template; raise `BadInput` if a predicate has none in this language."""
@@ -340,6 +347,7 @@ def _manifest_settings(plan: CulturePlan, articles: Articles) -> dict[str, Any]:
         "at_most": plan.at_most,
         "sort": plan.sort,
         "least_sitelinks": plan.least_sitelinks,
+        "stricter": plan.stricter,
         "wikipedia": articles.url,
     }
 

@@ -1,7 +1,9 @@
 """Predicates of culture facts: entries of a TOML file that say which facts they are and how they are worded.
 
 Clozeboard's own 20 (methods 4.1, 4.3) are the entries of `probing/formats/predicates.toml`; docs/curation.md explains
-the keys. Facts about countries, cities and places must hold now; facts about people and works may have ended.
+the keys. They follow the rules of DLAMA's authors, or where the user asks for it the stricter ones of this project:
+facts about countries, cities and places must hold now, those about people and works may have ended, and historical
+countries and the voice, which is no instrument, are no answers.
 """
 
 import re
@@ -13,14 +15,15 @@ from typing import Any
 from probing.curation import wordings
 from probing.curation.cultures import read_table
 from probing.curation.wikidata import (
+    best_value,
     current_value,
     has_property,
     is_a,
     is_no,
     is_not,
+    one_of,
     property_path,
     stated_value,
-    values,
 )
 from probing.errors import BadBenchmark, BadInput
 from probing.formats.own_wordings import OWN_PREDICATES
@@ -29,9 +32,11 @@ from probing.formats.reading import JsonObject
 KINDS = "kinds"
 # What `country` says if the fact belongs to a country because its subject or its object is that country.
 SUBJECT, OBJECT = "subject", "object"
-CURRENT, STATED = "current", "stated"
+BEST, CURRENT, STATED = "best", "current", "stated"
+VALUES: Mapping[str, Callable[[str, str, str], str]] = {BEST: best_value, CURRENT: current_value, STATED: stated_value}
+STRICTER = "stricter"  # the table of keys that hold where the user asks for it
 SUPERCLASSES, TERRITORIES = "superclasses", "territories"
-KIND_KEYS = frozenset({"country", "values", "subject_is", "subject_has"})
+KIND_KEYS = frozenset({"country", "values", "subject_is", "subject_has", STRICTER})
 OBJECT_KEYS = frozenset({"object_is", "object_is_not", "object_except", "object_country", "first_object_is_not"})
 ENTRY_KEYS = KIND_KEYS | OBJECT_KEYS | {"name", "subject", "object", "augment", "templates", "questions"}
 LONGEST_NAME = 100  # characters
@@ -46,7 +51,8 @@ class Predicate:
     `object_country`: properties by which the object must lie in that country as well. `filters`: patterns of the
     subject, which only the first query needs. `first`: patterns of the object in the first query only. `objects`:
     patterns of the object in both queries.
-    `current`: only values that hold now count (as for a capital), instead of all stated values (as for a profession).
+    `values`: which of them count: those of the best rank, which are the paper's; those that hold now (as for a
+    capital); or all stated ones (as for a profession).
     `by_territory`: objects are augmented by the territories that contain them, instead of by their superclasses.
     """
 
@@ -59,30 +65,30 @@ class Predicate:
     first: tuple[str, ...] = ()
     objects: tuple[str, ...] = ()
     object_country: str = ""
-    current: bool = False
+    values: str = BEST
     by_territory: bool = False
     templates: Mapping[str, str] = field(default_factory=dict)
     questions: Mapping[str, str] = field(default_factory=dict)
 
     def facts(self) -> str:
         """Return the pattern of a fact with ?subject, this predicate and ?object."""
-        pattern: Callable[[str, str, str], str] = current_value if self.current else stated_value
-        return pattern("subject", self.id, "object")
+        return VALUES[self.values]("subject", self.id, "object")
 
     def region(self, country: Sequence[str]) -> str:
         """Return the pattern that ties a fact to a country, given by all its ids."""
         if self.country in (SUBJECT, OBJECT):
-            tie = values(self.country, country)
+            tie = one_of(self.country, country)
         else:
-            tie = f"{values('country', country)}\n?subject {property_path(self.country)} ?country ."
+            tie = f"{one_of('country', country)}\n?subject {property_path(self.country)} ?country ."
         if not self.object_country:
             return tie
-        return f"{tie}\n{values('place', country)}\n?object {property_path(self.object_country)} ?place ."
+        return f"{tie}\n{one_of('place', country)}\n?object {property_path(self.object_country)} ?place ."
 
 
-def read_predicates(path: Path) -> dict[str, Predicate]:
+def read_predicates(path: Path, *, stricter: bool = False) -> dict[str, Predicate]:
     """Return the predicates of a TOML or YAML file by id; kinds of subjects may be its own or those that ship.
 
+    `stricter`: with the keys in the tables of this name, which come before the others.
     Raises `BadInput`, which names the entry and its key, for an entry at fault.
     """
     content = read_table(path)
@@ -90,14 +96,14 @@ def read_predicates(path: Path) -> dict[str, Predicate]:
     wordings.check_properties(ids, path.name)
     try:
         kinds = {**_kinds(read_table(OWN_PREDICATES), OWN_PREDICATES.name), **_kinds(content, path.name)}
-        return {id: _predicate(id, _object(content[id], f"{path.name}, {id}"), kinds) for id in ids}
+        return {id: _predicate(id, _object(content[id], f"{path.name}, {id}"), kinds, stricter) for id in ids}
     except BadBenchmark as error:
         raise BadInput(error.message, error.next_step) from error
 
 
-def choose(ids: Sequence[str], own: Mapping[str, Predicate]) -> dict[str, Predicate]:
+def choose(ids: Sequence[str], own: Mapping[str, Predicate], *, stricter: bool = False) -> dict[str, Predicate]:
     """Return the predicates of these ids, the user's own before those that ship; without ids all own or else all."""
-    available = {**PREDICATES, **own}
+    available = {**(STRICT_PREDICATES if stricter else PREDICATES), **own}
     if unknown := [id for id in ids if id not in available]:
         step = f"Choose from: {', '.join(available)}; or describe it in a file, given by --predicate-file."
         raise BadInput(f"No predicate {', '.join(unknown)}.", step)
@@ -108,17 +114,26 @@ def _kinds(content: Mapping[str, Any], file: str) -> dict[str, dict[str, Any]]:
     """Return the keys of each kind of subjects that the file describes."""
     kinds = _object(content.get(KINDS, {}), f"{file}, {KINDS}").values
     for name, kind in kinds.items():
-        _object(kind, f"{file}, {KINDS}.{name}").refuse_other_keys(KIND_KEYS)
+        _with_stricter(_object(kind, f"{file}, {KINDS}.{name}"), KIND_KEYS, stricter=True)
     return kinds
 
 
-def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]]) -> Predicate:
-    entry.refuse_other_keys(ENTRY_KEYS)
+def _with_stricter(entry: JsonObject, keys: frozenset[str], *, stricter: bool) -> dict[str, Any]:
+    """Return the values of an entry or a kind, with those of its stricter table if these are to hold."""
+    entry.refuse_other_keys(keys)
+    table = _object(entry.values.get(STRICTER, {}), f"{entry.location}, {STRICTER}")
+    table.refuse_other_keys(keys - {STRICTER})
+    return {**entry.values, **(table.values if stricter else {})}
+
+
+def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]], stricter: bool) -> Predicate:
+    own = _with_stricter(entry, ENTRY_KEYS, stricter=stricter)
     kind = _one_line(entry, "subject")
     if kind not in kinds:
         step = f"Choose from: {', '.join(sorted(kinds))}; or describe it as [{KINDS}.{kind}]."
         raise entry.fault(f"no kind of subjects is called {kind!r}", step)
-    merged_entry = JsonObject({**kinds[kind], **entry.values}, entry.location)
+    of_kind = _with_stricter(JsonObject(dict(kinds[kind]), entry.location), KIND_KEYS, stricter=stricter)
+    merged_entry = JsonObject({**of_kind, **own}, entry.location)
     return Predicate(
         id,
         _one_line(entry, "name"),
@@ -133,7 +148,7 @@ def _predicate(id: str, entry: JsonObject, kinds: Mapping[str, Mapping[str, Any]
             *_instances("object", merged_entry, "object_except", is_not),
         ),
         object_country=_properties(merged_entry, "object_country") if "object_country" in merged_entry.values else "",
-        current=_choice(merged_entry, "values", STATED, CURRENT) == CURRENT,
+        values=_choice(merged_entry, "values", *VALUES),
         by_territory=_choice(merged_entry, "augment", SUPERCLASSES, TERRITORIES) == TERRITORIES,
         templates=_wordings(merged_entry, "templates", wordings.checked_template),
         questions=_wordings(merged_entry, "questions", wordings.checked_question),
@@ -198,3 +213,4 @@ def _object(value: Any, location: str) -> JsonObject:
 
 
 PREDICATES = read_predicates(OWN_PREDICATES)
+STRICT_PREDICATES = read_predicates(OWN_PREDICATES, stricter=True)

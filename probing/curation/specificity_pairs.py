@@ -5,6 +5,7 @@ are checked for being one token of a tokenizer without a model and without torch
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -15,8 +16,8 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from huggingface_hub import hf_hub_download
-from tokenizers import Tokenizer
 
+from probing.curation.cultures import read_table
 from probing.curation.facts import (
     ENGLISH,
     PART,
@@ -36,9 +37,11 @@ from probing.curation.facts import (
 )
 from probing.curation.wikidata import EXAMPLE_ITEM, Endpoint, Labels, Query, item_number
 from probing.errors import BadInput
+from probing.extras import extra_package
 from probing.files.folders import new_folder
 from probing.formats.reading import RELATIONS_FILE
 from probing.formats.stest import CASCADE, PAIRS_FOLDER
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 LONGEST_PATH = 5  # steps
 LEAST_DIFFERENCE = 1.0  # between the mean distances of two answers
@@ -54,7 +57,10 @@ PRECEDING_WORD = "in"
 
 
 class Chain(NamedTuple):
-    """A relation: the property of the first step from a subject, and the one of all further steps."""
+    """A relation: the property of the first step from a subject, and the one of all further steps, with its wordings.
+
+    `template` has [X] for the subject and [Y] for the answer, `cascade` a second [Y] in a clause behind the first.
+    """
 
     first: str
     then: str
@@ -88,14 +94,16 @@ CHAINS = {
 
 @dataclass(frozen=True)
 class SpecificityPlan:
-    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids.
+    """Settings for the curation of pairs. `tokenizers`: files, folders or hub ids. `own`: chains of the user's.
 
     The paper draws pairs, not subjects, from all of Wikidata: `pairs_per_subject=0` and `least_sitelinks=0`.
     """
 
     relations: tuple[str, ...] = field(
-        default=tuple(CHAINS),
-        metadata=option(f"relations; default: all {len(CHAINS)}", flag="--relation", metavar="ID"),
+        default=(),
+        metadata=option(
+            f"relations; default: those of --chain-file, or else all {len(CHAINS)}", flag="--relation", metavar="ID"
+        ),
     )
     at_most: int = field(default=5000, metadata=option("the most pairs of a relation"))
     least_sitelinks: int = field(default=20, metadata=option("the fewest sitelinks of a subject, 0 in the paper"))
@@ -108,14 +116,43 @@ class SpecificityPlan:
         metadata=option("each answer must be one token of all these", flag="--tokenizer", metavar="NAME"),
     )
 
+    own: Mapping[str, Chain] = field(default_factory=dict)
+
     def __post_init__(self) -> None:
-        if unknown := [name for name in self.relations if name not in CHAINS]:
-            raise BadInput(f"No relation {', '.join(unknown)}.", f"Choose from: {', '.join(CHAINS)}.")
-        object.__setattr__(self, "relations", tuple(dict.fromkeys(self.relations)))
+        relations = self.relations or tuple(self.own) or tuple(CHAINS)
+        if unknown := [name for name in relations if name not in self.chains]:
+            step = f"Choose from: {', '.join(self.chains)}; or describe it in a file, given by --chain-file."
+            raise BadInput(f"No relation {', '.join(unknown)}.", step)
+        object.__setattr__(self, "relations", tuple(dict.fromkeys(relations)))
         if self.at_most < 1:
             raise BadInput(f"at_most cannot be {self.at_most}.", "Give 1 or more.")
         if self.pairs_per_subject < 0:
             raise BadInput(f"pairs_per_subject cannot be {self.pairs_per_subject}.", "Give 1 or more, or 0 for all.")
+
+    @property
+    def chains(self) -> Mapping[str, Chain]:
+        """The chains that ship, and the user's, which go before them."""
+        return {**CHAINS, **self.own}
+
+
+def read_chains(path: Path) -> dict[str, Chain]:
+    """Return the chains of a TOML or YAML file by id; raise `BadInput`, which names the entry, for one at fault."""
+    content = read_table(path)
+    return {name: _chain(content[name], f"{path.name}, {name}") for name in content}
+
+
+def _chain(entry: Any, location: str) -> Chain:
+    if not isinstance(entry, dict) or set(entry) != set(Chain._fields):
+        raise BadInput(f"{location}: an entry has the keys {', '.join(Chain._fields)}.", "See docs/curation.md.")
+    chain = Chain(**{name: str(text) for name, text in entry.items()})
+    for property in (chain.first, chain.then):
+        if not re.fullmatch(r"P[1-9]\d*", property):
+            raise BadInput(f"{location}: {property!r:.80} is no property of Wikidata.", "Write it such as P131.")
+    for text, answers in ((chain.template, 1), (chain.cascade, 2)):
+        if (text.count(SUBJECT_SLOT), text.count(ANSWER_SLOT)) != (1, answers):
+            step = "A template has [X] once and [Y] once, a cascade [X] once and [Y] twice."
+            raise BadInput(f"{location}: {text!r:.80} has not the right slots.", step)
+    return chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,19 +176,20 @@ def curate(endpoint: Endpoint, plan: SpecificityPlan, folder: Path) -> None:
             counts_by_relation[relation] = {"triples": triple_counts.to_json(), "pairs": pair_counts.to_json()}
             if lines:
                 write_lines(new / PAIRS_FOLDER / f"{relation}.jsonl", lines)
-                relation_lines += _relation_lines(relation)
+                relation_lines += _relation_lines(relation, plan.chains[relation])
         if not relation_lines:
             raise BadInput("No relation has a pair.", "Lower the number of sitelinks, or give other tokenizers.")
         write_lines(new / RELATIONS_FILE, relation_lines)
-        settings = asdict(plan) | {"longest_path": LONGEST_PATH}
+        own = {name: chain._asdict() for name, chain in plan.own.items()}
+        settings = asdict(plan) | {"longest_path": LONGEST_PATH, "own": own}
         write_manifest(new, "specificity", endpoint, settings, counts_by_relation)
 
 
 def queries(plan: SpecificityPlan) -> Iterator[Query]:
     """Yield the queries for facts, which are not those for labels; queries about certain items have an example item."""
     for relation in plan.relations:
-        yield facts_query(CHAINS[relation].first, plan.least_sitelinks, current_only=True)
-    for property in dict.fromkeys(CHAINS[relation].then for relation in plan.relations):
+        yield facts_query(plan.chains[relation].first, plan.least_sitelinks, current_only=True)
+    for property in dict.fromkeys(plan.chains[relation].then for relation in plan.relations):
         yield parents_query(property, (EXAMPLE_ITEM,))
 
 
@@ -187,7 +225,7 @@ def _pair_lines(
     pair_counts: TripleCounts,
 ) -> Iterator[dict[str, Any]]:
     """Yield the lines of a relation's file in S-TEST's columns."""
-    chain = CHAINS[relation]
+    chain = plan.chains[relation]
     subjects = subjects_of(endpoint, chain.first, plan.least_sitelinks, triple_counts, current_only=True)
     triple_counts.kept = sum(len(subject.objects) for subject in subjects)
     first_answers = {item for subject in subjects for item in subject.objects}
@@ -261,9 +299,8 @@ def _pair_order(pair: AnswerPair) -> tuple[tuple[int, str], ...]:
     return item_number(pair.subject), item_number(pair.fine), item_number(pair.coarse)
 
 
-def _relation_lines(relation: str) -> list[dict[str, str]]:
+def _relation_lines(relation: str, chain: Chain) -> list[dict[str, str]]:
     """Return the lines about a relation and about its cascade in the file of relations."""
-    chain = CHAINS[relation]
     return [
         {"relation": relation, "template": chain.template, "label": chain.name},
         {"relation": relation + CASCADE, "template": chain.cascade, "label": chain.name},
@@ -276,7 +313,8 @@ def single_token(name: str) -> TokenCheck:
     unknown = _unknown_token(tokenizer)
 
     def ids(text: str) -> list[int]:
-        return tokenizer.encode(text, add_special_tokens=False).ids
+        tokens: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+        return tokens
 
     preceding = ids(PRECEDING_WORD)
 
@@ -287,14 +325,15 @@ def single_token(name: str) -> TokenCheck:
     return is_single_token
 
 
-def _unknown_token(tokenizer: Tokenizer) -> int | None:
+def _unknown_token(tokenizer: Any) -> int | None:
     """Return the id of the token for unknown words, if there is one; only a Unigram model stores the id itself."""
     model = json.loads(tokenizer.to_str())["model"]
     unknown: int | None = model.get("unk_id", tokenizer.token_to_id(model.get("unk_token") or ""))
     return unknown
 
 
-def _tokenizer(name: str) -> Tokenizer:
+def _tokenizer(name: str) -> Any:
+    library = extra_package("tokenizers", "curation", "Counting the tokens of answers")
     path = Path(name) / TOKENIZER if Path(name).is_dir() else Path(name)
     step = "Give a tokenizer.json, its folder or a hub id."
     try:
@@ -302,7 +341,7 @@ def _tokenizer(name: str) -> Tokenizer:
     except (OSError, ValueError) as error:
         raise BadInput(f"{name} has no {TOKENIZER} ({' '.join(str(error).split())[:200]}).", step) from error
     try:
-        tokenizer = Tokenizer.from_str(text)
+        tokenizer = library.Tokenizer.from_str(text)
     except Exception as error:  # the package raises no subclass
         raise BadInput(f"{name} is not a tokenizer ({error}).", step) from error
     tokenizer.no_padding()

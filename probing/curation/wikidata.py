@@ -104,7 +104,7 @@ class Query:
 
     def _patterns(self) -> Iterator[str]:
         if self.items:
-            yield values(self.columns[0], self.items)
+            yield one_of(self.columns[0], self.items)
         if self.links:
             yield sitelinks_of(self.columns[0], self.links)
         yield from self.where
@@ -265,7 +265,7 @@ def chunks(items: Sequence[str], size: int = CHUNK) -> Iterator[tuple[str, ...]]
         yield tuple(items[begin : begin + size])
 
 
-def values(variable: str, items: Sequence[str]) -> str:
+def one_of(variable: str, items: Sequence[str]) -> str:
     return f"VALUES ?{variable} {{ {' '.join(f'wd:{item}' for item in items)} }}"
 
 

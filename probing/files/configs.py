@@ -45,20 +45,22 @@ TABLES: Mapping[Kind, str] = {
     "encoder-decoder": "MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES",
 }
 CAUSAL = "forcausallm"
+HEADLESS = "MODEL_MAPPING_NAMES"
 # The tables of classes that write text, whatever else they read.
 GENERATORS = ("CAUSAL_LM", "IMAGE_TEXT_TO_TEXT", "MULTIMODAL_LM", "SEQ_TO_SEQ_CAUSAL_LM", "SPEECH_SEQ_2_SEQ")
 LARGEST_NUMBER = 2**24  # of any size, position or identifier; the longest context of a known model is 10 million
 LARGEST_BASE = 10**12  # of the whole numbers that are bases of rotary positions
 MOST_LAYERS = 1_024
 MOST_EXPERTS = 4_096
-LONGEST_LIST = 10_000
+LONGEST_LIST = 4_096
 LONGEST_TEXT = 10_000
 BASES = re.compile(r".*(theta|base|freq).*")
-LAYERS = re.compile(r"(num_)?(encoder_|decoder_)?(hidden_)?layers|n_layers?|num_(encoder|decoder)_layers")
+LAYERS = re.compile(r"num_(\w+_)?layers|(encoder_|decoder_)?(hidden_)?layers|n_layers?|depth")
 EXPERTS = re.compile(r".*(num|n)_.*experts|moe_num_.*experts")
 DIMENSIONS = re.compile(r"hidden_size|n_embd|d_model|dim|embedding_size|embedding_dim|d_embed|vocab_size")
 USED = re.compile(r"\bconfig\.(\w+)|getattr\(\s*(?:self\.)?config,\s*\"(\w+)\"")
 IMPORTED = re.compile(r"^from \.\.(\w+)\.configuration_\w+ import", re.MULTILINE)
+TEXT_CONFIG = re.compile(r"\"text_config\": (\w+),")
 DECLARED = re.compile(r"^    (\w+)\s*:|[\"'](\w+)[\"']|\bself\.(\w+)", re.MULTILINE)
 
 
@@ -184,7 +186,7 @@ def kind_of(architecture: str) -> Kind | None:
     """
     architecture = architecture.lower()
     causal, masked = _classes(TABLES["causal"]), _classes(TABLES["masked"])
-    if architecture in causal & masked or architecture in _classes("MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES"):
+    if architecture in causal & masked or writes_down_speech(architecture):
         return None
     if architecture in _classes(TABLES["encoder-decoder"]):
         return "encoder-decoder"
@@ -195,12 +197,35 @@ def kind_of(architecture: str) -> Kind | None:
 
 def causal_class(model_type: str) -> str:
     """Return the causal class of a type of model, "" if transformers has none, or one of another kind beside it."""
-    if is_listed("masked", model_type) or is_listed("encoder-decoder", model_type):
+    if _is_of_another_kind(model_type):
         return ""
     for table in GENERATORS:
         for name, architecture in _table("modeling_auto.py", f"MODEL_FOR_{table}_MAPPING_NAMES"):
             if name == model_type and kind_of(architecture) == "causal":
                 return architecture
+    return ""
+
+
+def inner_class(model_type: str, whole_type: str) -> str:
+    """Return the class of the text network within a type of model, "" if there is none, or one of another kind."""
+    if not model_type or _is_of_another_kind(model_type):
+        return ""
+    headless = (architecture for name, architecture in _table("modeling_auto.py", HEADLESS) if name == model_type)
+    return next(headless, "") or causal_class(whole_type)
+
+
+def _is_of_another_kind(model_type: str) -> bool:
+    return is_listed("masked", model_type) or is_listed("encoder-decoder", model_type)
+
+
+@cache
+def declared_text_type(model_type: str) -> str:
+    """Return the type of the text part of a type of model, by the source of its config; "" if it names none."""
+    for path in (transformers_folder() / "models" / module_of(model_type)).glob("configuration_*.py"):
+        source = path.read_text(encoding="utf-8")
+        for name in TEXT_CONFIG.findall(source):
+            declared = re.search(rf"^class {name}\(.+?^    model_type = \"(\w+)\"", source, re.MULTILINE | re.DOTALL)
+            return declared[1] if declared else ""
     return ""
 
 
@@ -212,6 +237,11 @@ def is_listed(kind: Kind, model_type: str) -> bool:
 def is_generator(architecture: str) -> bool:
     """Tell whether a model class writes text, whatever else it reads beside text."""
     return any(architecture.lower() in _classes(f"MODEL_FOR_{table}_MAPPING_NAMES") for table in GENERATORS)
+
+
+def writes_down_speech(architecture: str) -> bool:
+    """Tell whether a model class makes text of sound, and cannot be called without any."""
+    return architecture.lower() in _classes("MODEL_FOR_SPEECH_SEQ_2_SEQ_MAPPING_NAMES")
 
 
 def architecture_of(config: Mapping[str, Any]) -> str:

@@ -16,7 +16,6 @@ from probing.files.configs import (
     known_model_types,
     refuse_absurd,
     refuse_code,
-    require_kind,
     require_known_type,
 )
 from probing.files.listing import (
@@ -30,7 +29,7 @@ from probing.files.listing import (
     vocabulary,
     weight_files,
 )
-from probing.files.text_parts import TextPart, of_text, probed_architecture
+from probing.files.text_parts import TextPart, of_text, probed_kind
 from probing.files.weights import (
     KEY,
     Quantisation,
@@ -79,7 +78,7 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     notes = refuse_custom_code(listing, config)
     require_known_type(str(config.get("model_type") or ""))
     if not any_head:
-        require_kind(probed_architecture(config))
+        probed_kind(config)
     require_fast_tokenizer(listing)
     if quantisation := read_quantisation(listing.hub_id, config):
         require_library(quantisation)
@@ -167,8 +166,8 @@ def usable_config(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the config without keys that the family does not know, and notes on what was left out.
 
-    Of a model that also sees or hears, it is the config of its text part. Raises `BadConfig` if it describes another
-    network than that of the weights.
+    Of a model that also sees or hears, it is the config that loads its text part. Raises `BadConfig` if it describes
+    another network than that of the weights.
     """
     part = TextPart.of(config)
     notes = [part.note] if part else []

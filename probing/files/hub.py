@@ -387,12 +387,6 @@ def _errors_of_httpx() -> Iterator[None]:
         raise getattr(httpx2, type(error).__name__)(str(error)) from error
 
 
-def _refuse_compression(response: httpx2.Response) -> None:
-    """Refuse an answer that would grow when it is unpacked; none is asked for."""
-    if _current.get() and response.headers.get("Content-Encoding", "identity") != "identity":
-        raise SourceUnavailable("The hub sends compressed files, which were not asked for.", AGAIN)
-
-
 def _client() -> httpx2.Client:
     """Return a client such as huggingface_hub makes, whose hook keeps to HF_HUB_OFFLINE and counts downloads."""
     return httpx2.Client(
@@ -402,6 +396,12 @@ def _client() -> httpx2.Client:
         follow_redirects=True,
         timeout=None,
     )
+
+
+def _refuse_compression(response: httpx2.Response) -> None:
+    """Refuse an answer that would grow when it is unpacked; none is asked for."""
+    if _current.get() and response.headers.get("Content-Encoding", "identity") != "identity":
+        raise SourceUnavailable("The hub sends compressed files, which were not asked for.", AGAIN)
 
 
 def limit_connections() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from probing.errors import BadConfig, BadWeights, UnsafeLink, UnsafeModel, WrongSizes
 from probing.files.hub import HubClient
-from probing.start import SpecialTokens
+from probing.start_token import SpecialTokens
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"

@@ -94,7 +94,7 @@ def locate(model: str, commit: str = "", any_head: bool = False, tokenizer: str 
         files = sorted(path.glob("*.gguf"))
         if len(files) == 1 and not (path / "config.json").exists():
             return ModelFiles(path, "gguf", files[0].name)
-        return ModelFiles(path, "folder", tokenizer=_tokenizer_folder(tokenizer) if tokenizer else _around(path))
+        return ModelFiles(path, "folder", tokenizer=tokenizer_folder(tokenizer) if tokenizer else _around(path))
     if path.is_file():
         raise ModelNotFound(f"{model} is a file.", "Give the folder that it lies in, or a file that ends in .gguf.")
     folder = _download(model, commit, any_head)
@@ -121,7 +121,7 @@ def _around(folder: Path) -> Path | None:
     return around
 
 
-def _tokenizer_folder(name: str) -> Path:
+def tokenizer_folder(name: str) -> Path:
     """Return a folder with the tokenizer of a folder, or of a model of the hub, of which nothing else is downloaded."""
     folder = Path(name)
     if not folder.is_dir():
@@ -179,6 +179,19 @@ def clean_folder(files: ModelFiles, listing: Listing, config: Mapping[str, Any])
             _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
         if INDEX in listing.files and text_part_of(listing):
             _replace(folder / INDEX, weight_index(listing))
+        yield folder
+
+
+@contextmanager
+def tokenizer_alone(name: str) -> Iterator[Path]:
+    """Yield a folder that holds nothing but the tokenizer of a folder, or of a model of the hub."""
+    listing = folder_listing(tokenizer_folder(name), name)
+    with TemporaryDirectory(prefix="clozeboard-model-") as scratch:
+        folder = Path(scratch)
+        for file in TOKENIZER_FILES.intersection(files_to_load(listing.files)):
+            (folder / file).symlink_to(listing.path(file))
+        if TOKENIZER_CONFIG in listing.files:
+            _replace(folder / TOKENIZER_CONFIG, listing.read_json(TOKENIZER_CONFIG))
         yield folder
 
 

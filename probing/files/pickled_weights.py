@@ -11,6 +11,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 from probing.errors import BadInput, BadWeights, UnsafeModel
+from probing.extras import require_scoring
 from probing.files.folders import new_file
 from probing.files.limited_process import LimitedProcess
 from probing.files.listing import INDEX, SINGLE, WEIGHTS, file_in, parse_json
@@ -33,6 +34,7 @@ def convert(folder: Path) -> list[Path]:
     `BadWeights` if it cannot be read. Then nothing is written.
     """
     targets = _targets(folder)
+    require_scoring()
     with ExitStack() as stack:
         # They get their names at the end of the block, in the opposite order: the index last, which names the others.
         index = stack.enter_context(new_file(folder / INDEX)) if len(targets) > 1 else None

@@ -1,21 +1,33 @@
 """The text part of a model that also sees or hears: its config, and its tensors among those of the whole model.
 
 Only this part is probed: no other tensor is read, files that hold nothing of it are not downloaded, and its size is
-that of the model. A model has one if its config holds a `text_config` of a type for which transformers has a causal
-language model.
+that of the model. A model has one if the type of its `text_config` is one for which transformers has a causal language
+model, which then loads the part alone, or a network without a head, which the whole model then calls on texts.
 """
 
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from probing.files.configs import architecture_of, causal_class, is_generator
+from probing.files.configs import (
+    architecture_of,
+    causal_class,
+    declared_text_type,
+    inner_class,
+    is_generator,
+    kind_of,
+    require_kind,
+    writes_down_speech,
+)
 from probing.files.weights import KEY
+from probing.kinds import Kind
 
 # What stands in the name of a tensor before the name that it has in the text part alone. All models of transformers
 # that have a text part call it so; its head may lie in the part, or beside it.
 BEFORE = r"^(?:\w+\.)*?(?:language_model|text_model)\."
 HEAD = re.compile(r"(?:.+\.)?lm_head\.\w+")
+# Names in checkpoints where the text part has no name of its own, such as those of Qwen2-VL: all but of what sees.
+UNNAMED = r"^(?!(?:\w+\.)*vi[st])"
 # How transformers renames the tensors of the whole model so that the text part finds its own.
 RENAMED = {BEFORE: ""}
 ValueT = TypeVar("ValueT")
@@ -24,28 +36,38 @@ ValueT = TypeVar("ValueT")
 class TextPart(NamedTuple):
     """The text part of a model that also sees or hears.
 
-    `architecture`: the causal class that loads it; `whole`: the class of the whole model; `config`: that of the part.
+    `architecture`: its class; `whole`: the class of the whole model; `config`: that of the part. `stands_alone`:
+    whether its class loads it as a model of its own; if not, the whole model is loaded without its other parts.
     """
 
     architecture: str
     whole: str
     config: Mapping[str, Any]
+    stands_alone: bool
 
     @classmethod
     def of(cls, config: Mapping[str, Any]) -> "TextPart | None":
         """Return the text part of the model that a config describes, None if it has none or is nothing else."""
-        nested, whole = config.get("text_config"), architecture_of(config)
+        whole, whole_type = architecture_of(config), str(config.get("model_type") or "")
+        nested = config.get("text_config")
+        if nested is None and kind_of(whole) is None:  # some configs name the sizes of their text part beside it
+            nested = {**config, "model_type": declared_text_type(whole_type)}
         if not isinstance(nested, Mapping) or not is_generator(whole):
             return None
-        architecture = causal_class(str(nested.get("model_type") or ""))
-        return cls(architecture, whole, nested) if architecture else None
+        text_type = str(nested.get("model_type") or "")
+        if causal := causal_class(text_type):
+            return cls(causal, whole, nested, stands_alone=True)
+        inner = "" if writes_down_speech(whole) else inner_class(text_type, whole_type)
+        return cls(inner, whole, nested, stands_alone=False) if inner else None
 
     def complete_config(self, whole: Mapping[str, Any], tensors: Iterable[str]) -> dict[str, Any]:
-        """Return the config of the part as that of a model of its own.
+        """Return the config of the part as that of a model of its own, or that of the whole model which loads it.
 
         `tensors`: the names of its tensors. They tell whether the head shares the weights of the embeddings, for which
         the defaults of the part and of the whole model differ.
         """
+        if not self.stands_alone:
+            return dict(whole)
         quantised = {KEY: whole[KEY]} if whole.get(KEY) else {}
         tied = not any(HEAD.fullmatch(name) for name in tensors)
         return {**self.config, **quantised, "architectures": [self.architecture], "tie_word_embeddings": tied}
@@ -63,11 +85,12 @@ class TextPart(NamedTuple):
 
 def of_text(named: Mapping[str, ValueT]) -> dict[str, ValueT]:
     """Return the entries of a model's tensors that belong to its text part, all of them where no name tells any."""
-    inside = {name for name in named if re.match(BEFORE, name)}
-    return {name: value for name, value in named.items() if not inside or name in inside or HEAD.fullmatch(name)}
+    for pattern in (BEFORE, UNNAMED):
+        if inside := {name for name in named if re.match(pattern, name)}:
+            return {name: value for name, value in named.items() if name in inside or HEAD.fullmatch(name)}
+    return dict(named)
 
 
-def probed_architecture(config: Mapping[str, Any]) -> str:
-    """Return the model class of what is probed: of the text part if there is one, else of the whole model."""
-    part = TextPart.of(config)
-    return part.architecture if part else architecture_of(config)
+def probed_kind(config: Mapping[str, Any]) -> Kind:
+    """Return the kind of what is probed, the text part if there is one; raise `NoHead` if it has no head."""
+    return "causal" if TextPart.of(config) else require_kind(architecture_of(config))

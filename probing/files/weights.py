@@ -15,7 +15,7 @@ from math import prod
 from typing import Any, Literal, NamedTuple
 
 from probing.errors import BadConfig, BadWeights, MissingPackage, QuantisedWeights
-from probing.extras import extra_package
+from probing.extras import require_package
 
 LENGTH_BYTES = 8  # a file starts with the length of its header, an unsigned little-endian number
 LARGEST_HEADER = 25 * 10**6  # bytes
@@ -340,7 +340,7 @@ def require_library(quantisation: Quantisation) -> None:
     """Raise `MissingPackage` if the library that loads such weights is not installed."""
     task = f"Loading weights that are quantised ({quantisation.title})"
     if quantisation.method == "bitsandbytes":
-        extra_package("bitsandbytes", "bitsandbytes", task)
+        require_package("bitsandbytes", "quantised", task)
     elif find_spec(GPU_LIBRARY) is None:
         raise MissingPackage(
             f"{task} needs the package {GPU_LIBRARY}, which is not installed, and an NVIDIA GPU.",

@@ -131,7 +131,7 @@ def _relation(fact_type: FactType, worded: Sequence[Sentence]) -> Relation:
         fact_type.key,
         (_displayed(fact_type.templates[0]),),
         answers,
-        tuple(_items(worded, answers)),
+        tuple(_items(fact_type.key, worded, answers)),
         name=fact_type.name,
         tags={"fact_type": fact_type.key, "head": fact_type.head},
     )
@@ -143,7 +143,7 @@ def _displayed(template: str) -> str:
     return template
 
 
-def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]:
+def _items(key: str, worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]:
     places = {answer: index for index, answer in enumerate(answers)}
     for index, sentence in enumerate(worded):
         yield Item(
@@ -155,6 +155,8 @@ def _items(worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]
                 "repeats": "a word twice" if sentence.repeated else "no word twice",
                 "length": "long" if sentence.long else "usual",
                 "blank": "last" if sentence.blank_last else "inside",
+                "masked": "subject" if sentence.masks_subject else "object",
+                "wording": f"{key} {sentence.template}",
             },
             wording=sentence.text,
             id=sentence.id,

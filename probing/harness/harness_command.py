@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from probing.results.run_record import tokenizer_facts
+from probing.results.run_json import tokenizer_facts
 from probing.settings import LM_EVAL
-from probing.start import AUTO, NONE
+from probing.start_token import AUTO, NONE
 
 TASKS = {"bear": "bear", "bear_big": "bear_big"}  # by the slug of the benchmark
 TEMPLATES = (0, 1, 2)  # of every relation of BEAR

@@ -22,7 +22,7 @@ from probing.runner import run
 from probing.scoring.networks import load_tokenizer
 from probing.scoring.tokens import Encoder, chosen_start, facts_of
 from probing.settings import LM_EVAL
-from probing.start import AUTO
+from probing.start_token import AUTO
 
 SECRET_NAMES = ("token", "key", "secret", "password")
 

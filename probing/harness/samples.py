@@ -97,13 +97,13 @@ def _pair(pair: Any) -> tuple[str, str]:
 def results_beside(samples: Path) -> Path:
     """Return the file of results that the harness wrote together with samples; raise `BadInput` if it is not there."""
     name = NAME.fullmatch(samples.name)
-    beside = sorted(samples.parent.glob(f"*_{name['date']}.json")) if name else []
-    if len(beside) != 1:
+    result_files = sorted(samples.parent.glob(f"*_{name['date']}.json")) if name else []
+    if len(result_files) != 1:
         raise BadInput(
             f"The results that belong to {samples.name} are not beside it.",
             "Name the file, such as results_<date>.json: --results FILE.",
         )
-    return beside[0]
+    return result_files[0]
 
 
 def read_facts(path: Path) -> HarnessFacts:

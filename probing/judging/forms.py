@@ -22,9 +22,11 @@ from probing.formats.reading import text_lines
 from probing.template import ANSWER_SLOT, BLANK_TEXT, upper_first
 
 SAMPLES, SIZE = 2, 225  # of the paper
-# What is judged, as columns of a form with the question to the judge. A spreadsheet would rewrite a column "true".
+# What is judged, as columns of a form with the question to the judge: the paper's three criteria, and the truth. A
+# spreadsheet would rewrite a column "true".
 QUESTIONS = {
-    "acceptable": "Is the sentence good English: grammatical, and without a needlessly repeated word?",
+    "grammatical": "Is the sentence grammatical?",
+    "repetition": "Does a word stand there twice, where once would do?",
     "factual": "Is what it says true?",
     "leaky": "Do the words around the blank give the answer away?",
 }
@@ -181,11 +183,11 @@ def _not_a_formula(value: str) -> str:
 
 
 def judged_by_model(lines: Sequence[Line], probabilities: Mapping[str, float]) -> list[Line]:
-    """Return the lines with a model's verdict on acceptability, and the probability as a note."""
+    """Return the lines with a model's verdict on grammar, and the probability as a note."""
     return [
         line
         | {
-            "acceptable": "yes" if probabilities[line["id"]] >= 0.5 else "no",
+            "grammatical": "yes" if probabilities[line["id"]] >= 0.5 else "no",
             "note": f"probability {probabilities[line['id']]:.4f}",
         }
         for line in lines

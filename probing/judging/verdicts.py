@@ -20,7 +20,8 @@ from probing.files.folders import new_folder
 from probing.formats.geography import LEFT_OUT, LeftOut, TypedSentence, read_left_out
 from probing.judging.forms import QUESTIONS, Form
 
-REFUSING = ("acceptable", "factual")  # the questions to which no means that the sentence is refused
+# The answers by which a sentence is refused. What gives its answer away is kept, as in the paper.
+REFUSING = {"grammatical": False, "repetition": True, "factual": False}
 # The fewest judged sentences of a template that is refused if more than half of them are.
 SENTENCES_OF_A_TEMPLATE = 3
 # One list for each judge, with the category of every thing in the same order.
@@ -62,15 +63,15 @@ def _answers(form: Form, question: str, sample: str, members: Collection[str]) -
 
 
 def refusals(forms: Sequence[Form], typed: Sequence[TypedSentence]) -> LeftOut:
-    """Return what judges refuse: a sentence if more than half of them answer no, to either question.
+    """Return what judges refuse: a sentence if more than half of them refuse it by one of the questions.
 
     A template is refused with all its sentences if more than half of its judged sentences are, of three or more.
     """
     votes: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for form in forms:
         for judgement in form.judgements:
-            for question in set(REFUSING) & judgement.answers.keys():
-                votes[judgement.sentence, question].append(judgement.answers[question])
+            for question in REFUSING.keys() & judgement.answers.keys():
+                votes[judgement.sentence, question].append(judgement.answers[question] != REFUSING[question])
     judged = {sentence for sentence, _ in votes}
     refused = frozenset(sentence for (sentence, _), answers in votes.items() if 2 * sum(answers) < len(answers))
     by_template: dict[tuple[str, str], list[bool]] = defaultdict(list)

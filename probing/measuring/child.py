@@ -21,11 +21,12 @@ from probing.benchmark import Benchmark
 from probing.errors import DigestMismatch, ProbingError
 from probing.files.folders import space
 from probing.formats import read_version
+from probing.language_model import LanguageModel
 from probing.measuring.limits import die_with_parent
 from probing.measuring.messages import BenchmarkFiles, Task, receive, send
 from probing.part_runner import Observer, probe_part
-from probing.plan import Part, plan_of
-from probing.results.run_record import Start
+from probing.plan import Part, Plan, plan_of
+from probing.results.run_json import Start
 from probing.scoring.load import load
 from probing.time_left import estimate_work
 
@@ -65,7 +66,7 @@ def unforeseen(error: BaseException) -> dict[str, Any]:
 
 
 def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
-    """Load the model of the task, and measure each part that is ordered."""
+    """Load the model of the first task, and measure each part that is ordered; further tasks are of the same model."""
     gc.freeze()  # what was imported is never garbage
     gc.enable()
     order = receive(orders)
@@ -86,15 +87,27 @@ def measure(orders: IO[bytes], report: Report, rows: Path) -> None:
     )
     model.card = replace(model.card, id=task.hub_id, commit=task.commit, adapter=task.adapter_identity)
     start = Start(start_time, time.perf_counter() - begin)
-    report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
+
+    def report_loaded() -> None:
+        report("loaded", card=asdict(model.card), start=start.time.isoformat(), load_seconds=start.load_seconds)
+
+    report_loaded()
     while order := receive(orders):
-        part = Part(**order["part"])
-        work = estimate_work(plan, part, model.card.kind)
-        observer = Observer(work, seldom(report))
-        result = probe_part(model, plan, part, start=start, observer=observer)
-        with space(rows):
-            result.rows.to_parquet(rows / "rows.parquet", index=False)
-        report("part", record=result.record)
+        if "task" in order:
+            task = Task.from_json(order["task"])
+            plan, start = plan_of(read(task.benchmark), task.settings), Start(datetime.now(UTC), 0.0)
+            report_loaded()
+        else:
+            measure_part(model, plan, Part(**order["part"]), start, report, rows)
+
+
+def measure_part(model: LanguageModel, plan: Plan, part: Part, start: Start, report: Report, rows: Path) -> None:
+    """Measure one part, write its rows and report how it was made."""
+    observer = Observer(estimate_work(plan, part, model.card.kind), seldom(report))
+    result = probe_part(model, plan, part, start=start, observer=observer)
+    with space(rows):
+        result.rows.to_parquet(rows / "rows.parquet", index=False)
+    report("part", record=result.record)
 
 
 def read(files: BenchmarkFiles) -> Benchmark:

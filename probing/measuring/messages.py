@@ -1,7 +1,8 @@
 """Messages between a worker and its measuring process: one JSON object per line, over the process's pipes.
 
-The worker sends a `Task` and then parts. The process answers with events: `phase` (it begins another phase), `loaded`
-(the model is ready), `progress` (share of the part that is done), `part` (its rows are stored in a file) and `error`.
+The worker sends a `Task` and then parts; after them perhaps another task of the same model. The process answers with
+events: `phase` (it begins another phase), `loaded` (the model is ready), `progress` (share of the part that is done),
+`part` (its rows are stored in a file) and `error`.
 
 The worker trusts no event: the process has read files of strangers. Rows of a part that are too large, or no table of
 this part, are refused.

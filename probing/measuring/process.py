@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
@@ -35,11 +35,11 @@ from probing.language_model import ModelCard
 from probing.measuring import limits as limits_module
 from probing.measuring.failures import BrokenProtocol, Crashed, LogTail, MeasuringFailure, Reported, presentable
 from probing.measuring.limits import Limits, Watch
-from probing.measuring.messages import Task, UnfitRows, read_part, receive, send
+from probing.measuring.messages import BenchmarkFiles, Task, UnfitRows, read_part, receive, send
 from probing.plan import Part
 from probing.results.completeness import left_out
 from probing.results.joining import PartResult
-from probing.start import TokenizerFacts
+from probing.start_token import TokenizerFacts
 
 START, CHILD = "probing.measuring.entry", "probing.measuring.child"
 TICK = 0.2  # seconds between two looks at the process
@@ -63,11 +63,13 @@ class Loaded(NamedTuple):
 class MeasuringProcess:
     """A process that loads one model and measures parts of one run; a context manager that ends it on leaving.
 
-    Every call may raise a `MeasuringFailure` or the error that the process reported. After that, the process has ended.
+    `further`: benchmarks of other runs of the same model, to which it can turn afterwards. Every call may raise a
+    `MeasuringFailure` or the error that the process reported. After that, the process has ended.
     """
 
-    def __init__(self, task: Task, limits: Limits | None = None) -> None:
+    def __init__(self, task: Task, limits: Limits | None = None, further: Sequence[BenchmarkFiles] = ()) -> None:
         self.task, self.limits = task, limits or Limits()
+        self._benchmarks = list(dict.fromkeys(files.folder for files in (task.benchmark, *further)))
         self.parameters = 0
 
     def __enter__(self) -> "MeasuringProcess":
@@ -108,13 +110,22 @@ class MeasuringProcess:
     def load(self, on_tick: Callable[[], None] = lambda: None) -> Loaded:
         """Load the model and try it; `on_tick` is called several times a second and may raise to give up."""
         self._send({"task": self.task.to_json(), "memory": self.limits.memory_bytes, "disk": self.limits.disk})
-        message = self._until("loaded", on_tick)
-        with self._well_formed():
-            card = self._card(message["card"])
-            loaded = Loaded(card, datetime.fromisoformat(message["start"]), float(message["load_seconds"]))
+        loaded = self._loaded(self._until("loaded", on_tick))
         self._phases.clear()
         self.parameters = loaded.card.parameters
         return loaded
+
+    def turn_to(self, task: Task) -> Loaded:
+        """Measure parts of another run from now on, whose model is the one that is loaded."""
+        self.task = task
+        del self.__dict__["_labels"]  # those of the former benchmark
+        self._send({"task": task.to_json()})
+        return self._loaded(self._until("loaded", lambda: None))
+
+    def _loaded(self, message: Message) -> Loaded:
+        with self._well_formed():
+            card = self._card(message["card"])
+            return Loaded(card, datetime.fromisoformat(message["start"]), float(message["load_seconds"]))
 
     def measure(
         self, part: Part, on_share: Callable[[float], None] = lambda share: None, *, positions: float = 0
@@ -151,13 +162,13 @@ class MeasuringProcess:
         return self.limits.part(positions, self.parameters) if positions else None
 
     def _readable(self) -> list[Path]:
-        """Return the model's files and the benchmark's folder. Of the model, only files that loading needs."""
+        """Return the model's files and the folders of benchmarks. Of the model, only files that loading needs."""
         model = self.task.model
         names = files_to_load(path.name for path in model.iterdir()) if model.is_dir() else []
         files = [model / name for name in names] or [model]
         if self.task.adapter:
             files += [self.task.adapter / name for name in FILES]
-        return [*files, self.task.benchmark.folder]
+        return [*files, *self._benchmarks]
 
     def _until(self, event: str, on_tick: Callable[[], None], shares: list[float] | None = None) -> Message:
         """Wait for an event; meanwhile check the limits, note phases and progress, and call `on_tick`."""
@@ -192,7 +203,7 @@ class MeasuringProcess:
         match message["event"]:
             case "phase":
                 self._phases.remove(message["name"])  # a phase that began twice would have twice the time
-                weights = sum(path.stat().st_size for path in self._readable()[:-1])
+                weights = sum(path.stat().st_size for path in self._readable() if path not in self._benchmarks)
                 clock = self.limits.seconds_to_load(weights) if message["name"] == "weights" else None
                 self._watch.begin(message["name"], clock=clock)
             case "progress" if shares is not None and shares[-1] < (share := float(message["share"])) <= 1:

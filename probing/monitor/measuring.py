@@ -24,7 +24,7 @@ from probing.plan import Part, plan
 from probing.probes.probe import tag_cells
 from probing.results.joining import PartResult, joined
 from probing.results.result import Result
-from probing.results.run_record import Start
+from probing.results.run_json import Start
 from probing.time_left import Estimates
 
 ROW_DIMENSIONS = ("relation", "template")

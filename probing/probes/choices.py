@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import baseline_scores, with_ties
+from probing.analysis.breakdowns import with_crossed
+from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE, has_cultures
 from probing.analysis.details import detail_scores
 from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import Item, Relation
@@ -92,7 +94,8 @@ def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
 def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
     """Return a probe's main scores, then those of the baselines, what the main figures hide, and ties."""
     tags = tag_columns(probe, rows.columns)
-    tables = [main, baseline_scores(rows, tags), detail_scores(rows, tags)]
+    parts = [PAIR_IN_LANGUAGE] if has_cultures(rows) else []
+    tables = [main, baseline_scores(with_crossed(rows, parts), [*tags, *parts]), detail_scores(rows, tags)]
     return with_ties(pd.concat([table for table in tables if len(table)], ignore_index=True), rows)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from probing.analysis.cloze_metrics import cloze_scores
 from probing.analysis.paired_tests import Correctness
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput, NonFiniteScores, TooLong
+from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
 from probing.options import option
@@ -34,6 +34,11 @@ INSTRUCTIONS = (
     "Complete the following geography fact. {}",
     "Answer the question {}?",
 )
+
+
+# What counts as right, by the kind of the model.
+RANKED, WRITTEN = "an answer among the best words of the whole vocabulary", "an answer in the first tokens written"
+WAYS: Mapping[str, str] = {"masked": RANKED, "causal": WRITTEN, "encoder-decoder": WRITTEN}
 
 
 class ClozeColumns(RowColumns):
@@ -75,6 +80,10 @@ class Cloze(Probe):
     instruction: Instruction = option(2, "generators: which of the paper's five instructions; 0 for none")
     chat: bool = option(False, "generators: ask through the model's chat template")
     tokens: int = option(15, "generators: how many tokens the model may write")
+
+    @classmethod
+    def way(cls, kind: str, options: Mapping[str, Any]) -> str:
+        return "" if options.get("closed") else WAYS.get(kind, "")
 
     def __post_init__(self) -> None:
         if self.instruction not in get_args(Instruction):
@@ -140,6 +149,8 @@ class Cloze(Probe):
         """Yield, for each prompt, the columns that hold its continuation."""
 
         def columns(item: Item, text: Continuation) -> Row:
+            if text and not text.ends:
+                raise UnsupportedModel(f"The tokens of {model.card.id} are not known.", "Name its --tokenizer.")
             rank = tokens_to_answer(text, answer_of(relation, item))
             counted = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
             return {

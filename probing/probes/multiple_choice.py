@@ -36,7 +36,7 @@ from probing.probes.choices import (
 )
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
-from probing.start import AUTO
+from probing.start_token import AUTO
 from probing.statements.prompting import Examples, as_context, as_messages
 from probing.template import Prompt, prompt
 

@@ -28,7 +28,7 @@ from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.options import option
 from probing.probes.probe import Probe, Row, RowColumns, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings
-from probing.start import AUTO, NONE
+from probing.start_token import AUTO, NONE
 from probing.template import Prompt
 
 By = Literal["token", "word"]

@@ -74,7 +74,15 @@ class Probe(ABC):
     @classmethod
     def compared_columns(cls) -> list[str]:
         """Return the columns that a comparison reads beside the key and the tags."""
-        return [cls.correctness.column] if cls.correctness.column else []
+        return [cls.correctness.column, "subject_id"] if cls.correctness.column else []
+
+    @classmethod
+    def way(cls, kind: str, options: Mapping[str, Any]) -> str:
+        """Return in words what counts as right for models of a kind, where it is another thing for other kinds.
+
+        Figures of two such ways are never ranked together. `options`: those of the run.
+        """
+        return ""
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         """Return the rows of a part as a table whose column types do not depend on the values."""

@@ -165,11 +165,6 @@ def _blanks(
     return zip(blanks, blanks, strict=True)
 
 
-def _several_tokens(blank: BlankDistribution | TooLong) -> bool:
-    """Return whether an option of a prompt that fits is not a single token."""
-    return not (isinstance(blank, TooLong) or _both_single(blank))
-
-
 def _both_single(blank: BlankDistribution) -> bool:
     """Return whether both options are single tokens."""
     return bool(np.isfinite(blank.options).all())
@@ -188,6 +183,11 @@ def _whole_answers(
         return unless_too_long(lambda scores: scores.reduce(settings.reduction), next(rest))
 
     return (unless_too_long(score, blank) for blank in blanks)
+
+
+def _several_tokens(blank: BlankDistribution | TooLong) -> bool:
+    """Return whether an option of a prompt that fits is not a single token."""
+    return not (isinstance(blank, TooLong) or _both_single(blank))
 
 
 def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong]:

@@ -1,4 +1,4 @@
-"""The connection to a site's interface: a token, retries, strict reading, and every error as one sentence."""
+"""The connection to a site or a server: a token, retries, strict reading, and every error as one sentence."""
 
 import os
 import ssl
@@ -22,13 +22,13 @@ Read = TypeVar("Read")
 
 
 class SiteUnavailable(SourceUnavailable):
-    """The site does not answer, or is not able to answer at the moment."""
+    """The site or server does not answer, or is not able to answer at the moment."""
 
     code = "site-unavailable"
 
 
 class SiteRefused(ProbingError):
-    """The site answered with an error of its own; `status` is that of HTTP."""
+    """The site or server answered with an error of its own; `status` is that of HTTP."""
 
     code = "site-refused"
 
@@ -38,7 +38,7 @@ class SiteRefused(ProbingError):
 
 
 class NotWelcome(BadInput):
-    """The address is not that of a site, the token is not valid there, or the versions do not fit."""
+    """The address is that of nothing that fits, the token is not valid there, or the versions do not fit."""
 
     code = "not-welcome"
 
@@ -46,19 +46,23 @@ class NotWelcome(BadInput):
 class Connection:
     """A site, and a token for it where one is needed; a subclass says which part of the interface it uses.
 
-    `route`: the path below which that part lies. `service`: what a site offers there, in words.
+    `route`: the path below which that part lies. `service`: what a site offers there, in words. `noun`, `example`: what
+    has an address, and how that is written. `retried`: the statuses after which a request is sent again.
     `attempts`: how often a request is repeated while the site does not answer, with pauses that double up to half a
     minute; the default waits about two minutes.
     """
 
     route: ClassVar[str]
     service: ClassVar[str]
+    noun: ClassVar[str] = "a site"
+    example: ClassVar[str] = "https://site.example"
+    retried: ClassVar[tuple[int, ...]] = RETRIED
 
     def __init__(
         self, address: str, token: str | None, *, attempts: int = 9, timeouts: tuple[int, int] = TIMEOUTS
     ) -> None:
         if not _is_address(address := address if "://" in address else f"https://{address}"):
-            raise NotWelcome(f"{address!r:.200} is not an address of a site.", "Write it as https://site.example.")
+            raise NotWelcome(f"{address!r:.200} is not an address of {self.noun}.", f"Write it as {self.example}.")
         if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
             raise NotWelcome("There is no token, or it holds characters that no token has.", "Copy it again.")
         self.address, self._token, self._timeouts = address.rstrip("/"), token and token.strip(), timeouts
@@ -97,7 +101,7 @@ class Connection:
                 if isinstance(error, httpx2.UnsupportedProtocol) or _is_about_certificate(error):
                     raise
             else:
-                if response.status_code not in RETRIED:
+                if response.status_code not in self.retried:
                     return response
                 pause = max(pause, requested_pause(response))
                 response.close()
@@ -109,7 +113,7 @@ class Connection:
         try:
             yield
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, UnicodeError) as error:
-            raise NotWelcome(f"{self.address} is not an address of a site.", "Check the spelling.") from error
+            raise NotWelcome(f"{self.address} is not an address of {self.noun}.", "Check the spelling.") from error
         except httpx2.HTTPError as error:
             if _is_about_certificate(error):
                 raise NotWelcome(f"{self.address} has no valid certificate.", "Check the address.") from error
@@ -123,7 +127,7 @@ class Connection:
             target = response.headers["Location"]
             target = target.partition(f"/{self.route}")[0] if self.route else target
             return NotWelcome(f"{self.address} leads to another address.", f"Give that address: {target:.200}")
-        if response.status_code in RETRIED:
+        if response.status_code in self.retried:
             message = f"{self.address} is not able to answer now (status {response.status_code})."
             return SiteUnavailable(message, "Try again later.")
         message, next_step = _message(response)
@@ -161,8 +165,8 @@ def _message(response: httpx2.Response) -> tuple[str, str]:
     """Return the sentence and the next step of a site's error, empty where it is not one."""
     try:
         error = response.json()["error"]
-        return str(error["message"])[:1000], str(error["next_step"])[:1000]
-    except (ValueError, KeyError, TypeError):
+        return str(error["message"])[:1000], str(error.get("next_step", ""))[:1000]
+    except (ValueError, LookupError, TypeError, AttributeError):
         return "", ""
 
 

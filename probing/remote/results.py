@@ -9,6 +9,7 @@ from probing.errors import BadInput
 from probing.remote.connection import Connection
 from probing.results.result import RECORD
 from probing.results.rows import ITEMS, refuse_without_rows
+from probing.results.run_json import refuse_served
 from probing.revisions import position
 
 NEW = (201, 202)  # statuses for a result that was not there: checked, and still being checked
@@ -38,6 +39,7 @@ class ResultSite(Connection):
         """
         record = read_record(folder)
         refuse_without_rows(record, "A site")
+        refuse_served(record["model"])
         if not model and record["model"].get("source") != "hub":
             raise BadInput(
                 f"The result in {folder} does not say which model of the hub it is of.", "Name it: --model org/name."

@@ -27,56 +27,6 @@ from probing.settings import Settings
 UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
 
 
-def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
-    """Return rows with the benchmark's tags in place of those that they hold.
-
-    Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
-    """
-    items = benchmark.items_by_key()
-    names = [str(name) for name in rows.columns]
-    # One row at a time: all of them as mappings would take more memory than the rows themselves.
-    as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
-    cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
-    tags = pd.DataFrame(cells, index=rows.index)
-    former = [name for name in rows.columns if name in tags.columns or name not in probe.columns]
-    first = list(rows.columns).index(former[0]) if former else len(rows.columns)
-    others = rows.drop(columns=former)
-    return pd.concat([others.iloc[:, :first], tags, others.iloc[:, first:]], axis=1)
-
-
-def digests(plan: Plan) -> dict[str, str]:
-    """Return the SHA-256 of the `questions` that a run asks, and that of their `tags`."""
-    relations = plan.benchmark.relations
-    tags = (
-        [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
-        for relation in relations
-    )
-    return {"questions": _digest(map(_question_content, relations)), "tags": _digest(tags)}
-
-
-def _question_content(relation: Relation) -> list[Any]:
-    """Return everything about a relation that the rows of a run depend on."""
-    items = [[_fields(item), {tag: item.tags[tag] for tag in ASKED_TAGS & item.tags.keys()}] for item in relation.items]
-    return [relation.label, _fields(relation) | {"items": items}]
-
-
-def _fields(content: Relation | Item) -> dict[str, Any]:
-    """Return the fields that are asked and differ from their default, so that a new field changes no old digest."""
-    values = {field.name: getattr(content, field.name) for field in fields(content) if field.name not in UNASKED}
-    defaults = {field.name: field.default for field in fields(content)}
-    return {name: value for name, value in values.items() if value != defaults[name]}
-
-
-def _digest(contents: Iterable[Any]) -> str:
-    """Return the SHA-256 of these contents as a JSON list, of which one is in memory at a time."""
-    sha, before = hashlib.sha256(b"["), ""
-    for content in contents:
-        sha.update((before + json.dumps(content, sort_keys=True)).encode())
-        before = ", "
-    sha.update(b"]")
-    return sha.hexdigest()
-
-
 def rescored(result: Result, benchmark: Benchmark) -> Result:
     """Return the result that today's tags and metrics make of stored rows; no model is needed.
 
@@ -138,3 +88,53 @@ def _other_column(row: Mapping[str, Any], relation: Relation, item: Item) -> str
         if (cell if isinstance(cell, str) else list(cell)) != value:
             return name
     return ""
+
+
+def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
+    """Return rows with the benchmark's tags in place of those that they hold.
+
+    Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
+    """
+    items = benchmark.items_by_key()
+    names = [str(name) for name in rows.columns]
+    # One row at a time: all of them as mappings would take more memory than the rows themselves.
+    as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
+    cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
+    tags = pd.DataFrame(cells, index=rows.index)
+    former = [name for name in rows.columns if name in tags.columns or name not in probe.columns]
+    first = list(rows.columns).index(former[0]) if former else len(rows.columns)
+    others = rows.drop(columns=former)
+    return pd.concat([others.iloc[:, :first], tags, others.iloc[:, first:]], axis=1)
+
+
+def digests(plan: Plan) -> dict[str, str]:
+    """Return the SHA-256 of the `questions` that a run asks, and that of their `tags`."""
+    relations = plan.benchmark.relations
+    tags = (
+        [relation.id, relation.tags, relation.answer_tags, *(item.tags for item in relation.items)]
+        for relation in relations
+    )
+    return {"questions": _digest(map(_question_content, relations)), "tags": _digest(tags)}
+
+
+def _question_content(relation: Relation) -> list[Any]:
+    """Return everything about a relation that the rows of a run depend on."""
+    items = [[_fields(item), {tag: item.tags[tag] for tag in ASKED_TAGS & item.tags.keys()}] for item in relation.items]
+    return [relation.label, _fields(relation) | {"items": items}]
+
+
+def _fields(content: Relation | Item) -> dict[str, Any]:
+    """Return the fields that are asked and differ from their default, so that a new field changes no old digest."""
+    values = {field.name: getattr(content, field.name) for field in fields(content) if field.name not in UNASKED}
+    defaults = {field.name: field.default for field in fields(content)}
+    return {name: value for name, value in values.items() if value != defaults[name]}
+
+
+def _digest(contents: Iterable[Any]) -> str:
+    """Return the SHA-256 of these contents as a JSON list, of which one is in memory at a time."""
+    sha, before = hashlib.sha256(b"["), ""
+    for content in contents:
+        sha.update((before + json.dumps(content, sort_keys=True)).encode())
+        before = ", "
+    sha.update(b"]")
+    return sha.hexdigest()

@@ -16,7 +16,7 @@ from probing.errors import BadInput, BrokenTokenizer, UnsupportedModel
 from probing.files.limited_process import LimitedProcess
 from probing.kinds import KINDS
 from probing.language_model import ModelCard, Request
-from probing.start import AUTO
+from probing.start_token import AUTO
 from probing.template import Prompt
 
 PROGRAM = "probing.scoring.chat_rendering"
@@ -25,14 +25,6 @@ ANSWER = "ANSWER"  # stands for what the assistant says while the text before it
 ROLES = ("user", "assistant")
 WITHOUT_CHAT = "Ask it with --set chat=false."
 RENDERING = Lock()
-
-
-def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:
-    """Raise where the model has no chat template, or a start token is chosen, which is the template's own choice."""
-    if not tokenizer.chat_template:
-        raise UnsupportedModel(f"{card.id} has no chat template.", WITHOUT_CHAT)
-    if card.tokenizer and card.tokenizer.start and card.tokenizer.start.policy != AUTO:
-        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
 
 
 def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Request) -> Request:
@@ -51,6 +43,14 @@ def in_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase, request: Reques
         )
     context = _before_answer(card, tokenizer, prompt.messages)
     return Prompt(prompt.pieces, prompt.scored, prompt.verbatim, context, begun=True), options
+
+
+def refuse_without_chat(card: ModelCard, tokenizer: PreTrainedTokenizerBase) -> None:
+    """Raise where the model has no chat template, or a start token is chosen, which is the template's own choice."""
+    if not tokenizer.chat_template:
+        raise UnsupportedModel(f"{card.id} has no chat template.", WITHOUT_CHAT)
+    if card.tokenizer and card.tokenizer.start and card.tokenizer.start.policy != AUTO:
+        raise BadInput("The chat template decides how a text begins.", "Leave out --start, or --set chat=true.")
 
 
 def _before_answer(card: ModelCard, tokenizer: PreTrainedTokenizerBase, messages: Sequence[str]) -> str:
@@ -92,7 +92,7 @@ def written_chat(
         name, text = error.args if len(error.args) == 2 else (type(error).__name__, str(error))
         if name in (RecursionError.__name__, OverflowError.__name__):
             raise _broken(card, "repeats itself without an end") from error
-        reason = " ".join(text.split())[:200] or name
+        reason = " ".join(text.split())[:200].rstrip(".") or name
         raise UnsupportedModel(
             f"The chat template of {card.id} does not take this chat ({reason}).", WITHOUT_CHAT
         ) from error

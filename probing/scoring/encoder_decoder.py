@@ -34,23 +34,6 @@ ResultT = TypeVar("ResultT")
 Work = Callable[[Sequence[DecoderInput], torch.Tensor], ResultT]
 
 
-def statements_by_input(statements: Sequence[Encoded]) -> dict[DecoderInput, list[int]]:
-    """Map what the decoder must read to the statements whose tokens are then predicted.
-
-    A statement whose input begins that of another one is predicted with it.
-    """
-    needed: dict[DecoderInput, list[int]] = {}
-    for index, statement in enumerate(statements):
-        needed.setdefault(DecoderInput(statement.source, statement.ids[: statement.scored[-1]]), []).append(index)
-    kept: dict[DecoderInput, list[int]] = {}
-    last = DecoderInput((), ())
-    for read in sorted(needed, reverse=True):  # an input comes after all those that it begins
-        if last.source != read.source or last.ids[: len(read.ids)] != read.ids:
-            last = read
-        kept.setdefault(last, []).extend(needed[read])
-    return kept
-
-
 class EncoderDecoderModel(AnsweringModel):
     """Encoder-decoder: scores what the decoder writes when the encoder has read the text with a blank (`spans`)."""
 
@@ -290,6 +273,23 @@ class EncoderDecoderModel(AnsweringModel):
 
     def sample_logits(self, ids: Ids) -> torch.Tensor:
         return reference.decoder_logits(self.network, ids, ids)
+
+
+def statements_by_input(statements: Sequence[Encoded]) -> dict[DecoderInput, list[int]]:
+    """Map what the decoder must read to the statements whose tokens are then predicted.
+
+    A statement whose input begins that of another one is predicted with it.
+    """
+    needed: dict[DecoderInput, list[int]] = {}
+    for index, statement in enumerate(statements):
+        needed.setdefault(DecoderInput(statement.source, statement.ids[: statement.scored[-1]]), []).append(index)
+    kept: dict[DecoderInput, list[int]] = {}
+    last = DecoderInput((), ())
+    for read in sorted(needed, reverse=True):  # an input comes after all those that it begins
+        if last.source != read.source or last.ids[: len(read.ids)] != read.ids:
+            last = read
+        kept.setdefault(last, []).extend(needed[read])
+    return kept
 
 
 def _encoded(states: torch.Tensor) -> dict[str, BaseModelOutput]:

@@ -20,6 +20,87 @@ OPTIONS_PER_WINDOW = 4096  # options that are tokenized together
 IN_CONTEXT = Prompt(("It is ", "."))  # words are looked up as they are tokenized within a sentence
 
 
+class Filler:
+    """Answers `fill` for a model, a window of requests at a time; equal inputs of a window are computed once."""
+
+    def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
+        self.model = model
+        self.allowed = self._allowed(words)
+        self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
+        self._texts: dict[int, str] = {}
+
+    def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution | TooLong]:
+        """Yield the distribution for each request, in order, or the error that it is too long."""
+        for group in grouped(requests, OPTIONS_PER_WINDOW):
+            encoded = blanks(group, self.model.encoder, self.model.blank)
+            askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
+            answers: dict[int, BlankDistribution | TooLong] = {}
+            for index, blank in enumerate(encoded):
+                self.model.limits.refuse_empty(blank.input.ids)
+                if error := self.model.limits.too_long(blank.input.ids, blank.input.source):
+                    answers[index] = error
+                else:
+                    askers.setdefault(blank.input, []).append(index)
+            for batch, logits in self.model.at_blanks(list(askers), len(group)) if askers else ():
+                inputs = iter(batch)
+                for chunk in softmax_chunks(logits):
+                    requests_of_rows = [askers[key] for key in islice(inputs, len(chunk))]
+                    options = [[encoded[index].options for index in row] for row in requests_of_rows]
+                    indices = chain.from_iterable(requests_of_rows)
+                    answers.update(zip(indices, self._distributions(chunk, options), strict=True))
+            yield from (answers[index] for index in range(len(group)))
+
+    def _distributions(
+        self, logits: torch.Tensor, options_of_rows: Sequence[Sequence[Ints]]
+    ) -> Iterator[BlankDistribution]:
+        """Yield a distribution per request; `options_of_rows` has, for each row of logits, its requests' options.
+
+        Results are copied from the device only at the end, so that it need not be waited for in between.
+        """
+        if not options_of_rows:  # a row of packed prefixes in which no prompt ends
+            return
+        rows = [row for row, requests in enumerate(options_of_rows) for _ in requests]
+        options = list(chain.from_iterable(options_of_rows))
+        counts = list(map(len, options))
+        row_of_option = self.model.to_device(np.repeat(rows, counts))
+        tokens = self.model.to_device(np.maximum(np.concatenate(options), 0))
+        log_probs = logits.float().log_softmax(-1)
+        ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
+        best = ranked.topk(min(self.k, ranked.shape[-1]))
+        own = ranked[row_of_option, tokens]
+        better = [
+            (ranked[row] > scores[:, None]).sum(-1) for row, scores in zip(rows, torch.split(own, counts), strict=True)
+        ]
+        ranks = (torch.cat(better) + 1).where(own.isfinite(), 0).cpu().numpy()
+        option_scores = log_probs[row_of_option, tokens].double().cpu().numpy()
+        best_scores, best_texts = best.values.double().cpu().numpy(), self._texts_of(best.indices)
+        ends = np.cumsum(counts)[:-1]
+        for row, ids, scores, places in zip(
+            rows, options, np.split(option_scores, ends), np.split(ranks, ends), strict=True
+        ):
+            single = ids >= 0
+            yield BlankDistribution(
+                best_texts[row], best_scores[row], np.where(single, scores, np.nan), np.where(single, places, 0)
+            )
+
+    def _texts_of(self, tokens: torch.Tensor) -> list[tuple[str, ...]]:
+        return [tuple(map(self._text, row)) for row in tokens.tolist()]
+
+    def _text(self, token: int) -> str:
+        if token not in self._texts:
+            self._texts[token] = self.model.tokenizer.decode([token]).strip()
+        return self._texts[token]
+
+    def _allowed(self, words: Sequence[str]) -> torch.Tensor | None:
+        """Return which tokens are ranked, shape (vocabulary,), or None for all."""
+        if not words:
+            return None
+        allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)
+        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.blank)
+        allowed[blank.options[blank.options >= 0]] = 1
+        return self.model.to_device(allowed).bool()
+
+
 @dataclass(frozen=True)
 class Blank:
     """An input, and each option's token (-1 if it is not a single one); `options` has shape (options,)."""
@@ -110,84 +191,3 @@ def _single_token(ids: Ids, before: Ids, after: Ids, special: Sequence[int]) -> 
     place = len(before)
     fits = len(ids) == place + 1 + len(after) and ids[:place] == before and ids[place + 1 :] == after
     return ids[place] if fits and ids[place] not in special else -1
-
-
-class Filler:
-    """Answers `fill` for a model, a window of requests at a time; equal inputs of a window are computed once."""
-
-    def __init__(self, model: HFModel, k: int, words: Sequence[str] = ()) -> None:
-        self.model = model
-        self.allowed = self._allowed(words)
-        self.k = k if self.allowed is None else min(k, int(self.allowed.sum()))
-        self._texts: dict[int, str] = {}
-
-    def fill(self, requests: Iterable[Request]) -> Iterator[BlankDistribution | TooLong]:
-        """Yield the distribution for each request, in order, or the error that it is too long."""
-        for group in grouped(requests, OPTIONS_PER_WINDOW):
-            encoded = blanks(group, self.model.encoder, self.model.blank)
-            askers: dict[BlankInput, list[int]] = {}  # the requests of each distinct input
-            answers: dict[int, BlankDistribution | TooLong] = {}
-            for index, blank in enumerate(encoded):
-                self.model.limits.refuse_empty(blank.input.ids)
-                if error := self.model.limits.too_long(blank.input.ids, blank.input.source):
-                    answers[index] = error
-                else:
-                    askers.setdefault(blank.input, []).append(index)
-            for batch, logits in self.model.at_blanks(list(askers), len(group)) if askers else ():
-                inputs = iter(batch)
-                for chunk in softmax_chunks(logits):
-                    requests_of_rows = [askers[key] for key in islice(inputs, len(chunk))]
-                    options = [[encoded[index].options for index in row] for row in requests_of_rows]
-                    indices = chain.from_iterable(requests_of_rows)
-                    answers.update(zip(indices, self._distributions(chunk, options), strict=True))
-            yield from (answers[index] for index in range(len(group)))
-
-    def _distributions(
-        self, logits: torch.Tensor, options_of_rows: Sequence[Sequence[Ints]]
-    ) -> Iterator[BlankDistribution]:
-        """Yield a distribution per request; `options_of_rows` has, for each row of logits, its requests' options.
-
-        Results are copied from the device only at the end, so that it need not be waited for in between.
-        """
-        if not options_of_rows:  # a row of packed prefixes in which no prompt ends
-            return
-        rows = [row for row, requests in enumerate(options_of_rows) for _ in requests]
-        options = list(chain.from_iterable(options_of_rows))
-        counts = list(map(len, options))
-        row_of_option = self.model.to_device(np.repeat(rows, counts))
-        tokens = self.model.to_device(np.maximum(np.concatenate(options), 0))
-        log_probs = logits.float().log_softmax(-1)
-        ranked = log_probs if self.allowed is None else log_probs.masked_fill(~self.allowed, -torch.inf)
-        best = ranked.topk(min(self.k, ranked.shape[-1]))
-        own = ranked[row_of_option, tokens]
-        better = [
-            (ranked[row] > scores[:, None]).sum(-1) for row, scores in zip(rows, torch.split(own, counts), strict=True)
-        ]
-        ranks = (torch.cat(better) + 1).where(own.isfinite(), 0).cpu().numpy()
-        option_scores = log_probs[row_of_option, tokens].double().cpu().numpy()
-        best_scores, best_texts = best.values.double().cpu().numpy(), self._texts_of(best.indices)
-        ends = np.cumsum(counts)[:-1]
-        for row, ids, scores, places in zip(
-            rows, options, np.split(option_scores, ends), np.split(ranks, ends), strict=True
-        ):
-            single = ids >= 0
-            yield BlankDistribution(
-                best_texts[row], best_scores[row], np.where(single, scores, np.nan), np.where(single, places, 0)
-            )
-
-    def _texts_of(self, tokens: torch.Tensor) -> list[tuple[str, ...]]:
-        return [tuple(map(self._text, row)) for row in tokens.tolist()]
-
-    def _text(self, token: int) -> str:
-        if token not in self._texts:
-            self._texts[token] = self.model.tokenizer.decode([token]).strip()
-        return self._texts[token]
-
-    def _allowed(self, words: Sequence[str]) -> torch.Tensor | None:
-        """Return which tokens are ranked, shape (vocabulary,), or None for all."""
-        if not words:
-            return None
-        allowed = np.zeros(self.model.network.config.get_text_config().vocab_size, np.int64)
-        (blank,) = blanks([(IN_CONTEXT, words)], self.model.encoder, self.model.blank)
-        allowed[blank.options[blank.options >= 0]] = 1
-        return self.model.to_device(allowed).bool()

@@ -30,7 +30,7 @@ from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import cache_name, to_device
 from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
-from probing.start import AUTO, TokenizerFacts, refuse_start
+from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
 # Exceptions that networks raise for inputs that they do not support; the self-check then fails.

@@ -1,19 +1,13 @@
 """Safe loading of models: files are checked first, and no code of theirs is run."""
 
-import hashlib
 from collections.abc import Callable, Mapping
-from importlib.metadata import version
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
-import torch
 from transformers import PreTrainedModel
 from transformers.utils import logging
 
 from probing.files.adapters import Adapter, locate_adapter, split_adapter
 from probing.files.model_files import ModelFiles
-from probing.files.remembered_checks import recall, remember
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.model_source import refuse_bad_batch
@@ -23,6 +17,7 @@ from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.loading_options import CheckedSource, LoadingOptions
 from probing.scoring.masked import MaskedModel
 from probing.scoring.networks import AUTO_CLASSES, checked_tokenizer, keep_network, load_network, merged, require_peft
+from probing.scoring.self_check import self_check
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
@@ -32,8 +27,6 @@ MODEL_CLASSES: Mapping[Kind, type[AnsweringModel]] = {
     "masked": MaskedModel,
     "encoder-decoder": EncoderDecoderModel,
 }
-# The packages that compute a network; some are installed with an extra only.
-CHECKED_PACKAGES = ("torch", "transformers", "accelerate", "peft", "bitsandbytes", "numpy")
 
 
 def load(
@@ -100,41 +93,13 @@ def load(
     loaded = MODEL_CLASSES[source.kind](network, loaded_tokenizer, card, batch_tokens)
     loaded.usage.notes += source.notes
     if lora:
-        place = "added to the layers" if card.quantisation else "merged into the weights"
-        loaded.usage.notes.append(f"The LoRA adapter {lora.identity} is {place}.")
+        way = "added to the layers" if card.quantisation else "merged into the weights"
+        loaded.usage.notes.append(f"The LoRA adapter {lora.identity} is {way}.")
     on_phase("trial")
     with loaded.scoring_state():
         loaded.usage.notes += try_network(model, network, ids)
-    facts = _checked_facts(loaded)
-    if not loaded.take_way(recall(facts)):
-        remember(facts, loaded.check())
+    self_check(loaded)
     return loaded
-
-
-def _checked_facts(model: AnsweringModel) -> Mapping[str, Any]:
-    """Return all that the outcome of a self-check follows from: the network, what computes it, and this code."""
-    network = model.network
-    config = network.config.to_dict()
-    code = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        code.update(path.read_bytes())
-    return {
-        "files": dict(model.card.files),
-        "config": {name: value for name, value in config.items() if name != "_name_or_path"},  # a temporary folder
-        "adapter": model.card.adapter,
-        "quantisation": model.card.quantisation,
-        "dtype": model.dtype,
-        "attention": network.config._attn_implementation,
-        "device": str(getattr(network, "hf_device_map", model.device)),
-        "processor": _processor(network.device),
-        "packages": {name: version(name) for name in CHECKED_PACKAGES if find_spec(name)},
-        "code": code.hexdigest(),
-    }
-
-
-def _processor(device: torch.device) -> str:
-    """Return what computes: the name of a GPU, or the instructions that the CPU has."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else torch.backends.cpu.get_cpu_capability()
 
 
 def _card(

@@ -17,11 +17,11 @@ from safetensors import SafetensorError
 
 from probing.errors import BadInput
 from probing.extras import extra_package
-from probing.files.configs import require_kind
 from probing.files.description import Description, describe
 from probing.files.gguf_cache import GgufCache, key_of
 from probing.files.listing import Listing
 from probing.files.model_files import ModelFiles, clean_folder, folder_of_one, locate
+from probing.files.text_parts import probed_kind
 from probing.files.weights import Quantisation, quantised_to, require_library
 from probing.kinds import Kind
 from probing.model_source import refuse_bad_attention, refuse_bad_device_map
@@ -31,6 +31,7 @@ from probing.settings import AUTO_DTYPE, QUANTIZATIONS, dtype_name
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 # A model that takes more of one GPU's free memory is spread over all of them.
 ONE_GPU_SHARE = 0.8
+SAVE_AGAIN = "Save it again with save_pretrained."
 LOADING_ERRORS = (
     OSError,
     ValueError,
@@ -142,7 +143,7 @@ class CheckedSource:
             return cls(files, "causal")
         listing = files.listing()
         description = describe(listing)
-        return cls(files, require_kind(description.architecture), listing, description)
+        return cls(files, probed_kind(description.config), listing, description)
 
     def with_kept(self, options: LoadingOptions) -> "CheckedSource":
         """Return the source that reads the network of a GGUF file where it was kept earlier, if it was."""
@@ -194,7 +195,7 @@ class CheckedSource:
     @property
     def remedy(self) -> str:
         """The next step where files are damaged."""
-        return "Copy it again." if self.files.gguf else "Save it again with save_pretrained."
+        return "Copy it again." if self.files.gguf else SAVE_AGAIN
 
 
 def first_line(error: BaseException) -> str:

@@ -84,51 +84,6 @@ class Predictions:
         return predictions, np.repeat(np.arange(len(inputs)), counts)
 
 
-@dataclass(frozen=True)
-class TokenCosts:
-    """Expected log-probability of a token: its mean over those statements of the same prompt that have it computed.
-
-    It is 0 if none of them has. `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
-    """
-
-    key: Ints
-
-    @classmethod
-    def of(cls, predictions: Predictions, prompts: Ints) -> "TokenCosts":
-        target = predictions.target[predictions.of_statement]
-        pairs = prompts[:, None] * (int(predictions.target.max()) + 1) + target
-        return cls(np.unique(pairs, return_inverse=True)[1].reshape(pairs.shape))
-
-    def dearest(self, log_probs: Floats) -> Ints:
-        """Return the column of the missing token (NaN) with the lowest expectation, for each statement."""
-        computed = (log_probs < 0).ravel()
-        keys, size = self.key.ravel()[computed], int(self.key.max()) + 1
-        sums, counts = np.bincount(keys, log_probs.ravel()[computed], size), np.bincount(keys, minlength=size)
-        expected = (sums / np.maximum(counts, 1))[self.key]
-        columns: Ints = np.where(np.isnan(log_probs), expected, np.inf).argmin(axis=1)
-        return columns
-
-
-def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
-    """Return the positions that are masked while the scored token number `column` is predicted (methods 1.2)."""
-    scored, words = statement.scored, statement.words
-    position = scored[column]
-    if pll == "original":
-        return [position]
-    if pll == "whole_answer" and statement.answer.start <= column < statement.answer.stop:
-        return scored[statement.answer]
-    if pll == "sentence_l2r":  # as published: the closing special token is hidden too
-        return range(position, len(statement.ids))
-    if pll == "answer_l2r+word_l2r" and statement.answer.start <= column < statement.answer.stop:
-        return scored[column : statement.answer.stop]
-    hidden = [position]
-    for later in scored[column + 1 :]:
-        if words[later] is None or words[later] != words[position]:
-            break
-        hidden.append(later)
-    return hidden
-
-
 class MaskedModel(AnsweringModel):
     """Masked model: scores each token given those tokens of the statement that the PLL variant does not mask."""
 
@@ -284,6 +239,51 @@ class MaskedRounds:
     def _compute(self, needed: Ints, statements: float) -> None:
         inputs = np.unique(self._predictions.input[needed])
         self._model.compute(self._predictions, inputs, self._values, statements)
+
+
+@dataclass(frozen=True)
+class TokenCosts:
+    """Expected log-probability of a token: its mean over those statements of the same prompt that have it computed.
+
+    It is 0 if none of them has. `key`: a number for each pair of prompt and token, shape of `Predictions.of_statement`.
+    """
+
+    key: Ints
+
+    @classmethod
+    def of(cls, predictions: Predictions, prompts: Ints) -> "TokenCosts":
+        target = predictions.target[predictions.of_statement]
+        pairs = prompts[:, None] * (int(predictions.target.max()) + 1) + target
+        return cls(np.unique(pairs, return_inverse=True)[1].reshape(pairs.shape))
+
+    def dearest(self, log_probs: Floats) -> Ints:
+        """Return the column of the missing token (NaN) with the lowest expectation, for each statement."""
+        computed = (log_probs < 0).ravel()
+        keys, size = self.key.ravel()[computed], int(self.key.max()) + 1
+        sums, counts = np.bincount(keys, log_probs.ravel()[computed], size), np.bincount(keys, minlength=size)
+        expected = (sums / np.maximum(counts, 1))[self.key]
+        columns: Ints = np.where(np.isnan(log_probs), expected, np.inf).argmin(axis=1)
+        return columns
+
+
+def hidden_with(statement: Encoded, column: int, pll: PLL) -> Sequence[int]:
+    """Return the positions that are masked while the scored token number `column` is predicted (methods 1.2)."""
+    scored, words = statement.scored, statement.words
+    position = scored[column]
+    if pll == "original":
+        return [position]
+    if pll == "whole_answer" and statement.answer.start <= column < statement.answer.stop:
+        return scored[statement.answer]
+    if pll == "sentence_l2r":  # as published: the closing special token is hidden too
+        return range(position, len(statement.ids))
+    if pll == "answer_l2r+word_l2r" and statement.answer.start <= column < statement.answer.stop:
+        return scored[column : statement.answer.stop]
+    hidden = [position]
+    for later in scored[column + 1 :]:
+        if words[later] is None or words[later] != words[position]:
+            break
+        hidden.append(later)
+    return hidden
 
 
 def _parts(window: Window) -> Iterator[Window]:

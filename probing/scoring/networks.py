@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import transformers
@@ -34,11 +34,12 @@ from probing.files.configs import is_listed
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
 from probing.files.listing import TOKENIZER
-from probing.files.text_parts import RENAMED
+from probing.files.model_files import tokenizer_alone
+from probing.files.text_parts import RENAMED, of_text
 from probing.files.weights import KEY
 from probing.kinds import Kind
 from probing.machine_memory import available_memory
-from probing.scoring.loading_options import LOADING_ERRORS, CheckedSource, LoadingOptions, first_line
+from probing.scoring.loading_options import LOADING_ERRORS, SAVE_AGAIN, CheckedSource, LoadingOptions, first_line
 from probing.scoring.quantised import (
     loading_options,
     plain_config,
@@ -48,7 +49,7 @@ from probing.scoring.quantised import (
     without_packed,
 )
 from probing.scoring.spans import span_encoder
-from probing.scoring.trial import try_tokenizer_apart
+from probing.scoring.trial import try_tokenizer, try_tokenizer_apart
 
 # The class of transformers that loads a network of each kind.
 AUTO_CLASSES: Mapping[Kind, Any] = {
@@ -75,7 +76,7 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
         with redirect_stderr(StringIO()):  # the progress bar of reading GGUF cannot be switched off
             if source.description:
                 arguments["use_safetensors"] = True
-                if source.description.text_part:
+                if source.description.text_part and source.description.text_part.stands_alone:
                     arguments["key_mapping"] = RENAMED
                 _compare_with_files(source, auto, folder, arguments)
             placement = options.placement(source.parameters)
@@ -105,7 +106,46 @@ def _loader(source: CheckedSource) -> Any:
     model_type = source.description.config.get("model_type")
     named = getattr(transformers, source.description.architecture, None)
     is_its_class = model_type == getattr(getattr(named, "config_class", None), "model_type", None)
+    part = source.description.text_part
+    if named and part and not part.stands_alone:
+        return TextLoader(named)
     return named if is_its_class and not is_listed(source.kind, str(model_type)) else auto
+
+
+class TextLoader(NamedTuple):
+    """Loads networks of a whole model without all that texts do not pass through."""
+
+    whole: type[PreTrainedModel]
+
+    def from_pretrained(self, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
+        """Return the network and what the loader says about it."""
+        whole = self.whole
+
+        def build(network: PreTrainedModel, *arguments: Any, **more: Any) -> None:
+            whole.__init__(network, *arguments, **more)
+            _keep(of_text(_parameters(network)).keys(), network)
+
+        # transformers renames tensors by the name and the module of the class.
+        alone: Any = type(whole.__name__, (whole,), {"__init__": build, "__module__": whole.__module__})
+        network, info = alone.from_pretrained(**options)
+        network.__class__ = whole  # which can be pickled
+        return network, info
+
+
+def _keep(names: Collection[str], module: torch.nn.Module, prefix: str = "") -> None:
+    """Remove the modules of which no parameter has one of these names."""
+    for name, child in list(module.named_children()):
+        path = f"{prefix}{name}."
+        inside = {f"{path}{parameter}" for parameter in _parameters(child)}
+        if inside and inside.isdisjoint(names):
+            setattr(module, name, None)
+        elif not inside.issubset(names):
+            _keep(names, child, path)
+
+
+def _parameters(module: torch.nn.Module) -> dict[str, torch.nn.Parameter]:
+    """Return the parameters of a module, those that are in it twice under both names."""
+    return dict(module.named_parameters(remove_duplicate=False))
 
 
 def _refuse_quantising(source: CheckedSource, options: LoadingOptions) -> None:
@@ -197,20 +237,39 @@ def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBas
         return checked_tokenizer(source, folder), source.kind
 
 
+def load_tokenizer_alone(model: str) -> PreTrainedTokenizerBase:
+    """Load the tokenizer of a causal model: a folder, a GGUF file, or a hub id of which nothing else is downloaded."""
+    if Path(model).suffix == ".gguf":
+        return load_tokenizer(model)[0]
+    with tokenizer_alone(model) as folder:
+        if (folder / TOKENIZER).is_file():
+            try_tokenizer_apart(model, folder / TOKENIZER)
+        arguments = {"pretrained_model_name_or_path": folder, "local_files_only": True, "trust_remote_code": False}
+        tokenizer = _read_tokenizer(model, arguments, SAVE_AGAIN)
+    refuse_tokenizer(tokenizer, "causal", f"The tokenizer of {model}", SAVE_AGAIN)
+    try_tokenizer(model, tokenizer)
+    return tokenizer
+
+
 def checked_tokenizer(source: CheckedSource, folder: Path) -> Any:
     """Load the tokenizer in a folder, after its config, without which the loader would blame the tokenizer."""
     _refuse_config(source, folder)
     if source.listing and TOKENIZER in source.listing.files:  # others are made from vocabularies, by fixed expressions
         try_tokenizer_apart(source.where, folder / TOKENIZER)
+    tokenizer = _read_tokenizer(source.where, source.arguments(folder), source.remedy)
+    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {source.where}", source.remedy)
+    return tokenizer
+
+
+def _read_tokenizer(where: str, arguments: Mapping[str, Any], remedy: str) -> Any:
+    """Read a tokenizer by transformers; `where` stands for its folder in messages."""
     try:
-        tokenizer = AutoTokenizer.from_pretrained(**source.arguments(folder))
+        return AutoTokenizer.from_pretrained(**arguments)
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except BaseException as error:  # the tokenizers library raises nothing more specific, and panics of Rust
-        reason = first_line(error).replace(str(folder), str(source.files.folder))
-        raise BrokenTokenizer(f"The tokenizer in {source.where} cannot be loaded: {reason}", source.remedy) from error
-    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {source.where}", source.remedy)
-    return tokenizer
+        reason = first_line(error).replace(str(arguments["pretrained_model_name_or_path"]), where)
+        raise BrokenTokenizer(f"The tokenizer in {where} cannot be loaded: {reason}", remedy) from error
 
 
 def _refuse_config(source: CheckedSource, folder: Path) -> None:
@@ -283,8 +342,7 @@ def keep_network(key: str, network: PreTrainedModel, tokenizer: PreTrainedTokeni
 
     def write(folder: Path) -> None:
         try:
-            tokenizer.save_pretrained(folder)
-            _write_network(folder, network)
+            _write(folder, network, tokenizer)
             _refuse_other_tokenizer(folder, tokenizer)
             _refuse_other_network(folder, network, auto)
         except (SafetensorError, ValueError, RuntimeError, LookupError, TypeError, AttributeError) as error:
@@ -293,8 +351,18 @@ def keep_network(key: str, network: PreTrainedModel, tokenizer: PreTrainedTokeni
     GgufCache.of_user().keep(key, size, write)
 
 
-def _write_network(folder: Path, network: PreTrainedModel) -> None:
+def unpack_gguf(file: str, folder: Path) -> None:
+    """Write the network of a GGUF file in float32, and its tokenizer, as files that are read much faster."""
+    source, options = CheckedSource.of(file, ""), LoadingOptions.of("cpu", None, "float32", "none", "")
+    with source.folder() as files:
+        tokenizer, network = checked_tokenizer(source, files), load_network(source, files, options)
+    network.config.architectures = [type(network).__name__]  # which checks of a folder ask for
+    _write(folder, network, tokenizer)
+
+
+def _write(folder: Path, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Write the config without its mention of GGUF, and each weight once, as `save_pretrained` refuses to do both."""
+    tokenizer.save_pretrained(folder)
     config = {name: value for name, value in network.config.to_diff_dict().items() if name != KEY}
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     network.generation_config.save_pretrained(folder)

@@ -29,8 +29,8 @@ def distinct(content: Mapping[Any, Any]) -> dict[str, torch.Tensor]:
     for name, tensor in content.items():
         if not isinstance(name, str) or not isinstance(tensor, torch.Tensor):
             raise ValueError(f"{str(name)[:80]!r} is no tensor")
-        place = (tensor.data_ptr() or name, tensor.dtype, tensor.shape, tensor.stride())
-        tensors.setdefault(place, (name, tensor))
+        storage = (tensor.data_ptr() or name, tensor.dtype, tensor.shape, tensor.stride())
+        tensors.setdefault(storage, (name, tensor))
     try:
         return {name: tensor.clone(memory_format=torch.contiguous_format) for name, tensor in tensors.values()}
     except RuntimeError as error:  # as a view of a few bytes that repeats them without an end

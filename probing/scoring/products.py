@@ -43,18 +43,6 @@ GROWTH = 8
 FASTER_IN_BFLOAT16 = 1.5
 
 
-def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    """Apply a linear layer to states of shape (..., inputs) by oneDNN; return shape (..., outputs)."""
-    dense = None if bias is None else bias.contiguous()  # oneDNN reads what lies side by side
-    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, dense, "none", [], "")
-    return outputs
-
-
-def float32_product() -> Callable[..., torch.Tensor]:
-    """Return the faster of two functions that apply a linear layer in float32 on this processor."""
-    return linear if onednn_is_faster() else nn.functional.linear
-
-
 @contextmanager
 def fast_products(network: nn.Module) -> Iterator[None]:
     """Have oneDNN compute the network's plain linear layers that are in float32 on a CPU, where that is faster."""
@@ -99,6 +87,18 @@ def _is_dense(tensor: Any) -> bool:
         "cpu",
         torch.strided,
     )
+
+
+def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    """Apply a linear layer to states of shape (..., inputs) by oneDNN; return shape (..., outputs)."""
+    dense = None if bias is None else bias.contiguous()  # oneDNN reads what lies side by side
+    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, dense, "none", [], "")
+    return outputs
+
+
+def float32_product() -> Callable[..., torch.Tensor]:
+    """Return the faster of two functions that apply a linear layer in float32 on this processor."""
+    return linear if onednn_is_faster() else nn.functional.linear
 
 
 @cache

@@ -15,20 +15,6 @@ from probing.scoring.batching import Budget
 FLOAT64_ELEMENTS = 2**21
 
 
-def equal_lengths(sequences: Sequence[Sequence[int]], budget: Budget) -> Iterator[list[int]]:
-    """Yield batches of indices of sequences of one length, the shortest first.
-
-    Each batch takes as many sequences as the budget allows at the time when it is made.
-    """
-    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
-    start = 0
-    while start < len(order):
-        length = len(sequences[order[start]])
-        batch = [i for i in order[start : start + max(budget.tokens // length, 1)] if len(sequences[i]) == length]
-        yield batch
-        start += len(batch)
-
-
 @torch.inference_mode()
 def causal_log_probs(network: PreTrainedModel, sequences: Sequence[Sequence[int]]) -> Floats:
     """Return the log-probability of each token given those before it, NaN for each first token.
@@ -63,6 +49,20 @@ def decoder_logits(network: PreTrainedModel, source: Sequence[int], ids: Sequenc
     read, written = (torch.tensor([tokens], device=network.device) for tokens in (source, ids))
     logits: torch.Tensor = network(input_ids=read, decoder_input_ids=written, use_cache=False).logits[0]
     return logits
+
+
+def equal_lengths(sequences: Sequence[Sequence[int]], budget: Budget) -> Iterator[list[int]]:
+    """Yield batches of indices of sequences of one length, the shortest first.
+
+    Each batch takes as many sequences as the budget allows at the time when it is made.
+    """
+    order = sorted(range(len(sequences)), key=lambda index: len(sequences[index]))
+    start = 0
+    while start < len(order):
+        length = len(sequences[order[start]])
+        batch = [i for i in order[start : start + max(budget.tokens // length, 1)] if len(sequences[i]) == length]
+        yield batch
+        start += len(batch)
 
 
 def _log_probs(logits: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:

@@ -15,7 +15,7 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 from probing.arrays import Ids
 from probing.errors import BadInput
 from probing.language_model import Request, Span, Spans
-from probing.start import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
+from probing.start_token import AUTO, BOS, EOS, NONE, StartToken, TokenizerFacts, start_marks_roles, start_name
 from probing.template import Statement
 
 # Enough statements to fill batches and to share prefixes across items, few enough to hold in memory.
@@ -69,7 +69,7 @@ class Encoder:
     """Tokenizer that adds what the model saw in training: a start token (causal) or all special tokens (masked).
 
     `option_only`: whether of a statement only the option is scored. `start` holds the start token that the setting of
-    that name chooses (`probing.start`). If it is empty, the first token of a statement is not scored, since
+    that name chooses (`probing.start_token`). If it is empty, the first token of a statement is not scored, since
     nothing precedes it (methods 3, ambiguities).
     """
 
@@ -134,6 +134,8 @@ class Encoder:
 
 def _spans(offsets: Iterable[tuple[int, int]], context: int) -> Spans:
     """Return where tokens begin and end in a statement, given their places in the text with the context before it."""
+    if not context:
+        return tuple(offsets)
     return tuple((max(begin - context, 0), max(end - context, 0)) for begin, end in offsets)
 
 
@@ -256,7 +258,7 @@ def grouped(requests: Iterable[Request], size: int) -> Iterator[list[Request]]:
 
 
 def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:
-    """Return the id of the start token that a setting chooses (`probing.start`), None for no such token.
+    """Return the id of the start token that a setting chooses (`probing.start_token`), None for no such token.
 
     Raises `BadInput` if the tokenizer does not have the token.
     """

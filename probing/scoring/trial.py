@@ -17,13 +17,14 @@ TOKENS = 8
 TEXT_MODEL = "Choose a model that reads and writes text."
 SAME = "The network gives every token the same score, whatever the text; its weights may be zero."
 TOKENIZER_TRIAL = "probing.files.tokenizer_trial"
+PANIC = "PanicException"
 SECONDS = 50.0  # on the clock; the program has a limit of processor time as well
 
 
 def try_tokenizer_apart(where: str, path: Path) -> None:
     """Read a tokenizer.json and tokenize a fixed text in another process; raise `BrokenTokenizer` if that does not end.
 
-    Every other fault is left to `try_tokenizer`, whose sentence tells it.
+    A panic of Rust is told here, as it would be printed where it happens; every other fault is left to `try_tokenizer`.
     """
     try:
         with closing(LimitedProcess.of_module(TOKENIZER_TRIAL)) as process:
@@ -38,8 +39,10 @@ def try_tokenizer_apart(where: str, path: Path) -> None:
             f"The tokenizer in {where} takes more memory than a tokenizer can need.",
             "Save the model with another tokenizer.",
         ) from error
-    except RuntimeError:
-        return
+    except RuntimeError as error:
+        name, text = error.args
+        if name == PANIC:
+            raise _fails(where, text) from error
 
 
 def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
@@ -52,11 +55,15 @@ def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except BaseException as error:
-        reason = str(error).strip().split("\n")[0].rstrip(".: ")[:200]
-        raise BrokenTokenizer(f"The tokenizer in {where} fails on ordinary text: {reason}.", AGAIN) from error
+        raise _fails(where, str(error)) from error
     if not ids:
         raise BrokenTokenizer(f"The tokenizer in {where} makes no tokens of ordinary text.", AGAIN)
     return list(ids[:TOKENS])
+
+
+def _fails(where: str, text: str) -> BrokenTokenizer:
+    reason = text.strip().split("\n")[0].rstrip(".: ")[:200]
+    return BrokenTokenizer(f"The tokenizer in {where} fails on ordinary text: {reason}.", AGAIN)
 
 
 def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:

@@ -89,17 +89,17 @@ def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) 
     The file may be gzipped, and is read once. Marks between words do not matter.
     """
     spelled = {name: tuple(_spelled(word, ignore_case) for word in WORD.findall(name)) for name in names}
-    single = {words[0] for words in spelled.values() if len(words) == 1}
-    several = {words for words in spelled.values() if len(words) > 1}
+    single_words = {words[0] for words in spelled.values() if len(words) == 1}
+    phrases = {words for words in spelled.values() if len(words) > 1}
     counts: Counter[str] = Counter()
     sequences: Counter[tuple[str, ...]] = Counter()
-    lengths = sorted(set(map(len, several)))
+    lengths = sorted(set(map(len, phrases)))
     for line in read_sentences(source):
         text = WORD.findall(_spelled(line, ignore_case))
-        counts.update(filter(single.__contains__, text))
+        counts.update(filter(single_words.__contains__, text))
         for length in lengths:
             sequences.update(
-                filter(several.__contains__, zip(*(text[start:] for start in range(length)), strict=False))
+                filter(phrases.__contains__, zip(*(text[start:] for start in range(length)), strict=False))
             )
     totals = {name: counts[words[0]] if len(words) == 1 else sequences[words] for name, words in spelled.items()}
     return _refuse_none({name: float(count) for name, count in totals.items()}, source)

@@ -20,7 +20,7 @@ from probing.options import declared, option
 from probing.probes.perplexity import scored_sentences, without_probability
 from probing.probes.probe import unless_too_long
 from probing.settings import Settings
-from probing.start import AUTO, normalised_start
+from probing.start_token import AUTO, normalised_start
 
 By = Literal["word", "token", "sentence"]
 Base = Literal["2", "e"]

@@ -68,7 +68,7 @@ SLOT = re.compile(r"\{(\w+)\}")
 class Sentence:
     """A masked sentence: `text` has [Y] in place of `answer`, a word of `name`; `template` is its number or "single".
 
-    `names`: all names in the sentence, the subject's first.
+    `names`: all names in the sentence, the subject's first. `masks_subject`: whether its word is the subject's.
     `leaky`: the rest of the sentence gives the answer away. `repeated`: a word of the template also stands in a name.
     `long`: more than 20 words. All three are flags; nothing is left out for them (methods 5.4).
     """
@@ -83,6 +83,7 @@ class Sentence:
     repeated: bool
     long: bool
     names: tuple[str, ...]
+    masks_subject: bool
 
     @property
     def blank_last(self) -> bool:
@@ -144,6 +145,7 @@ def _masked_sentence(
         repeated=_repeated(template, names),
         long=len(words(text)) > LONG,
         names=tuple(names.values()),
+        masks_subject=masked == "S",
     )
 
 

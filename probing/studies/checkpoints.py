@@ -67,10 +67,10 @@ def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
     """Return the names of the revisions, each once."""
     if revisions == ALL:
         return _all_in(model)
-    several = revisions.split(",") if isinstance(revisions, str) else revisions
-    if not isinstance(several, Iterable) or not all(isinstance(name, str) for name in several):
+    listed = revisions.split(",") if isinstance(revisions, str) else revisions
+    if not isinstance(listed, Iterable) or not all(isinstance(name, str) for name in listed):
         raise BadInput(f"revisions cannot be {revisions!r:.80}.", "Give a list of names.")
-    names = list(dict.fromkeys(name.strip() for name in several if name.strip()))
+    names = list(dict.fromkeys(name.strip() for name in listed if name.strip()))
     if not names:
         raise BadInput("No revision is named.", "Name some, such as step1000,step2000.")
     for name in names:
@@ -86,16 +86,6 @@ def in_words(revisions: Sequence[str]) -> str:
     return f"{len(revisions):,} checkpoints, from {revisions[0]} to {revisions[-1]}."
 
 
-def _all_at_hub(hub_id: str) -> list[str]:
-    names = [name for name in environment_client().revisions(hub_id) if position(name)]
-    if not names:
-        raise BadInput(
-            f"No branch or tag of {hub_id} states a step of its training.",
-            "Name the revisions, such as step1000,step2000.",
-        )
-    return names
-
-
 def _all_in(model: Path) -> list[str]:
     if not model.is_dir():
         return _all_at_hub(str(model))
@@ -105,6 +95,16 @@ def _all_in(model: Path) -> list[str]:
             f"{model} holds no checkpoints.", "Give a folder with subfolders such as checkpoint-500, or name them."
         )
     return sorted(names)
+
+
+def _all_at_hub(hub_id: str) -> list[str]:
+    names = [name for name in environment_client().revisions(hub_id) if position(name)]
+    if not names:
+        raise BadInput(
+            f"No branch or tag of {hub_id} states a step of its training.",
+            "Name the revisions, such as step1000,step2000.",
+        )
+    return names
 
 
 def _at_hub(source: ModelSource, name: str) -> Checkpoint:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.extras import graph_objects
+from probing.extras import graph_objects, require_scoring
 from probing.files.model_files import locate
 from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
 from probing.runner import Preparation, refuse_bad_out
-from probing.start import several_starts
+from probing.start_token import several_starts
 from probing.studies.arguments import (
     KEPT,
     LOADING,
@@ -177,6 +177,8 @@ def measured(
     tables, failures = dict(stored), dict[Pair, str]()
     missing = {turn.folder: (pair, turn) for pair, turn in turns.items() if pair not in stored}
     waiting = [turn for _, turn in missing.values()]
+    if waiting and executor is None:
+        require_scoring()
     outcomes = distribute(waiting, reporter, executor) if executor else take_turns(waiting, reporter, bars=bars)
     for turn, result, failure in outcomes:
         pair, _ = missing[turn.folder]
@@ -333,5 +335,5 @@ def _model_name(entry: Entry) -> str:
 def _fetch(source: ModelSource) -> None:
     """Download the files of a model of the hub; loading finds all others where they are."""
     model = str(source.model)
-    if "+" not in model and not Path(model).exists() and not model.endswith(".gguf"):
+    if "+" not in model and not source.is_served and not Path(model).exists() and not model.endswith(".gguf"):
         locate(model, source.commit)

@@ -96,7 +96,7 @@ IN_MEMORY: list[tuple[dict[str, Any], str]] = [
     ({"device": "cuda"}, LOADED_ONLY),
     ({"device_map": "auto"}, LOADED_ONLY),
     ({"attn_implementation": "eager"}, LOADED_ONLY),
-    ({"quantization": "4bit"}, "fake/hash is in memory, and its weights are not quantised."),
+    ({"quantization": "4bit"}, "fake/hash is in memory, and this run does not quantise its weights."),
     ({"commit": "abc"}, LOADED_ONLY),
     ({"dtype": "bfloat16"}, "fake/hash is in memory with weights of type float32, not bfloat16."),
     ({"pll": "original"}, "fake/hash is a causal model, which hides no tokens: pll does nothing. Leave pll out."),

@@ -94,3 +94,14 @@ def test_a_function_must_return_equally_many_for_every_triple(tmp_path: Path) ->
 def test_a_function_and_a_file_are_not_taken_together(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Give one of them"):
         probing.sample_graph(GRAPH, tmp_path / "both", phrasings="own.json", wording=lambda *triple: "words")
+
+
+def test_a_known_graph_is_named_as_in_every_other_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    by_name = probing.sample_graph("graph", tmp_path / "name", samples=3, repetitions=1)
+    by_folder = probing.sample_graph(GRAPH, tmp_path / "folder", samples=3, repetitions=1)
+    assert [path.read_bytes() for path in sorted(by_name.iterdir())] == [
+        path.read_bytes() for path in sorted(by_folder.iterdir())
+    ]
+    with pytest.raises(BadInput, match="wn18rr is not on this machine"):
+        probing.sample_graph("wn18rr", tmp_path / "missing")

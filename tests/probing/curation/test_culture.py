@@ -192,7 +192,7 @@ def test_little_known_subjects_are_left_out_of_slices_too(
     assert "VALUES ?subject_sitelinks { 10 11 " in lower
 
 
-def test_a_former_profession_is_an_answer_but_a_former_capital_is_not(
+def test_by_the_stricter_rules_a_former_profession_is_an_answer_but_a_former_capital_is_not(
     serve: Serve, world: World, tmp_path: Path
 ) -> None:
     world.item(HAMAR, "Hamar")
@@ -201,16 +201,20 @@ def test_a_former_profession_is_an_answer_but_a_former_capital_is_not(
     world.claim(id, "P106", LIMA, rank="preferred")
     world.claim(id, "P106", HAMAR, end="1999-01-01")
     world.claim(id, "P106", PERU, rank="deprecated")
-    folder = curated(serve(world), tmp_path / "out", "P36", "P106")
+    folder = curated(serve(world), tmp_path / "out", "P36", "P106", stricter=True)
     assert lines(folder, "P36")[0]["obj_uri"] == [OSLO]
     assert lines(folder, "P106")[0]["obj_uri"] == [LIMA, HAMAR]
 
 
-def test_historical_countries_are_not_answers(serve: Serve, world: World, tmp_path: Path) -> None:
+def test_historical_countries_are_answers_but_for_the_stricter_rules(
+    serve: Serve, world: World, tmp_path: Path
+) -> None:
     world.item("Q700", "Old empire")
     world.claim("Q700", "P31", HISTORICAL)
     world.claim(person(world, 1), "P27", "Q700")
-    assert lines(curated(serve(world), tmp_path / "out", "P27"), "P27")[0]["obj_uri"] == [NORWAY]
+    source = serve(world)
+    assert lines(curated(source, tmp_path / "paper", "P27"), "P27")[0]["obj_uri"] == [NORWAY, "Q700"]
+    assert lines(curated(source, tmp_path / "strict", "P27", stricter=True), "P27")[0]["obj_uri"] == [NORWAY]
 
 
 def test_triples_without_a_label_in_a_language_are_dropped_and_counted(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.curation.predicates import PREDICATES, Predicate, choose, read_predicates
+from probing.curation.predicates import PREDICATES, STRICT_PREDICATES, Predicate, choose, read_predicates
 from probing.curation.wikidata import Query
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source
@@ -47,8 +47,8 @@ def test_a_former_capital_is_no_fact_and_a_former_profession_is_one(
         world.claim(subject, property, "Q100")
         world.claim(subject, property, "Q101", end="1990-01-01")
     source = serve(world)
-    assert facts(source, PREDICATES["P36"]) == [("Q20", "Q100")]
-    assert facts(source, PREDICATES["P106"]) == [("Q1", "Q100"), ("Q1", "Q101")]
+    assert facts(source, STRICT_PREDICATES["P36"]) == [("Q20", "Q100")]
+    assert facts(source, STRICT_PREDICATES["P106"]) == [("Q1", "Q100"), ("Q1", "Q101")]
 
 
 def test_facts_about_people_are_those_of_citizens_who_are_human(serve: Callable[[World], Source], world: World) -> None:
@@ -76,12 +76,28 @@ def test_neighbours_are_sovereign_states(serve: Callable[[World], Source], world
     assert facts(serve(world), PREDICATES["P47"]) == [("Q20", "Q34")]
 
 
-def test_a_work_comes_from_a_country_that_is_not_a_historical_one(
+def test_a_work_comes_from_a_historical_country_only_by_the_papers_rules(
     serve: Callable[[World], Source], world: World
 ) -> None:
     world.claim("Q70", "P495", "Q20", "Q71")
     world.claim("Q71", "P31", HISTORICAL)
-    assert facts(serve(world), PREDICATES["P495"]) == [("Q70", "Q20")]
+    assert facts(serve(world), STRICT_PREDICATES["P495"]) == [("Q70", "Q20")]
+
+
+def test_the_papers_rules_keep_historical_countries_the_voice_and_places_without_coordinates() -> None:
+    for id in ("P17", "P27", "P495", "P1303"):
+        assert PREDICATES[id].objects == ()
+        assert len(STRICT_PREDICATES[id].objects) == 1
+    assert PREDICATES["P17"].filters == ()
+    assert {predicate.values for predicate in PREDICATES.values()} == {"best"}
+    assert {predicate.values for predicate in STRICT_PREDICATES.values()} == {"current", "stated"}
+
+
+def test_by_the_papers_rules_only_values_of_the_best_rank_count(serve: Callable[[World], Source], world: World) -> None:
+    world.claim("Q1", "P106", "Q100", rank="preferred", end="1999-01-01")
+    world.claim("Q1", "P106", "Q101")
+    assert facts(serve(world), PREDICATES["P106"]) == [("Q1", "Q100")]
+    assert facts(serve(world), STRICT_PREDICATES["P106"]) == [("Q1", "Q100"), ("Q1", "Q101")]
 
 
 ENTRY = """
@@ -102,14 +118,14 @@ def test_an_entry_takes_over_from_the_kind_of_its_subject(tmp_path: Path) -> Non
     predicate = read_predicates(entry(tmp_path))["P140"]
     assert predicate.region(NORWAY) == PREDICATES["P106"].region(NORWAY)
     assert predicate.filters == PREDICATES["P106"].filters
-    assert not predicate.current
+    assert predicate.values == "best"
 
 
 def test_an_entry_says_otherwise_than_the_kind_of_its_subject(tmp_path: Path) -> None:
     path = entry(tmp_path, 'country = "P19 | P20"\nvalues = "current"\naugment = "territories"\nsubject_is = {}\n')
     predicate = read_predicates(path)["P140"]
     assert "?subject (wdt:P19|wdt:P20) ?country ." in predicate.region(NORWAY)
-    assert predicate.current and predicate.by_territory and predicate.filters == ()
+    assert predicate.values == "current" and predicate.by_territory and predicate.filters == ()
 
 
 def test_a_file_describes_kinds_of_subjects_of_its_own(
@@ -158,7 +174,7 @@ def test_own_predicates_have_a_template_and_a_question_in_four_languages() -> No
         ('templtes = "x"', r"own\.toml, P140: the key 'templtes' is not known\. Did you mean 'templates'\?"),
         ('country = "Q20"', r"own\.toml, P140: 'country' is 'Q20', which is not a property of Wikidata"),
         ('subject_has = "P27 P19"', "'subject_has' is 'P27P19'"),
-        ('values = "past"', r"'values' is 'past'\. Choose from: stated, current"),
+        ('values = "past"', r"'values' is 'past'\. Choose from: best, current, stated"),
         ('augment = "wholes"', "Choose from: superclasses, territories"),
         ('object_is = "Q5"', "P140, object_is: not a table"),
         ('object_is = { human = "Q5" }', "'human' is not an item of Wikidata"),
@@ -214,7 +230,7 @@ def test_an_unknown_predicate_is_refused_and_the_users_own_goes_first(tmp_path: 
 
 def test_the_examples_of_the_documentation_can_be_read(tmp_path: Path) -> None:
     page = (Path(__file__).parents[3] / "docs" / "curation.md").read_text(encoding="utf-8")
-    entry_text, kind = re.findall(r"```toml\n(\[.*?)```", page, re.DOTALL)
+    entry_text, kind, *_ = re.findall(r"```toml\n(\[.*?)```", page, re.DOTALL)
     (predicate,) = read_predicates(entry(tmp_path, kind, entry_text)).values()
     assert predicate.id == "P140"
     assert sorted(predicate.templates) == sorted(predicate.questions) == ["en", "es"]

@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from probing.curation.facts import MANIFEST, Subject
-from probing.curation.specificity_pairs import AnswerPair, SpecificityPlan, candidates, curate, distances, queries
+from probing.curation.specificity_pairs import (
+    AnswerPair,
+    SpecificityPlan,
+    candidates,
+    curate,
+    distances,
+    queries,
+    read_chains,
+)
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from tests.probing.curation.conftest import MadeAlike, Source
@@ -198,3 +206,40 @@ def test_a_bad_plan_is_refused(
 ) -> None:
     with pytest.raises(BadInput, match=message):
         curate(serve(world).endpoint(), SpecificityPlan(**options), tmp_path / "out")
+
+
+OWN_CHAIN = """
+[P26]
+first = "P19"
+then = "P131"
+name = "birthplace in own words"
+template = "[X] first saw the light in [Y]."
+cascade = "[X] first saw the light in [Y], a place in [Y]."
+"""
+
+
+def test_a_file_describes_chains_of_ones_own(serve: Serve, world: World, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(OWN_CHAIN)
+    plan = SpecificityPlan(own=read_chains(path), least_sitelinks=20)
+    assert plan.relations == ("P26",)
+    curate(serve(world).endpoint(), plan, tmp_path / "out")
+    (relation,) = FORMATS["stest"](tmp_path / "out").relations
+    assert relation.templates == ("[X] first saw the light in [Y].",)
+    assert len(relation.items) == 3
+    assert json.loads((tmp_path / "out" / MANIFEST).read_text())["settings"]["own"]["P26"]["then"] == "P131"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('then = "P131"', 'then = "131"', "'131' is no property of Wikidata"),
+        ('then = "P131"', 'than = "P131"', "an entry has the keys first, then, name, template, cascade"),
+        (", a place in [Y]", "", "has not the right slots"),
+    ],
+)
+def test_a_chain_at_fault_is_told(before: str, after: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(OWN_CHAIN.replace(before, after))
+    with pytest.raises(BadInput, match=message):
+        read_chains(path)

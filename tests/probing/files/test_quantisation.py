@@ -1,6 +1,7 @@
 """What a `quantization_config` may say, and what is used of it."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +93,12 @@ def test_a_missing_library_is_named_before_anything_is_downloaded(
 def test_the_library_of_weights_quantised_for_a_gpu_is_named_with_the_gpu() -> None:
     with pytest.raises(MissingPackage, match=r"gptqmodel.*NVIDIA GPU"):
         require_library(Quantisation("gptq", 4, {}))
+
+
+def test_the_library_is_looked_for_without_importing_it_and_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "bitsandbytes", raising=False)
+    require_library(Quantisation("bitsandbytes", 4, {}))
+    assert "bitsandbytes" not in sys.modules
 
 
 def test_packed_weights_are_counted_as_what_they_hold() -> None:

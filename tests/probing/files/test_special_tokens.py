@@ -7,7 +7,7 @@ import pytest
 
 from probing.errors import BadInput
 from probing.files.listing import Listing, special_tokens_of
-from probing.start import KNOWN_LATER, SpecialTokens, start_in_words
+from probing.start_token import KNOWN_LATER, SpecialTokens, start_in_words
 
 CHATML = "{{ '<|im_start|>' + message['role'] }}"
 

@@ -37,9 +37,19 @@ def test_a_fact_type_is_a_relation_and_a_sentence_an_item(both: Benchmark) -> No
 
 def test_an_item_has_flags_and_a_stable_id(both: Benchmark) -> None:
     last, inside = both["river_countries"].items[0], both["river_countries"].items[2]
-    assert last.tags == {"leak": "not leaky", "repeats": "no word twice", "length": "usual", "blank": "last"}
+    assert last.tags == {
+        **{"leak": "not leaky", "repeats": "no word twice", "length": "usual", "blank": "last"},
+        **{"masked": "object", "wording": "river_countries 0"},
+    }
     assert (inside.tags["blank"], inside.subject) == ("inside", "Danube")
     assert last.id.startswith("river_countries-")
+
+
+def test_a_capital_is_asked_by_either_template_with_the_city_or_the_country_masked(tmp_path: Path) -> None:
+    triple = {"fact_type": "country_capital", "subject": "Peru", "objects": ["Lima"]}
+    (capital,) = read(write(tmp_path, triple)).relations
+    tags = {(item.tags["wording"], item.tags["masked"]) for item in capital.items}
+    assert tags == {(f"country_capital {number}", name) for number in (0, 1) for name in ("subject", "object")}
 
 
 def test_csv_gives_the_same_as_json_lines(both: Benchmark, tmp_path: Path) -> None:

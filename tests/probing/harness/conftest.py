@@ -1,11 +1,11 @@
-"""Fixtures: one thread for torch and the real model of the scoring core's tests, and a harness that asks no hub."""
+"""Fixtures: one thread for torch, and a harness that asks no hub."""
 
 import datasets  # type: ignore[import-untyped]
 import pytest
 
-from tests.probing.scoring.conftest import one_thread, smollm2
+from tests.probing.scoring.conftest import one_thread
 
-__all__ = ["one_thread", "smollm2"]
+__all__ = ["one_thread"]
 
 
 @pytest.fixture(autouse=True)

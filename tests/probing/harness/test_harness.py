@@ -7,7 +7,7 @@ import pytest
 
 from probing.harness.harness_command import harness_command, harness_words
 from probing.settings import Settings
-from probing.start import StartToken, TokenizerFacts
+from probing.start_token import StartToken, TokenizerFacts
 
 ALL = (0, 1, 2)
 FACTS = TokenizerFacts("BPE", 300, False, False, {}, StartToken("eos", 2, "</s>", "eos"))

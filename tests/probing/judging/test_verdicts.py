@@ -11,7 +11,7 @@ from probing.formats.geography import read, typed_sentences
 from probing.judging.verdicts import agreement, refusals, write_version
 from tests.probing.judging.judged import CITIES, filled, write_benchmark
 
-YES, NO = {"acceptable": "yes", "factual": "yes"}, {"acceptable": "yes", "factual": "no"}
+YES, NO = {"grammatical": "yes", "factual": "yes"}, {"grammatical": "yes", "factual": "no"}
 
 
 @pytest.fixture
@@ -24,13 +24,20 @@ def test_agreement_counts_what_all_judges_of_a_sample_answered(benchmark: Path, 
     first = filled(tmp_path / "a.csv", benchmark, {"Lyon": YES, "Nice": YES, "Lille": NO, "Brest": NO})
     second = filled(tmp_path / "b.csv", benchmark, {"Lyon": YES, "Nice": NO, "Lille": NO, "Brest": NO, "Loire": YES})
     table = agreement([first, second]).set_index("question")
-    assert list(table.index) == ["acceptable", "factual"], "nobody has judged whether sentences are leaky"
+    assert list(table.index) == ["grammatical", "factual"], "nobody has judged whether sentences are leaky"
     assert table.loc["factual", ["judges", "sentences"]].tolist() == [2, 4]
     assert table.loc["factual", "yes"] == 3 / 8
     assert table.loc["factual", "agreement"] == 3 / 4
     assert table.loc["factual", "kappa"] == pytest.approx((0.75 - 0.5) / 0.5)
-    assert table.loc["acceptable", "agreement"] == 1
-    assert isnan(table.loc["acceptable", "kappa"])
+    assert table.loc["grammatical", "agreement"] == 1
+    assert isnan(table.loc["grammatical", "kappa"])
+
+
+def test_a_needless_repetition_refuses_a_sentence_and_a_leak_does_not(benchmark: Path, tmp_path: Path) -> None:
+    verdicts = {"Lyon": {"repetition": "yes"}, "Nice": {"repetition": "no", "leaky": "yes"}}
+    left_out = refusals([filled(tmp_path / "a.csv", benchmark, verdicts)], typed_sentences(benchmark))
+    refused = {sentence.subject for _, sentence in typed_sentences(benchmark) if sentence.id in left_out.sentences}
+    assert refused == {"Lyon"}
 
 
 def test_a_judge_of_another_sample_is_not_counted(benchmark: Path, tmp_path: Path) -> None:

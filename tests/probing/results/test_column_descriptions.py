@@ -9,7 +9,7 @@ from probing.benchmark import Benchmark
 from probing.probes import PROBES
 from probing.results import rows
 from probing.results.rows import ITEM_COLUMNS, TAG, TOKEN_COLUMNS
-from probing.results.run_record import RECORD_KEYS
+from probing.results.run_json import RECORD_KEYS
 from probing.results.token_scores import SCHEMA
 from probing.runner import run
 from tests.fakes import FakeModel

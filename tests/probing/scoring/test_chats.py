@@ -56,7 +56,7 @@ def test_a_template_that_does_not_end_is_stopped(monkeypatch: pytest.MonkeyPatch
         ("{% for i in range(10**9) %}{{ i }}{% endfor %}", BrokenTokenizer, "repeats itself without an end"),
         (MULTIPLYING, BrokenTokenizer, "takes more memory than a chat can need"),
         ("{{ 'a' * 3000000 }}", BrokenTokenizer, "takes more memory than a chat can need"),
-        (REACHING, UnsupportedModel, "does not take this chat .*__class__"),
+        (REACHING, UnsupportedModel, r"does not take this chat .*__class__.* is unsafe\)\."),
         ("{{ raise_exception('a system message, please') }}", UnsupportedModel, r"\(a system message, please\)"),
         ("{{ 1 / 0 }}", UnsupportedModel, r"does not take this chat \(division by zero\)"),
         ("{% if %}", UnsupportedModel, "does not take this chat"),

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.results.run_record import tokenizer_facts
+from probing.results.run_json import tokenizer_facts
 from probing.runner import run
-from probing.start import StartToken
+from probing.start_token import StartToken
 from tests.real_data import real_data
 
 CLOSE = 1e-3  # largest accepted difference of a statement's score

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from probing.errors import BadConfig, BadWeights, TooLarge
-from probing.results.run_record import peak_memory
+from probing.results.run_json import peak_memory
 from probing.scoring.load import load
 from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING, SIZES
 from tests.tiny_models import byte_level_bpe, set_keys, word_piece

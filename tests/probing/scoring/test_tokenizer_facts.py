@@ -6,7 +6,7 @@ from probing.errors import BadInput
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel
 from probing.scoring.tokens import chosen_start, facts_of
-from probing.start import StartToken
+from probing.start_token import StartToken
 from tests.probing.scoring.networks import HEAD_APART, SHARING
 from tests.probing.scoring.stubs import whole_words
 from tests.tiny_models import byte_level_bpe, word_piece

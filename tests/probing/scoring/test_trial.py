@@ -50,10 +50,22 @@ def test_a_tokenizer_without_tokens_is_broken() -> None:
         try_tokenizer("here", lambda *_, **__: {"input_ids": []})
 
 
-def test_a_slow_regular_expression_is_ended_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def save_splitting(pattern: str, folder: Path) -> None:
+    """Save a tokenizer that splits texts by a regular expression."""
     backend = byte_level_bpe().backend_tokenizer
-    backend.pre_tokenizer = Split(Regex("a*a*a*a*b$"), "isolated")
-    backend.save(str(tmp_path / "tokenizer.json"))
+    backend.pre_tokenizer = Split(Regex(pattern), "isolated")
+    backend.save(str(folder / "tokenizer.json"))
+
+
+def test_a_panic_of_rust_is_told_and_not_printed(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    save_splitting("(a+)+$", tmp_path)
+    with pytest.raises(BrokenTokenizer, match=r"fails on ordinary text: Onig: .*retry-limit-in-match over\. Load"):
+        try_tokenizer_apart("here", tmp_path / "tokenizer.json")
+    assert "panicked" not in capfd.readouterr().err
+
+
+def test_a_slow_regular_expression_is_ended_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_splitting("a*a*a*a*b$", tmp_path)
     monkeypatch.setattr(trial, "SECONDS", 0.3)
     with pytest.raises(BrokenTokenizer, match=r"takes more than 8 seconds for a line of ordinary text\. Its regular"):
         try_tokenizer_apart("here", tmp_path / "tokenizer.json")

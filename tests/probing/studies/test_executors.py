@@ -22,13 +22,19 @@ from probing.studies.study_results import Pair, Study
 from tests.probing.studies.functions import end, end_once, environment
 from tests.tiny_models import build_bert, build_gpt2
 
-QUIET: dict[str, Any] = {"progress": False, "device": "cpu", "batch_tokens": 512}
+QUIET: dict[str, Any] = {"progress": False, "device": "cpu", "batch_tokens": 512, "sample": 2}
 
 
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("models")
     return [str(build_gpt2(folder / "a")), str(build_bert(folder / "b")), str(build_gpt2(folder / "c", seed=1))]
+
+
+@pytest.fixture(scope="module")
+def alone(models: list[str], tmp_path_factory: pytest.TempPathFactory) -> Study:
+    """The study of these models by one process, one model after the other."""
+    return probing.study(models, ["starter"], out=tmp_path_factory.mktemp("alone"), **QUIET)
 
 
 def assert_equal(study: Study, other: Study) -> None:
@@ -135,11 +141,10 @@ def kill_in_the_middle(out: Path, worker: Callable[[], psutil.Process]) -> Threa
 
 
 @pytest.mark.slow
-def test_processes_give_equal_rows_though_one_is_killed(models: list[str], tmp_path: Path) -> None:
-    alone = probing.study(models, ["starter"], out=tmp_path / "alone", sample=5, **QUIET)
+def test_processes_give_equal_rows_though_one_is_killed(models: list[str], alone: Study, tmp_path: Path) -> None:
     pool, out = Processes(2), tmp_path / "out"
     thread = kill_in_the_middle(out, lambda: psutil.Process(pool._processes[0]._process.pid))
-    study = probing.study(models, ["starter"], out=out, executor=pool, sample=5, **QUIET)
+    study = probing.study(models, ["starter"], out=out, executor=pool, **QUIET)
     pool.shutdown()
     thread.join(1)
     assert not thread.is_alive(), "nothing was killed"
@@ -147,28 +152,28 @@ def test_processes_give_equal_rows_though_one_is_killed(models: list[str], tmp_p
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_gives_equal_rows_though_one_worker_is_killed(models: list[str], tmp_path: Path) -> None:
+def test_a_dask_cluster_gives_equal_rows_though_one_worker_is_killed(
+    models: list[str], alone: Study, tmp_path: Path
+) -> None:
     distributed = pytest.importorskip("distributed")
-    alone = probing.study(models, ["starter"], out=tmp_path / "alone", sample=5, **QUIET)
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             (first, *_) = client.run(os.getpid).values()
         out = tmp_path / "out"
         thread = kill_in_the_middle(out, lambda: psutil.Process(first))
         where = f"dask:{cluster.scheduler_address}"
-        study = probing.study(models, ["starter"], out=out, executor=where, sample=5, **QUIET)
+        study = probing.study(models, ["starter"], out=out, executor=where, **QUIET)
         thread.join(1)
         assert not thread.is_alive(), "nothing was killed"
     assert_equal(study, alone)
 
 
 @pytest.mark.slow
-def test_ray_gives_equal_rows(models: list[str], tmp_path: Path) -> None:
+def test_ray_gives_equal_rows(models: list[str], alone: Study, tmp_path: Path) -> None:
     ray = pytest.importorskip("ray", reason="ray is not installed: it is large, and only this test needs it.")
-    alone = probing.study(models, ["starter"], out=tmp_path / "alone", sample=2, **QUIET)
     ray.init(num_cpus=2, include_dashboard=False)
     pool: Executor = executors._RayExecutor(ray)
-    study = probing.study(models, ["starter"], out=tmp_path / "out", executor=pool, sample=2, **QUIET)
+    study = probing.study(models, ["starter"], out=tmp_path / "out", executor=pool, **QUIET)
     pool.shutdown()
     assert_equal(study, alone)
 
@@ -185,7 +190,9 @@ COMMANDS = {
 
 
 @pytest.mark.slow
-def test_jobs_of_slurm_give_equal_rows(models: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_of_slurm_give_equal_rows(
+    models: list[str], alone: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Commands of the names of Slurm's stand in for a cluster."""
     pytest.importorskip("submitit")
     commands = tmp_path / "commands"
@@ -196,6 +203,5 @@ def test_jobs_of_slurm_give_equal_rows(models: list[str], tmp_path: Path, monkey
     monkeypatch.setenv("PATH", f"{commands}:{Path(sys.executable).parent}:{os.environ['PATH']}")
     monkeypatch.setenv("LOG", str(tmp_path / "log"))
     monkeypatch.setattr(executors, "POLL_SECONDS", 0.1)
-    alone = probing.study(models[:2], ["starter"], out=tmp_path / "alone", sample=2, **QUIET)
-    study = probing.study(models[:2], ["starter"], out=tmp_path / "out", executor="slurm", sample=2, **QUIET)
+    study = probing.study(models, ["starter"], out=tmp_path / "out", executor="slurm", **QUIET)
     assert_equal(study, alone)

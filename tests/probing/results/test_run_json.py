@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from probing.results.run_record import describe_tokens, marked_start, tokenizer_facts
-from probing.start import StartToken, TokenizerFacts
+from probing.results.run_json import describe_tokens, marked_start, tokenizer_facts
+from probing.start_token import StartToken, TokenizerFacts
 
 CHAT = StartToken("auto", 1, "<|im_start|>", "bos", marks_roles=True)
 FACTS = TokenizerFacts("BPE", 49_152, False, False, {"bos": "<|im_start|>", "eos": "<|im_end|>"}, CHAT)

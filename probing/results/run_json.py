@@ -14,9 +14,10 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
+from probing.errors import BadInput
 from probing.language_model import LanguageModel, ModelCard, Usage
 from probing.plan import Plan
-from probing.start import TokenizerFacts
+from probing.start_token import TokenizerFacts
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "pandas", "pyarrow")
 NO_START_TOKEN = "The tokenizer adds its special tokens to every text; there is no start token to choose."
@@ -27,6 +28,18 @@ class Start(NamedTuple):
 
     time: datetime
     load_seconds: float
+
+
+def run_record(model: LanguageModel, plan: Plan) -> dict[str, Any]:
+    """Return which model was probed on which benchmark, how, where, and with which software."""
+    return describe_run(model.card, plan) | {
+        "packages": {"python": platform.python_version()} | _versions(),
+        "device": model.device,
+        "dtype": model.dtype,
+        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
+        "items_skipped": [relation._asdict() for relation in plan.skipped],
+        "peak_memory": peak_memory(model.device),
+    }
 
 
 def describe_run(card: ModelCard, plan: Plan) -> dict[str, Any]:
@@ -44,18 +57,6 @@ def describe_run(card: ModelCard, plan: Plan) -> dict[str, Any]:
         "settings_digest": settings.digest,
         "seed": settings.seed,
         "language": settings.language,
-    }
-
-
-def run_record(model: LanguageModel, plan: Plan) -> dict[str, Any]:
-    """Return which model was probed on which benchmark, how, where, and with which software."""
-    return describe_run(model.card, plan) | {
-        "packages": {"python": platform.python_version()} | _versions(),
-        "device": model.device,
-        "dtype": model.dtype,
-        "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
-        "items_skipped": [relation._asdict() for relation in plan.skipped],
-        "peak_memory": peak_memory(model.device),
     }
 
 
@@ -109,17 +110,34 @@ def describe_tokens(record: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
+def start_cautions(record: Mapping[str, Any]) -> list[str]:
+    """Return what belongs beside the figure of a run about its start token; nothing for a usual one."""
+    facts = tokenizer_facts(record)
+    start = facts.start if facts else None
+    return start.cautions if start else []
+
+
 def marked_start(record: Mapping[str, Any]) -> str:
     """Return a few words if the start token of a run also marks roles in the model's chat template, else nothing."""
     facts = tokenizer_facts(record)
     return facts.start.remark if facts and facts.start else ""
 
 
+def refuse_served(card: Mapping[str, Any]) -> None:
+    """Raise `BadInput` where the model of a record (`model`) was computed by a server, whose weights nothing pins."""
+    if card.get("source") == "served":
+        raise BadInput(
+            f"{card.get('id')!s:.200} was served, so that nobody can tell its weights: a site ranks no such results.",
+            "Measure the model from its files.",
+        )
+
+
 RECORD_KEYS: Mapping[str, str] = {
     "model": (
         "the model: `id`, `kind`, `architecture`, `parameters`, `commit`, `revision` (the branch or step that was "
-        "named), `source` (hub, folder, gguf or object), `files` (SHA-256 of weights and tokenizer), `tokenizer` "
-        "(facts about it), `adapter`, `quantisation`, `option_only` (whether nothing but the option is scored)"
+        "named), `source` (hub, folder, gguf, object or served), `files` (SHA-256 of weights and tokenizer), "
+        "`tokenizer` (facts about it), `adapter`, `quantisation`, `option_only` (whether nothing but the option is "
+        "scored)"
     ),
     "benchmark": "the benchmark: `slug`, `version`, `digest` of its files, and how prompts begin (`first_letters`)",
     "benchmark_notes": "remarks on which items were asked",
@@ -129,8 +147,8 @@ RECORD_KEYS: Mapping[str, str] = {
     "seed": "the seed, as in `settings`",
     "language": "the language of the prompts, as in `settings`",
     "packages": "the versions of Python and of the packages that can change a number",
-    "device": "the device: cpu, or the GPU; several that shared the work with commas between them",
-    "dtype": "the number format of the weights",
+    "device": "the device: cpu, the GPU, or server; several that shared the work with commas between them",
+    "dtype": "the number format of the weights; unknown for a served model",
     "batch": "`tokens`: the token positions of a batch; `notes`: remarks on what happened on the way",
     "items_skipped": "which items were left out, by relation, and why",
     "items_done": "the number of rows",

@@ -6,11 +6,9 @@ from typing import Any
 import pytest
 import torch
 
-from probing.files import remembered_checks
 from probing.files.gguf_cache import GIGABYTES
 from probing.language_model import Scoring
-from probing.scoring import causal
-from probing.scoring import load as loading
+from probing.scoring import causal, self_check
 from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
@@ -79,7 +77,7 @@ def test_another_number_format_version_or_processor_is_checked_again(
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "another")
     load(str(gpt2), device="cpu")
     assert len(checks) == 3
-    monkeypatch.setattr(loading, "version", lambda name: f"{name} 99")
+    monkeypatch.setattr(self_check, "version", lambda name: f"{name} 99")
     load(str(gpt2), device="cpu")
     assert len(checks) == 4
 
@@ -134,8 +132,8 @@ def test_where_no_networks_are_kept_no_check_is_remembered(
 def test_only_what_passed_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv(GIGABYTES, "1")
-    remembered_checks.remember({"a": 1}, "")
-    assert (remembered_checks.recall({"a": 1}), kept(tmp_path)) == ("", [])
-    remembered_checks.remember({"a": 1}, "fast")
-    assert remembered_checks.recall({"a": 1}) == "fast"
-    assert remembered_checks.recall({"a": 2}) == ""
+    self_check.remember({"a": 1}, "")
+    assert (self_check.recall({"a": 1}), kept(tmp_path)) == ("", [])
+    self_check.remember({"a": 1}, "fast")
+    assert self_check.recall({"a": 1}) == "fast"
+    assert self_check.recall({"a": 2}) == ""

@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from probing.errors import BadInput
-from probing.start import StartToken, TokenizerFacts, marks_roles, normalised_start
+from probing.start_token import StartToken, TokenizerFacts, marks_roles, normalised_start
 
 FACTS = TokenizerFacts(
     "BPE", 49_152, lower_cases=False, adds_space=False, special_tokens={"bos": "<s>"}, start=StartToken("bos", 1, "<s>")

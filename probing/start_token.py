@@ -45,14 +45,17 @@ class StartToken:
             return [f"No start token stands before a text, {chosen}; {first}"]
         name = f"the {TOKEN_NAMES[self.name]}" if self.name in TOKEN_NAMES else "a token chosen by its id"
         policy = f" Policy: {POLICIES[self.policy]}." if self.policy in POLICIES else ""
-        sentences = [f"Every text starts with {self.text} (id {self.id}), {name}.{policy}"]
-        if self.marks_roles:
-            sentences.append(
-                f"The chat template of the model also writes {self.text} before the role of each message, so that a "
-                "statement may be read as the start of a message; figures with another start token can differ by "
-                "points."
-            )
-        return sentences
+        return [f"Every text starts with {self.text} (id {self.id}), {name}.{policy}", *self.cautions]
+
+    @property
+    def cautions(self) -> list[str]:
+        """What belongs beside a figure: how the token can change it."""
+        if not self.marks_roles:
+            return []
+        return [
+            f"The chat template of the model also writes {self.text} before the role of each message, so that a "
+            "statement may be read as the start of a message; figures with another start token can differ by points."
+        ]
 
     @property
     def remark(self) -> str:

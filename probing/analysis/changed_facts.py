@@ -1,0 +1,100 @@
+"""What a change of some facts did to a model: to these facts, to their neighbours, and to everything else it was asked.
+
+The facts were edited, unlearned or trained between two results on the same questions. Efficacy, other wordings and
+neighbours are those of CounterFact (Meng et al. 2022, "Locating and Editing Factual Associations in GPT", section 3.3):
+efficacy score, paraphrase score and neighbourhood score. Here they are measured on all questions of a benchmark, and
+the share of unchanged predictions, which EasyEdit (Wang et al. 2023) calls locality, stands beside accuracy.
+"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+
+from probing.analysis.paired_tests import CORRECT, Correctness, common_rows, holm, overall_difference
+from probing.benchmark import ROW_KEY
+from probing.errors import BadInput
+
+# The groups, each without those before it.
+FACTS = "facts"
+OTHER_WORDINGS = "facts, other wordings"
+SAME_SUBJECT = "same subject"
+SAME_RELATION = "same relation"
+ELSEWHERE = "elsewhere"
+GROUPS = (FACTS, OTHER_WORDINGS, SAME_SUBJECT, SAME_RELATION, ELSEWHERE)
+COLUMNS = ("group", "n", "first", "second", "difference", "low", "high", "gained", "lost", "p", "p_holm", "unchanged")
+NEXT_STEP = 'Write lines such as {"relation": "P36", "subject": "France"}, or a CSV file with these columns.'
+
+
+def read_facts(path: Path) -> pd.DataFrame:
+    """Read a CSV or JSON Lines file of facts; raise `BadInput` where it is none.
+
+    Columns: `relation`, and `index` or `subject`. Beside them may stand `template`, the wording of the change (where it
+    is missing, the first one that was asked), and `answer`, the new answer that the change was to bring.
+    """
+    try:
+        if path.suffix == ".csv":
+            facts = pd.read_csv(path, dtype={"relation": str, "subject": str, "answer": str})
+        else:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            facts = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise BadInput(f"{path} cannot be read as a list of facts ({error}).", NEXT_STEP) from error
+    if facts.empty or "relation" not in facts or not {"index", "subject"} & set(facts):
+        raise BadInput(f"{path} has no facts: it needs relation, and index or subject.", NEXT_STEP)
+    return facts
+
+
+def changes_by_nearness(
+    before: pd.DataFrame, after: pd.DataFrame, facts: pd.DataFrame, correctness: Correctness = CORRECT
+) -> pd.DataFrame:
+    """Compare the rows of two results in each of `GROUPS` that has any.
+
+    `first`, `second`, `difference` and its interval and test are those of paired comparisons on the items of the group,
+    `p_holm` is corrected for all groups, and `unchanged` is the share of rows with the same prediction in both. Where
+    facts name a new `answer`, `new_answer` is the share of rows on them that predict it afterwards. Raises `BadInput`
+    for facts that the results do not have.
+    """
+    rows = common_rows({"first": before, "second": after}, correctness.column)
+    first, second = (table.reset_index(drop=True) for table in rows.values())
+    groups, answers = _groups(first, facts)
+    table = []
+    for group in GROUPS:
+        chosen = groups == group
+        if not chosen.any():
+            continue
+        figures = overall_difference(first[chosen], second[chosen], correctness)
+        same = first["prediction_label"][chosen] == second["prediction_label"][chosen]
+        new = (second["prediction_label"] == answers)[chosen & answers.notna()]
+        expected = {"new_answer": new.mean()} if len(new) else {}
+        table.append({"group": group, **figures, "unchanged": same.mean(), **expected})
+    compared = pd.DataFrame(table)
+    compared["p_holm"] = holm(compared["p"])
+    return compared[[name for name in (*COLUMNS, "new_answer") if name in compared]]
+
+
+def _groups(rows: pd.DataFrame, facts: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Return the group of each row, and the new answer of those that ask for a fact that has one."""
+    key = ["relation", "index"] if "index" in facts else ["relation", "subject"]
+    items = rows[[*ROW_KEY, "subject"]].astype({"relation": str})
+    named = facts.astype({"relation": str}).drop_duplicates(key).set_index(key)
+    row_keys = pd.MultiIndex.from_frame(items[key])
+    if len(missing := named.index.difference(row_keys)):
+        relation, which = missing[0]
+        raise BadInput(
+            f"{len(missing):,} of {len(named):,} facts were not asked, such as {which!r} in {relation}.",
+            "Name facts of this benchmark by the labels and indices in items.parquet.",
+        )
+    is_fact = pd.Series(row_keys.isin(named.index), rows.index)
+    of_rows = named.reindex(row_keys)
+    wordings = of_rows["template"] if "template" in named else pd.Series(pd.NA, row_keys)
+    wording = wordings.fillna(rows["template"].min()).astype(int).to_numpy()
+    subjects = items["subject"].isin(items["subject"][is_fact])
+    relations = items["relation"].isin(items["relation"][is_fact])
+    groups = pd.Series(ELSEWHERE, rows.index)
+    groups[relations] = SAME_RELATION
+    groups[subjects] = SAME_SUBJECT
+    groups[is_fact] = OTHER_WORDINGS
+    groups[is_fact & (rows["template"] == wording)] = FACTS
+    answers = of_rows["answer"] if "answer" in named else pd.Series(None, row_keys, dtype=object)
+    return groups, pd.Series(answers.to_numpy(), rows.index)
