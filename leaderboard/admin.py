@@ -66,7 +66,7 @@ class EventInline(ReadOnly, EventsOfRun):
 class PartInline(ReadOnly, PartsOfRun):
     model = RunPart
     can_delete = False
-    fields = ["relation", "template", "items_done", "items", "done", "worker", "attempts", "lease_until"]
+    fields = ["relation", "template", "items_done", "items", "done", "attempt"]
 
 
 @admin.register(Run)

@@ -60,6 +60,12 @@ def package_folder(name: str) -> Path:
     return Path(spec.origin).parent
 
 
+def require(package: str, extra: str) -> None:
+    """Stop the start if a setting needs a package that is not installed."""
+    if find_spec(package) is None:
+        raise ImproperlyConfigured(f'{package} is not installed. Install it: pip install "clozeboard[{extra}]".')
+
+
 def usual_memory(weight_bytes: int, float32_parameters: int) -> int:
     """Return the memory in bytes with which every model within the size limit can be measured in its usual format.
 
@@ -76,6 +82,7 @@ def artefact_storage(folder: Path) -> dict[str, Any]:
     Keys of the bucket come from the environment or the machine, as boto3 finds them (AWS_ACCESS_KEY_ID and others).
     """
     if bucket := os.environ.get("CLOZEBOARD_S3_BUCKET"):
+        require("storages", "s3")
         options = {
             "bucket_name": bucket,
             "endpoint_url": os.environ.get("CLOZEBOARD_S3_ENDPOINT") or None,
@@ -101,7 +108,7 @@ DEVICE = os.environ.get("CLOZEBOARD_DEVICE", "").strip() or "auto"
 MEMORY_LIMIT = env_int("CLOZEBOARD_MEMORY_GB", 0) * 10**9  # bytes of one measuring process; 0: most of the machine's
 # Limits of submissions; 0 means no limit
 MODEL_SIZE_LIMIT = env_int("CLOZEBOARD_MODEL_GB", 20) * 10**9  # bytes of weights
-LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in lane "large"
+LARGE_MODEL = env_int("CLOZEBOARD_LARGE_GB", 4) * 10**9  # bytes of weights above which a run waits in "measure-large"
 SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one submitter
 OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submissions that are not checked yet
 CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
@@ -228,6 +235,7 @@ if DATABASES["default"]["ENGINE"] == "django.db.backends.sqlite3":
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
     }
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    require("psycopg", "postgres")
     DATABASES["default"]["OPTIONS"] = {
         "connect_timeout": DATABASE_SECONDS,
         "options": f"-c lock_timeout={DATABASE_SECONDS}s",
@@ -240,6 +248,7 @@ CACHES = {
 # Queue: the embedded Valkey, unless REDIS_URL names a server.
 EMBEDDED_REDIS = None if os.environ.get("REDIS_URL") else embedded_redis_socket(DATA)
 REDIS_URL = os.environ.get("REDIS_URL") or f"unix://{EMBEDDED_REDIS}"
+WEEK = 7 * 24 * 3600
 RQ_QUEUES = {
     name: {
         "URL": REDIS_URL + ("&" if "?" in REDIS_URL else "?") + "socket_connect_timeout=2&socket_timeout=5",
@@ -247,9 +256,13 @@ RQ_QUEUES = {
         "SERIALIZER": "json",
     }
     # seconds; a large model on a slow machine takes days, and checks have a shorter deadline of their own
-    for name, timeout in {"default": 7 * 24 * 3600, "large": 7 * 24 * 3600, "checks": 120}.items()
+    for name, timeout in {"measure": WEEK, "measure-large": WEEK, "finish": WEEK // 7, "checks": 120}.items()
 }
-RQ = {"WORKER_CLASS": "leaderboard.intake.queue.Worker", "COMMIT_MODE": "on_db_commit", "DEFAULT_RESULT_TTL": 0}
+RQ = {
+    "WORKER_CLASS": "leaderboard.worker.site_worker.SiteWorker",
+    "COMMIT_MODE": "on_db_commit",
+    "DEFAULT_RESULT_TTL": 0,
+}
 RQ_SHOW_ADMIN_LINK = False
 # Files
 STATIC_URL = "static/"

@@ -20,11 +20,11 @@ from leaderboard.pages.compare_page import compare_view
 from leaderboard.pages.feeds import SITEMAPS, ChangesFeed, ResultsFeed, robots_view
 from leaderboard.pages.history_pages import (
     board_view,
-    changes_view,
     document_view,
+    former_snapshots_view,
     freeze_view,
+    history_view,
     snapshot_view,
-    snapshots_view,
 )
 from leaderboard.pages.items_page import items_view, lines_view, parquet_view
 from leaderboard.pages.machine_pages import health_view, metrics_view
@@ -32,6 +32,7 @@ from leaderboard.pages.map_page import map_view
 from leaderboard.pages.methods_page import methods_view
 from leaderboard.pages.model_page import model_view
 from leaderboard.pages.overview_page import overview_view
+from leaderboard.pages.paper_page import paper_view, papers_view
 from leaderboard.pages.question_page import former_item_view, question_view
 from leaderboard.pages.questions_page import questions_view
 from leaderboard.pages.queue_page import queue_view
@@ -47,7 +48,7 @@ from leaderboard.pages.run_files import (
     script_view,
 )
 from leaderboard.pages.run_page import run_view
-from leaderboard.pages.search_page import gone, suggestions_view
+from leaderboard.pages.search_page import gone, search_view, suggestions_view
 from leaderboard.pages.submission_page import submission_view
 from leaderboard.pages.submit_page import submit_view
 from leaderboard.pages.training_page import training_view
@@ -117,9 +118,7 @@ v1 = [
     path("", no_such_route),
     path("<path:rest>", no_such_route),
 ]
-# The list is not kept: a snapshot is no change of the data that pages show.
 snapshots = [
-    path("", snapshots_view, name="snapshots"),
     path("new/", freeze_view, name="freeze"),
     path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
     path("<digest:digest>.json", document_view, name="snapshot_document"),
@@ -137,6 +136,8 @@ crawlers = [
 ]
 # Addresses of what is no more lead to what takes its place, or say that it is gone.
 former = [
+    path("changes/", RedirectView.as_view(pattern_name="history", query_string=True, permanent=True)),
+    path("snapshots/", former_snapshots_view),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
     path("runs/<number:pk>/badge.svg", gone),
@@ -154,14 +155,17 @@ urlpatterns = [
     path("models/<str:org>/<model:name>/training/", kept(training_view), name="training"),
     path("runs/<number:pk>/", include(runs)),
     path("compare/", kept(compare_view), name="compare"),
+    path("search/", kept(search_view), name="search"),
     path("suggestions/", kept(suggestions_view), name="suggestions"),
     path("benchmarks/", include(benchmarks)),
     path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
     path("queue/", kept(queue_view, seconds=5), name="queue"),
-    path("changes/", kept(changes_view), name="changes"),
+    path("history/", kept(history_view, seconds=5), name="history"),  # a snapshot is no change of the data
     path("methods/", kept(methods_view), name="methods"),
     path("methods/<slug:name>/", kept(methods_view), name="methods_page"),
+    path("papers/", kept(papers_view), name="papers"),
+    path("papers/<slug:name>/", kept(paper_view), name="paper"),
     path("api/", kept(documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", RedirectView.as_view(pattern_name="queue", permanent=True)),

@@ -1,6 +1,6 @@
-// Draws each chart when it comes near the viewport, the others when the browser has nothing else to do, so that all
-// are there when the page is printed. Colours and fonts come from the stylesheet, so all charts are drawn again when
-// the colour scheme changes.
+// Draws each chart when it comes near the viewport and is in no closed fold. Plotly is nearly all that a page weighs, so
+// it is loaded with the first of them; a page that is printed before has the summaries in words instead. Colours and
+// fonts come from the stylesheet, so all charts are drawn again when the colour scheme changes.
 (() => {
   const source = document.currentScript.dataset.plotly;
   const NARROW = 480; // width of a narrow chart, in pixels
@@ -162,7 +162,7 @@
 
   const near = new IntersectionObserver((entries) => {
     for (const { isIntersecting, target } of entries) {
-      if (!isIntersecting) continue;
+      if (!isIntersecting || !target.clientWidth) continue;
       near.unobserve(target);
       draw(target);
     }
@@ -171,26 +171,13 @@
   function watch(root) {
     for (const plot of root.querySelectorAll("[data-chart]")) {
       plot.style.height = `${plot.dataset.height * (innerWidth < NARROW ? lower(plot.dataset.height) : 1)}px`;
+      plot.querySelector(".room")?.remove();
       near.observe(plot);
     }
   }
 
   function redraw() {
     for (const plot of drawn) plot.isConnected ? draw(plot) : drawn.delete(plot);
-  }
-
-  // A chart in a closed fold has no width yet: it is drawn when the fold is opened.
-  const waiting = () => [...document.querySelectorAll("[data-chart]")].filter(
-    (plot) => !drawn.has(plot) && plot.clientWidth,
-  );
-
-  function drawWhenIdle() {
-    requestIdleCallback(async () => {
-      const [plot] = waiting();
-      if (!plot) return;
-      await draw(plot);
-      drawWhenIdle();
-    });
   }
 
   // Paper is light and narrow.
@@ -206,17 +193,10 @@
 
   document.body.append(probe, mapStyle);
   watch(document);
-  window.addEventListener("load", drawWhenIdle);
   window.addEventListener("beforeprint", print);
   window.addEventListener("afterprint", backToScreen);
-  document.addEventListener("htmx:afterSettle", () => {
-    watch(document);
-    drawWhenIdle();
-  });
-  document.addEventListener("pageupdate", () => { // live.js has added something
-    watch(document);
-    drawWhenIdle();
-  });
+  document.addEventListener("htmx:afterSettle", () => watch(document));
+  document.addEventListener("pageupdate", () => watch(document)); // live.js has added something
   document.addEventListener("themechange", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 })();

@@ -68,6 +68,9 @@
     const from = fresh.getElementById("live");
     if (!from) return;
     update(document.getElementById("live"), from);
+    const [menu, freshMenu] = [document.getElementById("use"), fresh.getElementById("use")];
+    if (menu && freshMenu) update(menu, freshMenu);
+    else if (freshMenu) document.querySelector("main").append(document.importNode(freshMenu, true));
     document.title = fresh.title;
     document.dispatchEvent(new Event("pageupdate"));
   }

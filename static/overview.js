@@ -29,6 +29,7 @@
     if (target.name !== "m" || target.type !== "checkbox") return;
     target.checked ? ticked.add(target.value) : ticked.delete(target.value);
     show();
+    target.scrollIntoView({ block: "nearest", inline: "nearest" }); // from under the bar, which may have come over it
   });
   document.addEventListener("htmx:afterSettle", show);
   for (const box of document.querySelectorAll('input[name="m"]:checked')) ticked.add(box.value);

@@ -1,5 +1,5 @@
 // Makes a table a Tab stop, with its own scroll bar, only where it is wider than its page, closes tables below charts of
-// the same figures, and lets a phone show the first rows of a long table, with a button for the others. Without this
+// the same figures, and shows the first rows of a long table, with a button for the others. Without this
 // script every table can be scrolled by keyboard, and all are open and whole.
 (() => {
   const FOLDS = "details.below-chart";
@@ -49,6 +49,7 @@
     for (const box of document.querySelectorAll(".scroll")) {
       measure(box);
       cut(box);
+      box.dataset.seen = ""; // until then, the style sheet hides what may be cut
       sizes.observe(box);
     }
   }

@@ -15,10 +15,12 @@ from leaderboard.api.parameters import PagedQuery, Parameters, choice, one_of, p
 from leaderboard.api.run_routes import Json, ModelFacts, model_facts
 from leaderboard.api.table_routes import as_json
 from leaderboard.figures.comparisons import compared, find_runs
+from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import AnswersMissing
 from leaderboard.pages.comparison_tables import ComparedRun, compared_runs
 from leaderboard.pages.training_page import NoSeries, Training, changes_between, read_training, trajectory_sections
 from leaderboard.pages.training_tables import headline
+from leaderboard.probes.culture.pairs import one_pair, pairs_of
 from leaderboard.ui.sections import Section
 from probing.analysis.steps import CHANGES
 from probing.errors import BadInput
@@ -33,6 +35,7 @@ class CompareQuery(Parameters):
 
     m: list[str] = Field([], description="Number of a run, or id of a model; two to eight of them.")
     benchmark: str = Field("", description="Name of the benchmark, where models are named.")
+    part: str = Field("", description="Part of the items that is compared, where a benchmark has parts.")
 
 
 class Side(TypedDict):
@@ -49,10 +52,14 @@ class Side(TypedDict):
 
 
 class Comparison(TypedDict):
-    """Runs, and the paired difference of each further run from the first one, overall and in every group."""
+    """Runs, and the paired difference of each further run from the first one, overall and in every group.
+
+    `part`: the part of the items that all of this is about, empty for all items.
+    """
 
     benchmark: BenchmarkFacts
     metric: str
+    part: str
     runs: list[Side]
     differences: list[Json]
 
@@ -105,10 +112,12 @@ def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison
     if len(names) < 2:
         raise BadInput("Fewer than two runs are named.", "Name them by number or model: m=1&m=2.")
     runs = find_runs(names, query.benchmark)
-    differences = compared(*(run.pk for run in runs)).differences
+    pair = one_pair(request.GET, pairs_of(runs))
+    differences = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE).differences
     return {
         "benchmark": benchmark_facts(runs[0].benchmark),
         "metric": runs[0].benchmark.main_metric,
+        "part": pair.part.group if pair else "",
         "runs": [_about_side(side) for side in compared_runs(runs, differences)],
         "differences": [_without_nan(row) for row in differences],
     }

@@ -136,8 +136,8 @@ def _fields(operation: Json) -> Iterator[Json]:
         if "$ref" in schema:
             schema = document()["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
         for name, field in schema["properties"].items():
-            about = {"description": field["description"], "required": name in schema.get("required", [])}
-            yield {"name": name, "in": "JSON" if kind.endswith("json") else "form", "schema": field, **about}
+            details = {"description": field["description"], "required": name in schema.get("required", [])}
+            yield {"name": name, "in": "JSON" if kind.endswith("json") else "form", "schema": field, **details}
 
 
 def _values(schema: Json) -> str:

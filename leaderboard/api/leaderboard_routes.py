@@ -91,10 +91,14 @@ class CommonFacts(TypedDict):
 
 
 class LeaderboardRow(TypedDict):
-    """A row of a leaderboard. Only rows of the same `group` of settings are ranked against each other."""
+    """A row of a leaderboard. Only rows of the same `group` of settings and the same `way` are ranked together.
+
+    `way`: what counts as right, in words, where that depends on the kind of the model.
+    """
 
     rank: RankFacts | None
     group: str
+    way: str
     run: int
     model: ModelFacts
     score: ScoreFacts | None

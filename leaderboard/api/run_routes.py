@@ -31,9 +31,11 @@ from leaderboard.api.parameters import (
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.progress import progress
+from leaderboard.figures.scores import main_scores
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.pages.items_page import ItemsForm
+from leaderboard.probes import pages_of
 from probing.errors import BadInput
 
 LOOK_AGAIN = 5  # seconds after which what goes on is worth another look
@@ -159,8 +161,13 @@ class Event(TypedDict):
 
 
 class RunInFull(RunFacts):
-    """A run with its progress, its history, and the record of how it was measured, which is empty before."""
+    """A run with its progress, its history, and the record of how it was measured, which is empty before.
 
+    `score`: the one figure that stands for the run, as on all pages; of several pairs of cultures and languages it is
+    that of the first pair, in English if that was asked.
+    """
+
+    score: ScoreFacts | None
     progress: Done
     provenance_record: Json
     events: list[Event]
@@ -209,8 +216,10 @@ def run_json(request: HttpRequest, run: RunNumber) -> JsonResponse:
     """
     stored_run = _find_run(run)
     done = progress(stored_run)
+    score = main_scores([stored_run], lambda benchmark: pages_of(benchmark).main_metric(benchmark)).get(run)
     answer: RunInFull = {
         **run_facts(stored_run),
+        "score": score_facts(score) if score else None,
         "progress": {"done": done.done, "total": done.total},
         "provenance_record": stored_run.provenance_record,
         "events": [Event(**event) for event in stored_run.events.values("time", "state", "message")],

@@ -83,7 +83,7 @@ def samples(run: Run) -> Iterator[Json]:
     """Yield the answers of a run, each as a single-turn interaction; all its columns are in `metadata`."""
     relations = {relation.id: relation for relation in benchmarks.read(run.benchmark).relations}
     answer_of, right = pages_of(run.benchmark).model_answer, run.benchmark.correctness.column
-    about = {
+    of_run = {
         "schema_version": SCHEMA_VERSION,
         "evaluation_id": evaluation_id(run),
         "model_id": run.model.hub_id,
@@ -91,7 +91,7 @@ def samples(run: Run) -> Iterator[Json]:
         "evaluation_result_id": f"{run.benchmark.main_metric}/overall/all",
     }
     for number, row in enumerate(item_rows.rows(run, item_rows.find(run, item_rows.ItemFilter()))):
-        yield {**about, **_sample(number, row, relations.get(row["relation"]), answer_of.text(row), row.get(right))}
+        yield {**of_run, **_sample(number, row, relations.get(row["relation"]), answer_of.text(row), row.get(right))}
 
 
 def _sample(number: int, row: Row, relation: Relation | None, answer: str, right: object) -> Json:

@@ -9,7 +9,7 @@ from huggingface_hub import EvalResult, EvalResultEntry, ModelCardData, eval_res
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.probes.benchmark_words import description
-from leaderboard.probes.culture.pairs import variant_in_words
+from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
 
 HUB_DATASETS = {"bear": "lm-pub-quiz/BEAR", "bear-big": "lm-pub-quiz/BEAR"}
@@ -17,26 +17,11 @@ TASK_TYPE = "text-generation"  # of the Hub's tasks; masked models have one of t
 TASK_TYPES = {"masked": "fill-mask"}
 
 
-def dataset_id(benchmark: Benchmark) -> str:
-    """Return the data set on the Hub that holds the benchmark, empty where there is none.
-
-    Benchmarks that ship with this project are in the organisation that the setting `HUB_ORGANISATION` names.
-    """
-    own = f"{settings.HUB_ORGANISATION}/{benchmark.slug}" if settings.HUB_ORGANISATION and not benchmark.source else ""
-    return HUB_DATASETS.get(benchmark.slug, own)
-
-
-def is_for_model_page(run: Run) -> bool:
-    """Tell whether the figure belongs on the page of a model on the Hub."""
-    return run.model.source == Model.Source.HUB and run.provenance == Run.Provenance.MEASURED
-
-
 def eval_results(run: Run, score: Score, address: str) -> str:
     """Return the file `.eval_results/<slug>.yaml` of the model's repository; `address`: of the run's page, absolute."""
     interval = "" if score.low is None else f"95 % interval {score.low:.3f} to {score.high:.3f}"
-    notes = ", ".join(
-        filter(None, [interval, variant_in_words(run), f"benchmark version {run.benchmark.version[:12]}"])
-    )
+    version = f"benchmark version {run.benchmark.version[:12]}"
+    notes = ", ".join(filter(None, [interval, part_in_words(score), variant_in_words(run), version]))
     entry = EvalResultEntry(
         dataset_id=dataset_id(run.benchmark),
         task_id=run.benchmark.name,
@@ -57,7 +42,7 @@ def model_card(run: Run, pages: ProbePages, score: Score, address: str) -> str:
         dataset_name=run.benchmark.title,
         dataset_args={"version": run.benchmark.version},
         metric_type=score.metric,
-        metric_name=pages.metric_label(score.metric),
+        metric_name=with_part(pages.metric_label(score.metric), score),
         metric_value=score.value,
         source_name=f"{SITE}, run {run.pk}",
         source_url=address,
@@ -76,6 +61,20 @@ def eval_yaml(benchmark: Benchmark) -> str:
             "tasks": [{"id": benchmark.name}],
         }
     )
+
+
+def dataset_id(benchmark: Benchmark) -> str:
+    """Return the data set on the Hub that holds the benchmark, empty where there is none.
+
+    Benchmarks that ship with this project are in the organisation that the setting `HUB_ORGANISATION` names.
+    """
+    own = f"{settings.HUB_ORGANISATION}/{benchmark.slug}" if settings.HUB_ORGANISATION and not benchmark.source else ""
+    return HUB_DATASETS.get(benchmark.slug, own)
+
+
+def is_for_model_page(run: Run) -> bool:
+    """Tell whether the figure belongs on the page of a model on the Hub."""
+    return run.model.source == Model.Source.HUB and run.provenance == Run.Provenance.MEASURED
 
 
 def _yaml(content: Any) -> str:

@@ -11,7 +11,7 @@ from django.utils.text import slugify
 
 from leaderboard.models import Benchmark, Run, Score, Snapshot
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import figure, interval_note
@@ -100,15 +100,6 @@ class Reference:
         return {name: value for name, value in item.items() if value}
 
 
-def _csl_date(day: date | None) -> dict[str, list[list[int]]] | None:
-    return {"date-parts": [[day.year, day.month, day.day]]} if day else None
-
-
-def _latex(text: str) -> str:
-    """Return a text, escaped for LaTeX; scripts other than the Latin one need XeLaTeX or LuaLaTeX."""
-    return "".join(LATEX.get(character, character) for character in visible(text))
-
-
 class ReferenceFile(NamedTuple):
     """A format of references: its content type, the suffix of its files, and how their text is made."""
 
@@ -132,7 +123,7 @@ FILES = {
 def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
     """Return how a finished run is cited, with all that pins its figure; `address`: of its page, absolute."""
     facts = [
-        figure_in_words(pages.metric_label(score.metric), score),
+        figure_in_words(with_part(pages.metric_label(score.metric), score), score),
         ", ".join(filter(None, [run.model.version_in_words, variant_in_words(run)])),
         f"benchmark version {run.benchmark.version[:12]}",
         _origin(run),
@@ -186,6 +177,15 @@ def snapshot_reference(snapshot: Snapshot, address: str) -> Reference:
     )
 
 
+def _csl_date(day: date | None) -> dict[str, list[list[int]]] | None:
+    return {"date-parts": [[day.year, day.month, day.day]]} if day else None
+
+
+def _latex(text: str) -> str:
+    """Return a text, escaped for LaTeX; scripts other than the Latin one need XeLaTeX or LuaLaTeX."""
+    return "".join(LATEX.get(character, character) for character in visible(text))
+
+
 def figure_in_words(metric: str, score: Score) -> str:
     """Return a figure with its interval and the number of its questions; `metric`: the title of its metric."""
     note = interval_note(score.low, score.high)
@@ -195,7 +195,7 @@ def figure_in_words(metric: str, score: Score) -> str:
 
 
 def _figure_of_run(run: Run, score: Score) -> str:
-    metric = pages_of(run.benchmark).metric_label(score.metric)
+    metric = with_part(pages_of(run.benchmark).metric_label(score.metric), score)
     version = run.benchmark.version[:12]
     return f"{run.benchmark.title} (version {version}, run {run.pk}): {figure_in_words(metric, score)}"
 

@@ -12,7 +12,7 @@ from leaderboard.ui import cells
 from leaderboard.ui.visible import visible
 from probing.command_line.settings_flags import settings_words
 from probing.known_benchmarks import CATALOG
-from probing.results.run_record import PACKAGES
+from probing.results.run_json import PACKAGES
 from probing.settings import Settings
 
 REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)

@@ -14,7 +14,6 @@ from typing import IO, ParamSpec, TypeVar
 from uuid import uuid4
 
 import pandas as pd
-from botocore.exceptions import BotoCoreError, ClientError
 from django.core.files.base import ContentFile, File
 from django.core.files.storage import Storage, storages
 from django.db import InterfaceError, OperationalError, connection
@@ -25,6 +24,12 @@ from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.results.result import Result
 
+try:
+    from botocore.exceptions import BotoCoreError, ClientError
+except ModuleNotFoundError:  # results lie in a folder, as `settings` has a bucket only with the extra s3
+    BUCKET_ERRORS: tuple[type[Exception], ...] = ()
+else:
+    BUCKET_ERRORS = (BotoCoreError, ClientError)
 PUSHED = "pushed"  # the folder of files that were pushed and are not checked yet
 
 
@@ -44,7 +49,7 @@ def answering() -> Iterator[None]:
     """Turn errors of an object storage into `StorageUnavailable`."""
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
+    except BUCKET_ERRORS as error:
         raise StorageUnavailable(
             f"The artefact storage does not answer as it should ({type(error).__name__}).",
             "Check its address and keys.",
@@ -57,9 +62,9 @@ def folder(run: Run) -> str:
 
 
 def store_part(part: RunPart, rows: pd.DataFrame) -> str:
-    """Store the rows that were measured under the lease of `part`, and return the SHA-256 of their file.
+    """Store the rows that were measured in an attempt at a part, and return the SHA-256 of their file.
 
-    The rows of no other lease are touched.
+    The rows of no other attempt are touched.
     """
     content = rows.to_parquet(index=False)
     _store(part_name(part), ContentFile(content))
@@ -81,7 +86,7 @@ def read_part(part: RunPart) -> pd.DataFrame:
 
 
 def remove_part(part: RunPart) -> None:
-    """Delete the rows that were stored under the lease of `part`."""
+    """Delete the rows that were stored in an attempt at a part."""
     storage().delete(part_name(part))
 
 
@@ -150,8 +155,8 @@ def _folders(name: str) -> list[str]:
 
 
 def part_name(part: RunPart) -> str:
-    """Return the name of the file with the rows of a part under its present lease, or the last one if it is done."""
-    return f"{folder(part.run)}/parts/{part.pk}-{part.attempts}.parquet"
+    """Return the name of the file with the rows of a part that were measured in its attempt."""
+    return f"{folder(part.run)}/parts/{part.pk}-{part.attempt}.parquet"
 
 
 def _store(name: str, content: "File[bytes]") -> None:

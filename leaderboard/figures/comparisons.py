@@ -1,7 +1,7 @@
 """Comparisons of up to eight runs on the same items: their differences and their disagreements."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, combinations, zip_longest
@@ -14,17 +14,20 @@ from numpy.typing import NDArray
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.runs import runs_with_items
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.figures.leaders import common_name, is_of_similar_size
+from leaderboard.figures.runs import runs_with_figures, runs_with_items
+from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, PARTS, Slice, main_scores, part_of
+from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
+from probing.analysis.breakdowns import CROSSED, group_names
 from probing.analysis.paired_tests import RESULT_NAMES, common_rows
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
-NEWEST_RUNS, READY_PAIRS = 20, 3  # how many runs are searched for ready pairs, and how many pairs are shown
+NEWEST_RUNS, READY_PAIRS = 40, 2  # how many runs are searched for ready pairs, and how many are shown for each reason
 GROUP_COLUMNS = ("relation", "domain")
 ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
@@ -73,6 +76,57 @@ def find_runs(names: Sequence[str], benchmark: str, among: RunQuerySet | None = 
         if runs := _one_of_each(on_benchmark):
             return runs
     raise _nothing_in_common(names, candidates)
+
+
+class FigureBesideOthers(NamedTuple):
+    """A run with the figure that stands for it, and what sets it apart from the usual settings, in words."""
+
+    run: Run
+    score: Score | None
+    settings: str = ""
+
+    @property
+    def choice(self) -> tuple[str, Slice]:
+        """What figures must share to be compared: the settings and the part of the items."""
+        return self.settings, part_of(self.score) if self.score else OVERALL_SLICE
+
+
+def figures_side_by_side(
+    names: Sequence[str], benchmark: str, metric_of: Callable[[Benchmark], str]
+) -> list[FigureBesideOthers]:
+    """Return the figures of one run of each name in every choice of settings and part in which all of them have one.
+
+    They are on the first benchmark where there are any, of the runs with figures, published ones included. Where there
+    are none, they are the runs of `find_runs` with the figures that these have.
+    """
+    candidates = [_candidates(name, benchmark, runs_with_figures()) for name in names]
+    for benchmark_id in dict.fromkeys(run.benchmark_id for run in candidates[0]):
+        on_benchmark = [[run for run in runs if run.benchmark_id == benchmark_id] for runs in candidates]
+        scores = main_scores([run for runs in on_benchmark for run in runs], metric_of)
+        by_choice = [_by_choice(runs, scores) for runs in on_benchmark]
+        common = [choice for choice in by_choice[0] if all(choice in others for others in by_choice)]
+        rows = [
+            FigureBesideOthers(runs[choice], scores[runs[choice].pk], choice[0])
+            for choice in common
+            for runs in by_choice
+        ]
+        if len({row.run.pk for row in rows}) == len(rows) > 0:
+            return rows
+    runs = find_runs(names, benchmark, runs_with_figures())
+    scores = main_scores(runs, metric_of)
+    return [FigureBesideOthers(run, scores.get(run.pk)) for run in runs]
+
+
+def _by_choice(runs: Sequence[Run], scores: Mapping[int, Score]) -> dict[tuple[str, Slice], Run]:
+    """Map settings, in words, and the part of the items to the first run with a figure about them."""
+    by_choice: dict[tuple[str, Slice], Run] = {}
+    for run in runs:
+        score = scores.get(run.pk)
+        if score and score.value is not None:
+            part = part_of(score)
+            settings = run.group_without(PART_SETTINGS if part.dimension in PARTS else ())
+            by_choice.setdefault((settings, part), run)
+    return by_choice
 
 
 def _one_of_each(candidates: Sequence[Sequence[Run]]) -> list[Run]:
@@ -132,19 +186,54 @@ def shared_benchmarks(runs: Sequence[Run]) -> list[Benchmark]:
     return list(shared.order_by("title"))
 
 
-def ready_pairs() -> list[tuple[Run, Run]]:
-    """Return pairs of the newest measured runs of different models on one benchmark, with the usual settings.
+class ReadyPair(NamedTuple):
+    """Two runs on one benchmark that readers may want to compare, and why."""
+
+    reason: str
+    first: Run
+    second: Run
+
+
+def ready_pairs() -> list[ReadyPair]:
+    """Return pairs of the newest measured runs on one benchmark with the usual settings: some for each reason.
 
     They are about as many benchmarks as possible. Of a training, it is the run of the last step. One query, which reads
     few runs, as it asks nothing about the others of models without steps.
     """
     measured = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).exclude(artefact="")
-    by_benchmark: dict[int, dict[str, Run]] = {}
+    by_benchmark: dict[int, dict[tuple[str, str], Run]] = {}
     for run in measured.newest_steps().select_related("model", "benchmark").order_by("-pk")[:NEWEST_RUNS]:
         if not run.settings_group:
-            by_benchmark.setdefault(run.benchmark_id, {}).setdefault(run.model.hub_id, run)
+            weights = (run.model.hub_id, run.model.weights_in_words)
+            by_benchmark.setdefault(run.benchmark_id, {}).setdefault(weights, run)
     pairs = zip_longest(*(combinations(of_one.values(), 2) for of_one in by_benchmark.values()))
-    return [pair for pair in chain.from_iterable(pairs) if pair][:READY_PAIRS]
+    by_reason: dict[str, list[ReadyPair]] = {reason: [] for reason in REASONS}
+    for first, second in filter(None, chain.from_iterable(pairs)):
+        reason = next(reason for reason, holds in REASONS.items() if holds(first, second))
+        if len(by_reason[reason]) < READY_PAIRS:
+            by_reason[reason].append(ReadyPair(reason, first, second))
+    return list(chain.from_iterable(by_reason.values()))
+
+
+def _are_variants(first: Run, second: Run) -> bool:
+    return common_name(first.model.hub_id) == common_name(second.model.hub_id) and _are_of_one_size(first, second)
+
+
+def _are_of_one_size(first: Run, second: Run) -> bool:
+    return is_of_similar_size(first.model.parameters, second.model.parameters)
+
+
+# Why two runs are worth comparing; the first reason that holds counts.
+REASONS: dict[str, Callable[[Run, Run], bool]] = {
+    "quantised in another way": lambda first, second: (
+        _are_variants(first, second) and first.model.weights_in_words != second.model.weights_in_words
+    ),
+    "base and tuned": _are_variants,
+    "of the same size": lambda first, second: (
+        bool(first.model.parameters and second.model.parameters) and _are_of_one_size(first, second)
+    ),
+    "measured last": lambda first, second: True,
+}
 
 
 def short_names(runs: Sequence[Run]) -> list[str]:
@@ -178,9 +267,9 @@ def records(frame: pd.DataFrame) -> list[Row]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def compared(*numbers: int) -> Comparison:
-    """Return the comparison of runs by their numbers."""
-    return compared_results(*stored_results(numbers))
+def compared(*numbers: int, part: Slice = OVERALL_SLICE) -> Comparison:
+    """Return the comparison of runs by their numbers, on all items or on a pair of cultures in one language."""
+    return compared_results(*stored_results(numbers), part=part)
 
 
 def stored_results(numbers: Sequence[int]) -> list[tuple[int, str]]:
@@ -190,23 +279,32 @@ def stored_results(numbers: Sequence[int]) -> list[tuple[int, str]]:
 
 
 @lru_cache(maxsize=32)
-def compared_results(*stored: tuple[int, str]) -> Comparison:
-    """Return the comparison of runs by their numbers and the folders of their results."""
+def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> Comparison:
+    """Return the comparison of runs by their numbers and the folders of their results, on a part of their items."""
     numbers = [number for number, _ in stored]
     runs = Run.objects.select_related("benchmark").in_bulk(numbers)
-    results = compared_rows([runs[number] for number in numbers])
+    of_all = compared_rows([runs[number] for number in numbers])
+    numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in of_all.items()}
+    numbered = {name: rows_of_part(rows, part) for name, rows in numbered.items()}
+    results = {name: rows.drop(columns="number") for name, rows in numbered.items()}
     probe = probe_named(runs[numbers[0]].benchmark.probe)
     differences, column = records(probe.compare(results)), probe.correctness.column
     if not column:
         nothing = np.empty((0, len(runs)), dtype=np.int64)
         return Comparison(differences, nothing.astype(bool), nothing)
-    numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in results.items()}
     shared = common_rows(numbered, column).values()
     return Comparison(
         differences,
         np.stack([rows[column] for rows in shared], axis=1),
         np.stack([rows["number"] for rows in shared], axis=1),
     )
+
+
+def rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
+    """Return the rows of a part of the items; all of them where the part is all items."""
+    if part == OVERALL_SLICE:
+        return rows
+    return rows[group_names(rows, CROSSED.get(part.dimension, (part.dimension,))) == part.group].reset_index(drop=True)
 
 
 def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:

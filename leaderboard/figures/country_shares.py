@@ -8,7 +8,7 @@ from typing import NamedTuple
 from leaderboard.figures.outcomes import RunOutcomes, outcomes_of
 from leaderboard.figures.questions import read_questions
 from leaderboard.models import Benchmark, Run
-from leaderboard.ui.maps import country_code
+from leaderboard.ui.world_map import country_code
 from probing.analysis.intervals import wilson
 from probing.benchmark import Item, Relation
 from probing.errors import ProbingError

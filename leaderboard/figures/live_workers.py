@@ -1,15 +1,15 @@
-"""The workers that are alive: those of RQ in Redis, and holders of leases."""
+"""The workers that are alive: those of RQ in Redis, with the runs that they have."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-import django_rq
 from django.utils import timezone
 from redis.exceptions import RedisError
-from rq import Worker as RQWorker
+from rq import Worker
 
-from leaderboard.models import LEASE, Run, RunPart
+from leaderboard.models import Claim, Run, RunPart
+from leaderboard.redis_server import connection
 
 ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15 seconds, busy or not
 
@@ -18,48 +18,44 @@ ALIVE = timedelta(minutes=2)  # every worker sends a heartbeat at least every 15
 class LiveWorker:
     """A worker with the time of its newest heartbeat.
 
-    `lanes` are the queues that it takes jobs from, `device` is where its last part was computed, and `runs` are those
-    of which it holds a part.
+    `queues`: those that it takes jobs from. `device`: where it measures, as far as its run tells. `run`: the one that
+    it has.
     """
 
     name: str
     last_seen: datetime
-    lanes: tuple[str, ...] = ()
+    queues: tuple[str, ...] = ()
     device: str = ""
-    runs: tuple[Run, ...] = field(default=())
+    run: Run | None = None
 
 
 def live_workers() -> list[LiveWorker]:
-    """Return the workers with a heartbeat in the last two minutes, the newest first. Three queries."""
-    now = timezone.now()
-    workers = {worker.name: worker for worker in _workers_of_redis(now)}
-    leased: dict[str, list[RunPart]] = {}
-    for part in RunPart.objects.filter(done=False, lease_until__gt=now).select_related("run__model", "run__benchmark"):
-        leased.setdefault(part.worker, []).append(part)
-    for name, parts in leased.items():
-        workers[name] = _with_parts(name, parts, workers.get(name))
-    devices = _devices(workers)
-    rows = [replace(worker, device=devices.get(worker.name, "")) for worker in workers.values()]
-    return sorted(rows, key=lambda worker: (worker.last_seen, worker.name), reverse=True)
+    """Return the workers with a heartbeat in the last two minutes, the newest first. Two queries.
+
+    A worker that Redis does not know, as it was emptied a moment ago, is known by its run.
+    """
+    workers = {worker.name: worker for worker in _workers_of_redis(timezone.now())}
+    claims = {claim.worker: claim for claim in Claim.objects.fresh().select_related("run__model", "run__benchmark")}
+    devices = _devices([claim.run_id for claim in claims.values()])
+    rows = []
+    for name in workers.keys() | claims.keys():
+        worker, claim = workers.get(name), claims.get(name)
+        seen = [time for time in (worker and worker.last_seen, claim and claim.seen) if time]
+        queues = worker.queues if worker else ()
+        device = devices.get(claim.run_id, "") if claim else ""
+        rows.append(LiveWorker(name, max(seen), queues, device, claim.run if claim else None))
+    return sorted(rows, key=lambda row: (row.last_seen, row.name), reverse=True)
 
 
-def served_lanes() -> frozenset[str]:
-    """Return the lanes from which a living worker takes runs; none if Redis does not answer."""
-    return frozenset(lane for worker in _workers_of_redis(timezone.now()) for lane in worker.lanes)
-
-
-def _with_parts(name: str, parts: list[RunPart], worker: LiveWorker | None) -> LiveWorker:
-    """Return the worker with the runs of its leased parts; a renewed lease counts as a heartbeat."""
-    last_seen = max(part.lease_until - LEASE for part in parts if part.lease_until)
-    runs = {part.run_id: part.run for part in parts}
-    lanes = worker.lanes if worker and worker.lanes else tuple(sorted({run.lane for run in runs.values()}))
-    return LiveWorker(name, max(last_seen, worker.last_seen) if worker else last_seen, lanes, runs=tuple(runs.values()))
+def served_queues() -> frozenset[str]:
+    """Return the queues from which a living worker takes jobs; none if Redis does not answer."""
+    return frozenset(queue for worker in _workers_of_redis(timezone.now()) for queue in worker.queues)
 
 
 def _workers_of_redis(now: datetime) -> list[LiveWorker]:
     """Return RQ's workers with a heartbeat in the last two minutes; nothing if Redis does not answer."""
     try:
-        workers = RQWorker.all(connection=django_rq.get_connection())
+        workers = Worker.all(connection=connection())
     except RedisError:  # the health of the queue says so
         return []
     return [
@@ -73,7 +69,7 @@ def _aware(time: datetime) -> datetime:
     return time if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def _devices(names: Iterable[str]) -> dict[str, str]:
-    """Return the device on which each of these workers computed its last part, where it has finished one."""
-    parts = RunPart.objects.filter(worker__in=list(names), done=True).order_by("pk")
-    return {name: device for name, device in parts.values_list("worker", "record__device") if device}
+def _devices(runs: Iterable[int]) -> dict[int, str]:
+    """Return the device on which the last part of each of these runs was computed, where one is done."""
+    parts = RunPart.objects.filter(run__in=list(runs), done=True).order_by("pk")
+    return {run: device for run, device in parts.values_list("run", "record__device") if device}

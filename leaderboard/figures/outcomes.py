@@ -93,15 +93,6 @@ def _pack_items(items: NDArray[np.int64]) -> bytes:
     return zlib.compress(np.diff(items, prepend=0).astype("<i4").tobytes())
 
 
-def _unpack_items(packed: bytes | memoryview) -> NDArray[np.int64]:
-    return np.cumsum(np.frombuffer(zlib.decompress(packed), "<i4"), dtype=np.int64)
-
-
-def _unpack(items: bytes | memoryview, outcomes: bytes | memoryview) -> RunOutcomes:
-    indices = _unpack_items(items)
-    return RunOutcomes(indices, np.frombuffer(zlib.decompress(outcomes), np.uint8).reshape(-1, len(indices)))
-
-
 def answers_of(benchmark: Benchmark, relations: Collection[str]) -> dict[str, dict[int, RunOutcomes]]:
     """Return the outcomes of relations for every run that was measured here, by relation and run number. One query."""
     rows = RelationOutcomes.objects.filter(relation__in=relations, run__in=measured_on(benchmark))
@@ -124,6 +115,15 @@ def outcomes_of_all(runs: Collection[int]) -> dict[int, dict[str, RunOutcomes]]:
     for run, relation, items, outcomes in rows:
         answers.setdefault(run, {})[relation] = _unpack(items, outcomes)
     return answers
+
+
+def _unpack(items: bytes | memoryview, outcomes: bytes | memoryview) -> RunOutcomes:
+    indices = _unpack_items(items)
+    return RunOutcomes(indices, np.frombuffer(zlib.decompress(outcomes), np.uint8).reshape(-1, len(indices)))
+
+
+def _unpack_items(packed: bytes | memoryview) -> NDArray[np.int64]:
+    return np.cumsum(np.frombuffer(zlib.decompress(packed), "<i4"), dtype=np.int64)
 
 
 def measured_on(benchmark: Benchmark) -> QuerySet[Run]:

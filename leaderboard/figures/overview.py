@@ -7,26 +7,25 @@ whose published figures are in other metrics, or that still wait to be measured,
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
 from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
-from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.changed_settings import differences, dtype_by_size, settings_group
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import QUEUE, figures_version
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.progress import percent_done
-from leaderboard.figures.runs import ANY_VERSION, OPEN, State, light_row
-from leaderboard.figures.scores import Slice
-from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State, light_row
+from leaderboard.figures.scores import PARTS, Slice, main_part, parts_among
+from leaderboard.line import QUEUES
+from leaderboard.models import Benchmark, Claim, Model, Run, Score
 from leaderboard.models.model import stated_bits
-from leaderboard.schedule import LANES, started_turns
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
@@ -51,11 +50,20 @@ def versions() -> dict[str, list[Benchmark]]:
     return by_slug
 
 
-def groups(dimension: str, metrics: Collection[str]) -> list[str]:
-    """Return the groups of a dimension in which any finished run has a score, those of the most runs first."""
-    scores = Score.objects.filter(run__state=State.FINISHED, metric__in=metrics, dimension=dimension)
-    counts = scores.values_list("group").annotate(number=Count("pk")).order_by("-number", "group")
-    return [group for group, _ in counts]
+def parts_by_slug(metrics: Collection[str]) -> dict[str, list[Slice]]:
+    """Map benchmarks to the parts in which any run has a score, of the kind that measured runs have. One query.
+
+    Published figures on some of the same items may be about parts of another kind.
+    """
+    scores = Score.objects.filter(run__state=State.FINISHED, metric__in=metrics, dimension__in=PARTS)
+    names = ("run__benchmark__slug", "run__provenance", "dimension", "group")
+    every: dict[str, set[Slice]] = {}
+    measured: dict[str, set[Slice]] = {}
+    for slug, provenance, *part in scores.order_by().values_list(*names).distinct():
+        for by_slug in [every, measured] if provenance == Provenance.MEASURED else [every]:
+            by_slug.setdefault(slug, set()).add(Slice(*part))
+    kinds = {slug: main_part(measured.get(slug, parts)).dimension for slug, parts in every.items()}
+    return {slug: parts_among(part for part in parts if part.dimension == kinds[slug]) for slug, parts in every.items()}
 
 
 Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
@@ -137,11 +145,12 @@ class Mention(NamedTuple):
     is_open: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BenchmarkColumn:
     """A column: a benchmark with the metric that it shows, the version that it is about, and what guessing reaches.
 
-    `human`: the figure of people, where authors have published one.
+    `human`: the figure of people, where authors have published one. `published`: the published figures of models whose
+    figure in the column was measured.
     `without_figure`: the models that wait to be measured, or whose published figures cannot stand in the column, as
     they are in other metrics, about other settings, or about another group of items.
     """
@@ -153,15 +162,21 @@ class BenchmarkColumn:
     figures: Mapping[ModelKey, Figure]
     without_figure: Mapping[ModelKey, Mention] = field(default_factory=dict)
     human: Figure | None = None
+    published: Mapping[ModelKey, Figure] = field(default_factory=dict)
 
     @property
     def slug(self) -> str:
         return self.measure.slug
 
     @cached_property
+    def comparable(self) -> Mapping[ModelKey, Figure]:
+        """The figures about the items of this column."""
+        return {key: figure for key, figure in self.figures.items() if not self.is_about_other_items(figure)}
+
+    @cached_property
     def best(self) -> Figure | None:
         """The highest of several shares about the items of this column; None where more is not better, or for one."""
-        figures = [figure for figure in self.figures.values() if not self.is_about_other_items(figure)]
+        figures = self.comparable.values()
         is_share = all(0 <= figure.value <= 1 for figure in figures)
         return max(figures, key=lambda figure: figure.value) if len(figures) > 1 and is_share else None
 
@@ -187,7 +202,7 @@ class OpenRun(NamedTuple):
 
 @dataclass(frozen=True)
 class ModelRow:
-    """A model with its figures by the slug of the benchmark, and its open runs where it has no figure.
+    """A model with its figures by the slug of the benchmark.
 
     `published_apart`: the benchmarks whose column its published figures cannot stand in.
     """
@@ -197,7 +212,6 @@ class ModelRow:
     parameters: int | None
     figures: Mapping[str, Figure]
     published_apart: Collection[str] = ()
-    open_runs: Mapping[str, OpenRun] = field(default_factory=dict)
 
     @property
     def hub_id(self) -> str:
@@ -214,7 +228,7 @@ class ModelRow:
         return sum(figure.is_measured for figure in self.figures.values())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Overview:
     """The columns by topic, the rows in their default order, and the time at which the last run finished."""
 
@@ -248,13 +262,14 @@ class _StoredFigures:
 
 # The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
 _FIGURES = KeptLists[_StoredFigures](most=3)
+_WAITING = KeptLists[Waiting](most=1)
 
 
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries. Where a figure has changed since: one for each part, one for the models, one for those with published
-    figures, and one for those that wait. One more where a model waits that was added since.
+    Two queries. Where a figure has changed since: one for each part, one for the models, and one for those with
+    published figures. One more where the queue has changed, and one where a model waits that was added since.
     """
     version = figures_version()
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
@@ -262,7 +277,11 @@ def overview(measures: Sequence[Measure]) -> Overview:
 
 
 def _waiting() -> Waiting:
-    """Read which models wait or are being measured, and on which benchmarks. One query."""
+    """Return which models wait or are being measured, and on which benchmarks. One query, two if the queue changed."""
+    return _WAITING.get("", figures_version(QUEUE), lambda _: _read_waiting())
+
+
+def _read_waiting() -> Waiting:
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
@@ -410,7 +429,9 @@ def _column(
     chance, human = (_reference(same_metric, ids, version) for ids in (GUESSES, HUMANS))
     main = _main(shown, version)
     others = {key: mention for key, mention in mentions.items() if key not in main}
-    return BenchmarkColumn(measure, metric, version, chance.value if chance else None, main, others, human)
+    of_papers = _main((figure for figure in shown if figure.provenance == Provenance.PUBLISHED), version)
+    published = {key: figure for key, figure in of_papers.items() if main[key] is not figure}
+    return BenchmarkColumn(measure, metric, version, chance.value if chance else None, main, others, human, published)
 
 
 def _reference(baselines: Iterable[Figure], ids: Sequence[str], version: Benchmark) -> Figure | None:
@@ -437,14 +458,12 @@ def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figur
 
 def running() -> int:
     """Return the number of runs that workers have now, which are those that the queue calls running. One query."""
-    return sum(turn.workers > 0 for _, turn in started_turns(LANES, timezone.now()))
+    held = Q(pk__in=Claim.objects.fresh().values("run")) | Q(state=State.AGGREGATING)
+    return Run.objects.filter(held, state__in=WORKING, queue__in=QUEUES).count()
 
 
-def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
-    """Return the rows of a page with the open runs of their models on benchmarks where they have no figure.
-
-    Two queries.
-    """
+def open_runs(rows: Sequence[ModelRow]) -> dict[ModelKey, dict[str, OpenRun]]:
+    """Return the open runs of models by the slug of the benchmark, where their rows have no figure. Two queries."""
     by_key = {row.key: row for row in rows}
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
     fields = ("pk", "state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
@@ -458,7 +477,21 @@ def with_open_runs(rows: Sequence[ModelRow]) -> list[ModelRow]:
     by_model: dict[ModelKey, dict[str, OpenRun]] = {}
     for key, slug, pk, state in stored:
         by_model.setdefault(key, {})[slug] = OpenRun(pk, state, percents.get(pk, 0))
-    return [replace(row, open_runs=by_model.get(row.key, {})) for row in rows]
+    return by_model
+
+
+def published_apart(rows: Sequence[ModelRow]) -> dict[tuple[str, str], int]:
+    """Return how many published figures models have on the benchmarks whose columns these cannot stand in. One query.
+
+    The number stands under the slug of the benchmark and the id of the model.
+    """
+    ids = {row.hub_id for row in rows if row.published_apart}
+    scores = Score.objects.filter(
+        run__in=Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, model__hub_id__in=ids),
+        value__isnull=False,
+    )
+    counts = scores.values_list("run__benchmark__slug", "run__model__hub_id").annotate(number=Count("pk")).order_by()
+    return {(slug, hub_id): number for slug, hub_id, number in counts}
 
 
 def citations(runs: Collection[int]) -> list[Run]:

@@ -19,30 +19,41 @@ from leaderboard.changed_settings import differences, settings_group
 from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.scores import OVERALL_SLICE, overall_scores
+from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_scores, of_main_parts, part_of
 from leaderboard.models import Benchmark, Run, Score
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)
 FIGURE_FIELDS = (
     *("run", "run__benchmark", "run__provenance", "settings_text", "run__model__hub_id"),
-    *("run__model__parameters", "run__model__stored_dtype", "value", "low", "high"),
+    *(
+        "run__model__kind",
+        "run__model__parameters",
+        "run__model__stored_dtype",
+        "dimension",
+        "group",
+        "value",
+        "low",
+        "high",
+    ),
 )
 # The last figure of a model is shown: that of the last step of its training, or of the model without a stated step.
 LAST_STEP_LAST = (F("run__model__step").asc(nulls_last=True), "run")
 
 
 class Figure(NamedTuple):
-    """The overall figure of a run in the main metric of its benchmark's probe.
+    """The figure of a run in the main metric of its benchmark's probe, of one part of the items or of all.
 
-    `group` is what sets it apart from runs with the usual settings, in words; figures compare within a group.
+    `group` is what sets it apart from runs with the usual settings, in words; figures compare within a group and part.
     """
 
     run: int
     hub_id: str
     parameters: int | None
+    kind: str
     measured: bool
     group: str
+    part: Slice
     value: float
     low: float | None
     high: float | None
@@ -50,12 +61,16 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """A model's figure on a benchmark, that of guessing, and the figures of models of similar size."""
+    """A model's figure on a benchmark, that of guessing, and the figures of models of similar size.
+
+    `published`: the published run about the same part of the items, with its score, beside a figure measured here.
+    """
 
     run: Run
     score: Score
     similar: Sequence[Figure]
     chance: float | None
+    published: tuple[Run, Score] | None = None
 
     @property
     def value(self) -> float:
@@ -75,7 +90,7 @@ class ProfileRow:
 def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[ProfileRow]:
     """Return the model's figures that are shares between 0 and 1, one on each benchmark."""
     finished = [run for run in runs if run.state == Run.State.FINISHED and run.provenance in SHOWN]
-    scores = overall_scores(finished, lambda benchmark: benchmark.main_metric)
+    scores = main_scores(finished, lambda benchmark: benchmark.main_metric)
     shares = {pk: score for pk, score in scores.items() if score.value is not None and 0 <= score.value <= 1}
     by_name: dict[str, list[Run]] = {}
     for run in finished:
@@ -86,12 +101,22 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
     similar = similar_figures(hub_id, parameters, figures)
     rows = []
     for of_one in by_name.values():
-        run = _shown_run(of_one, similar)
-        rows.append(ProfileRow(run, shares[run.pk], _beside(run, similar), chance.get(run.benchmark_id)))
+        run = _shown_run(of_one, shares, similar)
+        score, part = shares[run.pk], part_of(shares[run.pk])
+        level, published = chance.get((run.benchmark_id, part)), _published(run, of_one, shares)
+        rows.append(ProfileRow(run, score, _beside(run, part, similar), level, published))
     return rows
 
 
-def _shown_run(runs: Sequence[Run], similar: Mapping[int, Sequence[Figure]]) -> Run:
+def _published(run: Run, runs: Sequence[Run], scores: Mapping[int, Score]) -> tuple[Run, Score] | None:
+    """Return the newest published run about the same part as one that was measured, with its score."""
+    part = part_of(scores[run.pk])
+    others = [one for one in runs if one.is_published and part_of(scores[one.pk]) == part]
+    newest = max(others, key=lambda one: one.pk, default=None)
+    return None if run.is_published or newest is None else (newest, scores[newest.pk])
+
+
+def _shown_run(runs: Sequence[Run], scores: Mapping[int, Score], similar: Mapping[int, Sequence[Figure]]) -> Run:
     """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest or the last step.
 
     Where runs answered different items, as those of different languages do, it is one that most models can be compared
@@ -101,19 +126,28 @@ def _shown_run(runs: Sequence[Run], similar: Mapping[int, Sequence[Figure]]) -> 
     def preference(run: Run) -> tuple[bool, bool, int, float, int]:
         measured = run.provenance == Run.Provenance.MEASURED
         step = inf if run.model.step is None else run.model.step
-        return (measured, not run.settings_group, len(_beside(run, similar)), step, run.pk)
+        part = part_of(scores[run.pk])
+        return (measured, not _group(run, part), len(_beside(run, part, similar)), step, run.pk)
 
     return max(runs, key=preference)
 
 
-def _beside(run: Run, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
-    """Return one figure of each model of similar size in the settings of a run, a measured one where there is one."""
-    group = run.settings_group
+def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> list[Figure]:
+    """Return one figure of each model of similar size about the same part of the items, in the settings of a run.
+
+    It is a measured one where there is one.
+    """
+    group = _group(run, part)
     by_model: dict[str, Figure] = {}
     for figure in similar.get(run.benchmark_id, ()):
-        if figure.group == group and (figure.measured or figure.hub_id not in by_model):
+        if (figure.group, figure.part) == (group, part) and (figure.measured or figure.hub_id not in by_model):
             by_model[figure.hub_id] = figure
     return list(by_model.values())
+
+
+def _group(run: Run, part: Slice) -> str:
+    """Return what sets a run apart besides having been asked only this part of the items."""
+    return run.group_without(PART_SETTINGS if part.dimension in PARTS else ())
 
 
 def similar_figures(
@@ -130,10 +164,10 @@ def similar_figures(
 
 
 class Levels(NamedTuple):
-    """By benchmark the figures of all models, earlier steps first, and what guessing reaches where that is known."""
+    """By benchmark the figures of all models, earlier steps first, and by part of it what guessing reaches if known."""
 
     figures: Mapping[int, Sequence[Figure]]
-    chance: Mapping[int, float]
+    chance: Mapping[tuple[int, Slice], float]
 
 
 # The figures of a thousand models on six benchmarks take about 2 MB. There is one for each choice of benchmarks.
@@ -151,46 +185,64 @@ def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
 
 
 def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
-    """Return the overall figures by benchmark. One query."""
+    """Return the figures of all items and of parts by benchmark. One query."""
     metrics = {benchmark.main_metric for benchmark in benchmarks.values()}
-    overall = Score.objects.filter(
+    stored = Score.objects.filter(
+        of_main_parts(),
         run__benchmark__in=benchmarks,
         run__state=Run.State.FINISHED,
         run__provenance__in=(Run.Provenance.MEASURED, Run.Provenance.PUBLISHED),
         metric__in=metrics,
-        dimension=OVERALL_SLICE.dimension,
-        group=OVERALL_SLICE.group,
         value__isnull=False,
         run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
     usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
     changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
     by_benchmark: dict[int, list[Figure]] = {}
-    rows = overall.annotate(settings_text=Cast("run__settings", TextField())).order_by(*LAST_STEP_LAST)
+    rows = stored.annotate(settings_text=Cast("run__settings", TextField())).order_by(*LAST_STEP_LAST)
     for metric, *values in rows.values_list("metric", *FIGURE_FIELDS):
-        pk, benchmark, provenance, settings_text, hub_id, parameters, dtype, *value = values
+        pk, benchmark, provenance, settings_text, hub_id, kind, parameters, dtype, *names, value, low, high = values
         if metric == benchmarks[benchmark].main_metric:
-            key = benchmark, settings_text
+            key, part = (benchmark, settings_text), Slice(*names)
             if key not in changed:
                 changed[key] = differences(json.loads(settings_text), usual[benchmark])
-            group = settings_group(changed[key], json.loads(settings_text), parameters, dtype) if changed[key] else ""
-            figure = Figure(pk, hub_id, parameters, provenance == Run.Provenance.MEASURED, group, *value)
+            limits = PART_SETTINGS if part.dimension in PARTS else ()
+            kept = {name: words for name, words in changed[key].items() if name not in limits}
+            group = settings_group(kept, json.loads(settings_text), parameters, dtype) if kept else ""
+            measured = provenance == Run.Provenance.MEASURED
+            figure = Figure(pk, hub_id, parameters, kind, measured, group, part, value, low, high)
             by_benchmark.setdefault(benchmark, []).append(figure)
     return by_benchmark
 
 
-def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[int, float]:
-    """Map each benchmark to what guessing reaches in its main metric, where that is known. One query."""
+def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[tuple[int, Slice], float]:
+    """Map each benchmark and part to what guessing reaches in its main metric, where that is known. One query."""
     scores = Score.objects.filter(
+        of_main_parts(),
         run__benchmark__in=benchmarks,
         run__provenance=Run.Provenance.BASELINE,
         run__model__hub_id__in=GUESSES,
-        dimension=OVERALL_SLICE.dimension,
-        group=OVERALL_SLICE.group,
         value__isnull=False,
     )
-    values = scores.order_by("-run__model__hub_id").values_list("run__benchmark", "metric", "value")
-    return {pk: value for pk, metric, value in values if value is not None and metric == benchmarks[pk].main_metric}
+    fields = ("run__benchmark", "dimension", "group", "metric", "value")
+    return {
+        (pk, Slice(dimension, group)): value
+        for pk, dimension, group, metric, value in scores.order_by("-run__model__hub_id").values_list(*fields)
+        if value is not None and metric == benchmarks[pk].main_metric
+    }
+
+
+def group_chance(benchmark: Benchmark, dimension: str) -> dict[str, float]:
+    """Map the groups of a dimension to what guessing reaches in them, where that is known. One query."""
+    scores = Score.objects.filter(
+        run__benchmark=benchmark,
+        run__provenance=Run.Provenance.BASELINE,
+        run__model__hub_id__in=GUESSES,
+        metric=benchmark.main_metric,
+        dimension=dimension,
+        value__isnull=False,
+    )
+    return {group: value or 0.0 for group, value in scores.values_list("group", "value")}
 
 
 def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Collection[str]) -> dict[str, float]:
@@ -221,7 +273,7 @@ def family_figures(hub_id: str, rows: Sequence[ProfileRow]) -> tuple[ProfileRow,
         benchmark: [one for one in some if one.parameters and family_of(one.hub_id) == family]
         for benchmark, some in of_all.items()
     }
-    choices = [(row, _beside(row.run, figures)) for row in rows]
+    choices = [(row, _beside(row.run, part_of(row.score), figures)) for row in rows]
     row, chosen = max(choices, key=lambda choice: len(choice[1]))
     return (row, chosen) if len({figure.parameters for figure in chosen}) > 1 else None
 

@@ -1,7 +1,7 @@
 """The progress of runs, the time until they have ended, the queue in its order, and the runs that ended lately.
 
-There is one estimate of the time left (`Lane`), which all pages show. A run goes by its own pace as soon as it has one,
-also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
+There is one estimate of the time left (`WorkedQueue`), which all pages show. A run goes by its own pace as soon as it
+has one, also between two of its parts. A run without a pace of its own goes by the runs like it that finished last.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -10,11 +10,10 @@ from datetime import datetime, timedelta
 from itertools import islice, zip_longest
 from typing import NamedTuple
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 from django.utils import timezone
 
-from leaderboard import schedule
-from leaderboard.figures.live_workers import served_lanes
+from leaderboard.figures.live_workers import served_queues
 from leaderboard.figures.queued_runs import (
     PartDone,
     RecentRates,
@@ -22,14 +21,12 @@ from leaderboard.figures.queued_runs import (
     ends_in_line,
     own_rate,
     queued_runs,
-    seconds_left,
-    started_by_lane,
     work_sums,
-    workers_of,
 )
 from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
-from leaderboard.figures.scores import OVERALL_SLICE
-from leaderboard.models import Run, RunEvent, RunPart, Score
+from leaderboard.figures.scores import main_score, of_main_parts
+from leaderboard.line import FINISH, QUEUES
+from leaderboard.models import Claim, Run, RunEvent, RunPart, Score
 from leaderboard.models.benchmark import named
 
 PART_FIELDS = (  # in the order of `PartDone`
@@ -37,9 +34,6 @@ PART_FIELDS = (  # in the order of `PartDone`
     "items_done",
     "work",
     "done",
-    "worker",
-    "attempts",
-    "lease_until",
     "record__end",
     "record__timing__score_seconds",
 )
@@ -51,7 +45,7 @@ class Progress:
 
     `left` is the time until the run has ended, and `rate` is in items per second, averaged over the items still to
     come; both are None before anything can be estimated. Only a run with a pace of its own has a rate. `is_held`:
-    whether a worker has the run now. `has_worker`: whether a living worker takes runs from its lane.
+    whether a worker has the run now. `has_worker`: whether a living worker takes runs from its queue.
     """
 
     done: int
@@ -79,27 +73,31 @@ class QueuedRun:
 
 @dataclass(frozen=True)
 class Begun:
-    """A run that a worker has begun: what is done, the work left of each part, the workers, and its own pace."""
+    """A run that a worker has begun: what is done, its own pace, and whether a worker has it now.
 
+    A run whose parts are all done waits for the worker that finishes it (`is_measured`).
+    """
+
+    queue: str
     probe: str
     kind: str
     parameters: int | None
     sums: WorkSums
-    undone: Sequence[float]
-    workers: int
     rate: float | None
+    is_held: bool
+    is_measured: bool
 
     def seconds(self, rates: RecentRates) -> float | None:
         """Return the time that the rest of it takes, at its own pace or else at that of others."""
         if self.rate:
-            return seconds_left(self.rate, self.workers, self.undone)
+            return self.sums.work_left / self.rate
         return rates.seconds(self.sums.work_left, self.probe, self.kind, self.parameters)
 
 
 class Queue(NamedTuple):
     """The open runs: those at work, the chosen ones of those that wait, in turn, and how many wait in all.
 
-    Runs that wait for the hub or for disk space come last, without a position. `has_workers`: whether each lane in
+    Runs that wait for the hub or for disk space come last, without a position. `has_workers`: whether each queue in
     which a run waits has a living worker.
     """
 
@@ -110,22 +108,22 @@ class Queue(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lane:
-    """The open runs of a lane: those that have workers, each with their number, and those that wait for one, in turn.
+class WorkedQueue:
+    """The open runs of a queue: those that workers have, and those that wait for one, in the order of their turns.
 
     `read`: how many of those that wait have a time. `needed`: by number the seconds that a run takes which no worker
-    has begun, at the pace of those that finished last (`rates`). Without a living worker of the lane (`has_worker`), no
-    run that waits has a time.
+    has begun, at the pace of those that finished last (`rates`). Without a living worker of the queue (`has_worker`),
+    no run that waits has a time. `can_finish`: whether a living worker finishes measured runs.
     """
 
-    name: str
-    held: Mapping[int, int]
+    held: Sequence[int]
     line: Sequence[int]
     read: int | None
     begun: Mapping[int, Begun]
     needed: Mapping[int, float | None]
     rates: RecentRates
     has_worker: bool
+    can_finish: bool
 
     def working(self) -> dict[int, Progress]:
         """Return the progress of the runs that have workers."""
@@ -164,10 +162,14 @@ class Lane:
 
     def _ends(self, needed: Sequence[float]) -> list[float]:
         """Return when each run of a line has ended, given the time that each of them needs."""
-        return ends_in_line([self._needed(pk) or 0.0 for pk in self.held for _ in range(self.held[pk])], needed)
+        measured = [pk for pk in self.held if not self.begun[pk].is_measured]
+        return ends_in_line([self._needed(pk) or 0.0 for pk in measured], needed)
 
     def _with_time_left(self, pk: int) -> Progress:
-        begun, seconds = self.begun[pk], self._needed(pk)
+        begun = self.begun[pk]
+        if begun.is_measured:
+            return replace(_progress(begun.sums), is_held=begun.is_held, has_worker=begun.is_held or self.can_finish)
+        seconds = self._needed(pk)
         items = begun.sums.items - begun.sums.items_done
         rate = items / seconds if begun.rate and seconds else None
         return replace(_progress(begun.sums, seconds, rate), is_held=True)
@@ -191,16 +193,17 @@ def progress(run: Run) -> Progress:
     """Return the progress of a run; its time left is the same as in the queue."""
     left, has_worker = None, True
     if run.state in OPEN and run.state != State.WAITING:
-        lane = lane_now(run.lane, until=run.pk)
-        if run.pk in lane.held:
-            return lane.working()[run.pk]
-        left, has_worker = lane.waiting(start=max(0, (lane.read or 0) - 1)).get(run.pk), lane.has_worker
+        queue = worked_queue(run.queue, until=run.pk)
+        if run.pk in queue.held:
+            return queue.working()[run.pk]
+        left, has_worker = queue.waiting(start=max(0, (queue.read or 0) - 1)).get(run.pk), queue.has_worker
     return replace(_progress(work_sums([run.pk])[run.pk], left), has_worker=has_worker)
 
 
 def state_in_words(run: Run, now: Progress) -> str:
-    """Return the state of a run; one that a worker has begun and that no worker has now is interrupted."""
-    return "interrupted" if run.state in WORKING and not now.is_held else str(run.get_state_display())
+    """Return the state of a run; one whose measurement was begun and that no worker has now is interrupted."""
+    interrupted = run.state in (State.DOWNLOADING, State.SCORING) and not now.is_held
+    return "interrupted" if interrupted else str(run.get_state_display())
 
 
 def queue(start: int, stop: int) -> Queue:
@@ -208,13 +211,13 @@ def queue(start: int, stop: int) -> Queue:
     working: dict[int, Progress] = {}
     shown: list[tuple[int, int, float | None]] = []  # number, position and time of each run to show that waits
     number = 0
-    lanes, resting = open_runs(schedule.LANES, stop)
-    for lane in lanes.values():
-        working |= lane.working()
+    queues, resting = worked_queues(stop)
+    for worked in queues.values():
+        working |= worked.working()
         first, last = max(start - number, 0), max(stop - number, 0)
-        waiting = islice(lane.waiting(first).items(), last - first)
+        waiting = islice(worked.waiting(first).items(), last - first)
         shown += ((pk, position, left) for position, (pk, left) in enumerate(waiting, first + 1))
-        number += len(lane.line)
+        number += len(worked.line)
     shown += ((pk, 0, None) for pk in resting[max(start - number, 0) : max(stop - number, 0)])
     sums = work_sums([pk for pk, *_ in shown])
     runs = Run.objects.select_related("model", "benchmark").in_bulk([*working, *sums])
@@ -222,36 +225,33 @@ def queue(start: int, stop: int) -> Queue:
         [QueuedRun(runs[pk], 0, now) for pk, now in working.items() if pk in runs],
         [QueuedRun(runs[pk], position, _progress(sums[pk], left)) for pk, position, left in shown if pk in runs],
         number + len(resting),
-        all(lane.has_worker for lane in lanes.values() if lane.line),
+        all(worked.has_worker for worked in queues.values() if worked.line),
     )
 
 
-def lane_now(name: str, until: int = 0) -> Lane:
-    """Read which runs of a lane have workers and which wait, all of them or those up to the run `until`."""
-    return open_runs([name], until=until)[0][name]
+def worked_queue(name: str, until: int = 0) -> WorkedQueue:
+    """Read which runs of a queue have workers and which wait, all of them or those up to the run `until`."""
+    return worked_queues(until=until)[0][name]
 
 
-def open_runs(names: Sequence[str], stop: int | None = None, until: int = 0) -> tuple[dict[str, Lane], Sequence[int]]:
-    """Read which runs of some lanes have workers and which wait, and how fast they are.
+def worked_queues(stop: int | None = None, until: int = 0) -> tuple[dict[str, WorkedQueue], Sequence[int]]:
+    """Read which runs have workers and which wait, and how fast they are, by queue.
 
-    Of those that wait in a lane, times are wanted of the first `stop`, or of those up to the run `until`. Returns as
-    well the runs of all lanes that wait for the hub or for disk space.
+    Of those that wait in a queue, times are wanted of the first `stop`, or of those up to the run `until`. Returns as
+    well the runs of all queues that wait for the hub or for disk space.
     """
-    queued = queued_runs()
-    started = started_by_lane(names)
-    begun = _begun([turn.run for of_lane in started.values() for turn in of_lane])
-    lanes, served = {}, served_lanes()
-    for name, of_lane in started.items():
-        workers = {turn.run: max(turn.workers, begun[turn.run].workers) for turn in of_lane}
-        held = {pk: number for pk, number in workers.items() if number}
-        line = queued.line(name, of_lane)
-        if held:
-            line = [pk for pk in line if pk not in held]
+    queued, begun, served = queued_runs(), _begun(), served_queues()
+    queues = {}
+    for name in QUEUES:
+        own = {pk: run for pk, run in begun.items() if run.queue == name}
+        held = [pk for pk, run in own.items() if run.is_held or run.is_measured]
+        # A run that was interrupted goes on before any other; one that was begun a moment ago may still be listed.
+        line = [*(pk for pk in own if pk not in held), *(pk for pk in queued.lines[name] if pk not in own)]
         end = (line.index(until) + 1 if until in line else 0) if until else stop
-        lanes[name] = Lane(
-            name, held, line, end, begun, queued.needed, queued.rates[name], bool(held) or name in served
-        )
-    return lanes, queued.resting
+        has_worker = name in served or any(own[pk].is_held and not own[pk].is_measured for pk in held)
+        worked = WorkedQueue(held, line, end, own, queued.needed, queued.rates[name], has_worker, FINISH in served)
+        queues[name] = worked
+    return queues, queued.resting
 
 
 def percent_done(runs: Collection[int]) -> dict[int, int]:
@@ -259,37 +259,33 @@ def percent_done(runs: Collection[int]) -> dict[int, int]:
     return {pk: _progress(sums).percent for pk, sums in work_sums(list(runs)).items()}
 
 
-def _begun(runs: Collection[int]) -> dict[int, Begun]:
-    """Return what is known of the runs that a worker has begun, by number. One query if there are any."""
-    if not runs:
-        return {}
-    events = RunEvent.objects.filter(run=OuterRef("run"), state=State.SCORING).order_by("-time")
-    rows = RunPart.objects.filter(run__in=runs).annotate(scoring=Subquery(events.values("time")[:1]))
-    parts: dict[int, list[PartDone]] = {pk: [] for pk in runs}
-    facts: dict[int, tuple[str, str, int | None, datetime | None]] = dict.fromkeys(runs, ("", "", None, None))
-    fields = ("run__benchmark__probe", "run__model__kind", "run__model__parameters", "scoring")
-    for pk, probe, kind, parameters, loaded, *values in rows.values_list("run", *fields, *PART_FIELDS):
-        parts[pk].append(PartDone(*values))
-        facts[pk] = probe, kind, parameters, loaded
-    return {pk: _of_parts(of_run, *facts[pk], timezone.now()) for pk, of_run in parts.items()}
+def _begun() -> dict[int, Begun]:
+    """Return the runs that a worker has begun, by number. One query, and another one if there are any."""
+    fresh = Claim.objects.fresh().filter(run=OuterRef("pk"))
+    events = RunEvent.objects.filter(run=OuterRef("pk"), state=State.SCORING).order_by("-time")
+    started = Run.objects.filter(state__in=WORKING, queue__in=QUEUES).order_by("pk")
+    started = started.annotate(held=Exists(fresh), scoring=Subquery(events.values("time")[:1]))
+    fields = ("benchmark__probe", "model__kind", "model__parameters", "held", "scoring", "claim__number")
+    rows = list(started.values_list("pk", "queue", "state", *fields))
+    parts: dict[int, list[PartDone]] = {pk: [] for pk, *_ in rows}
+    if rows:
+        for pk, *values in RunPart.objects.filter(run__in=parts).values_list("run", *PART_FIELDS):
+            parts[pk].append(PartDone(*values))
+    begun, now = {}, timezone.now()
+    for pk, queue, state, probe, kind, parameters, held, scoring, number in rows:
+        sums = _sums(parts[pk])
+        rate = own_rate(parts[pk], scoring if number == 1 else None, now)
+        begun[pk] = Begun(queue, probe, kind, parameters, sums, rate, held, state == State.AGGREGATING)
+    return begun
 
 
-def _of_parts(
-    parts: Sequence[PartDone],
-    probe: str,
-    kind: str,
-    parameters: int | None,
-    scoring: datetime | None,
-    now: datetime,
-) -> Begun:
-    sums = WorkSums(
+def _sums(parts: Sequence[PartDone]) -> WorkSums:
+    return WorkSums(
         sum(part.items for part in parts),
         sum(part.items_done for part in parts),
         sum(part.work for part in parts),
         sum(part.work_done for part in parts),
     )
-    undone = [part.work - part.work_done for part in parts if not part.done]
-    return Begun(probe, kind, parameters, sums, undone, workers_of(parts, now), own_rate(parts, scoring, now))
 
 
 # Runs that ended lately: results with their overall scores, and runs that ended without one.
@@ -301,7 +297,7 @@ NEWEST = 50  # results that `newest_results` returns
 
 
 class RecentResult(NamedTuple):
-    """A run that was measured lately, with its overall scores by metric."""
+    """A run that was measured lately, with the scores that stand for it by metric."""
 
     run: Run
     scores: Mapping[str, Score]
@@ -319,14 +315,18 @@ def newest_results(benchmark: str = "") -> list[RecentResult]:
 
 
 def with_scores(selected: Iterable[Run]) -> list[RecentResult]:
-    """Return runs with their overall scores. One query beside that for the runs, if there are any."""
+    """Return runs with the scores that stand for them. One query beside that for the runs, if there are any."""
     runs = list(selected)
     if not runs:
         return []
-    by_run: dict[int, dict[str, Score]] = {run.pk: {} for run in runs}
-    for score in Score.objects.filter(run__in=by_run, dimension=OVERALL_SLICE.dimension, group=OVERALL_SLICE.group):
-        by_run[score.run_id][score.metric] = score
-    return [RecentResult(run, by_run[run.pk]) for run in runs]
+    by_run: dict[int, dict[str, list[Score]]] = {run.pk: {} for run in runs}
+    for score in Score.objects.filter(of_main_parts(), run__in=by_run):
+        by_run[score.run_id].setdefault(score.metric, []).append(score)
+    by_metric = {
+        pk: {metric: main for metric, scores in of_run.items() if (main := main_score(scores, metric))}
+        for pk, of_run in by_run.items()
+    }
+    return [RecentResult(run, by_metric[run.pk]) for run in runs]
 
 
 def recent_failures(now: datetime) -> QuerySet[Run]:

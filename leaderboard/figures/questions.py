@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, Counts, answers_of,
 from leaderboard.models import Benchmark, Run
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
-from probing.errors import BadInput
+from probing.errors import BadInput, ProbingError
 
 ID = re.compile(r"(?P<relation>.+)-(?P<index>[0-9]{1,18})", re.DOTALL)
 PAIR_TAGS = ("culture_pair", "language")  # by which relations of one name differ
@@ -122,6 +123,20 @@ def difficulties(benchmark: Benchmark, choice: Choice) -> list[RatedQuestion]:
         if not word or _has(relation, item, word)
     ]
     return _ordered(rows, choice.order)
+
+
+def questions_with(benchmark: Benchmark, text: str) -> list[tuple[Relation, Item]]:
+    """Return the questions whose subject, sentence or answer contains a text, each once for all languages and pairs.
+
+    There are none where the benchmark's files are not here or cannot be read.
+    """
+    word, by_id = text.casefold(), dict[str, tuple[Relation, Item]]()
+    with suppress(ProbingError):
+        for relation in read_questions(benchmark).relations:
+            for item in relation.items:
+                if _has(relation, item, word):
+                    by_id.setdefault(question_id(relation, item), (relation, item))
+    return list(by_id.values())
 
 
 def _tally(counts: Counts) -> dict[int, tuple[int, int]]:

@@ -51,45 +51,48 @@ def _item_set(run: Run, index: pd.Index) -> ItemSet:
     return ItemSet.objects.get_or_create(benchmark=run.benchmark, digest=digest, defaults={"items": items})[0]
 
 
-def refresh_standings(benchmark: Benchmark, beside: int | None = None) -> int:
+def refresh_standings(benchmark: Benchmark, new_only: bool = False) -> int:
     """Renew what depends on all measured runs of a version: outcomes of questions, ranks, and the smallest difference.
 
-    Returns how many runs have a rank. `beside` is that of `refresh_ranks`.
+    Returns how many runs have a rank. `new_only` is that of `refresh_ranks`.
     """
     refresh_counts(benchmark)
     store_difficulty(benchmark)
-    ranked = refresh_ranks(benchmark, beside)
+    ranked = refresh_ranks(benchmark, new_only)
     store_smallest_difference(benchmark)
     return ranked
 
 
 def unranked_benchmarks() -> list[Benchmark]:
-    """Return the versions with a finished run that was never ranked, as its worker was killed after finishing it."""
-    finished = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED)
+    """Return the versions with a finished run that has not been ranked yet."""
+    finished = Run.objects.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED).newest_steps()
     unranked = finished.filter(item_figures__isnull=False, ranks__isnull=True)
-    return list(Benchmark.objects.filter(runs__in=unranked).distinct())
+    return list(Benchmark.objects.filter(pk__in=unranked.values("benchmark")))
 
 
-def refresh_ranks(benchmark: Benchmark, beside: int | None = None) -> int:
+def refresh_ranks(benchmark: Benchmark, new_only: bool = False) -> int:
     """Rank the runs of a benchmark version again; return how many have a rank.
 
-    `beside`: the number of a run, where only those of its group have changed.
+    `new_only`: leave out the groups in which every run has a rank already.
 
     Figures are read and compared outside the transaction that stores the ranks. If the finished runs have changed in
-    the meantime, this is done once more.
+    the meantime, those ranks are stored that still have a run, and the others follow at once.
     """
     while True:
         runs = _finished_runs(benchmark)
-        groups = {run.settings_group for run in runs if beside in (None, run.pk)}
-        chosen = [run for run in runs if run.settings_group in groups]
+        ranked = set(RunRank.objects.filter(run__in=runs).values_list("run", flat=True)) if new_only else set()
+        groups = {rank_group(run) for run in runs if run.pk not in ranked}
+        chosen = [run for run in runs if rank_group(run) in groups]
         ranks = [rank for members in _groups(chosen) for rank in _group_ranks(benchmark, members)]
         with transaction.atomic():
             Benchmark.objects.select_for_update().get(pk=benchmark.pk)
-            if _finished_runs(benchmark) == runs:
-                RunRank.objects.filter(run__in=chosen).delete()
-                RunRank.objects.filter(run__benchmark=benchmark).exclude(run__in=measured_on(benchmark)).delete()
-                RunRank.objects.bulk_create(ranks)
-                return len({rank.run_id for rank in ranks if rank.best})
+            present = _finished_runs(benchmark)
+            numbers = {run.pk for run in present}
+            RunRank.objects.filter(run__in=chosen).delete()
+            RunRank.objects.filter(run__benchmark=benchmark).exclude(run__in=numbers).delete()
+            RunRank.objects.bulk_create(rank for rank in ranks if rank.run_id in numbers)
+        if present == runs:
+            return len({rank.run_id for rank in ranks if rank.best})
 
 
 def _finished_runs(benchmark: Benchmark) -> list[Run]:
@@ -97,10 +100,15 @@ def _finished_runs(benchmark: Benchmark) -> list[Run]:
 
 
 def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    groups: dict[str, list[Run]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Run]] = defaultdict(list)
     for run in runs:
-        groups[run.settings_group].append(run)
+        groups[rank_group(run)].append(run)
     return list(groups.values())
+
+
+def rank_group(run: Run) -> tuple[str, str]:
+    """Return what runs share that are ranked together: their settings, and what counts as right for their models."""
+    return run.settings_group, run.way
 
 
 def _group_ranks(benchmark: Benchmark, runs: Sequence[Run]) -> list[RunRank]:
@@ -159,10 +167,12 @@ def store_smallest_difference(benchmark: Benchmark) -> None:
 def _rows(run: Run, column: str) -> pd.DataFrame | None:
     """Read whether the answers of a run are right; None where its files lack that."""
     try:
-        if column not in item_rows.names(run):
+        names = item_rows.names(run)
+        if column not in names:
             return None
+        wanted = ("relation", "index", "subject_id", "language", column)
         with item_rows.opened(run) as file:
-            return pd.read_parquet(file, columns=["relation", "index", column])
+            return pd.read_parquet(file, columns=[name for name in wanted if name in names])
     except ItemsMissing:
         return None
 

@@ -47,8 +47,8 @@ def stored_result(run: Run) -> Result:
     with item_rows.opened(run) as file:
         rows = pd.read_parquet(file)
     scores = pd.DataFrame(list(run.scores.order_by("pk").values_list(*SCORE_COLUMNS)), columns=SCORE_COLUMNS)
-    about = {name: getattr(run.benchmark, name) for name in ("slug", "version", "digest")}
-    return Result(rows, scores, {**run.provenance_record, "settings": run.settings, "benchmark": about})
+    benchmark = {name: getattr(run.benchmark, name) for name in ("slug", "version", "digest")}
+    return Result(rows, scores, {**run.provenance_record, "settings": run.settings, "benchmark": benchmark})
 
 
 def version_for(run: Run, result: Result) -> Benchmark:

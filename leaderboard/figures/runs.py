@@ -37,7 +37,7 @@ ANY_VERSION = "published"
 # Fields of a run and of a model that no list of all runs of a benchmark shows. It reads `provenance_record` for the
 # rows of one page (`read_records`), and at once only for published runs, whose source is part of it.
 NOT_LISTED = (
-    *("message", "next_step", "traceback", "log", "submitter", "lane", "finishing_until"),
+    *("message", "next_step", "traceback", "log", "submitter", "queue", "standing_since"),
     *("created", "started", "settings", "provenance_record"),
 )
 COUNTED = ("has_other_commits", "earlier_steps")  # by the queries of lists

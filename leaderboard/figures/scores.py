@@ -4,12 +4,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.db.models import Max, Min, QuerySet
+from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.figures.benchmarks import HUB_ID as UNIFORM
 from leaderboard.figures.runs import finished, light_rows, runs_on
 from leaderboard.models import Benchmark, Run, Score
+from probing.analysis.breakdowns import split_group
+from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.wording_sensitivity import HIGHEST, LOWEST
 
@@ -31,10 +33,41 @@ class Slice(NamedTuple):
 
 
 OVERALL_SLICE = Slice("overall", "all")
+# The dimensions whose groups are never pooled into one figure, of which the first that a run has counts, and the
+# settings by which a run is asked one of them.
+PARTS, PART_SETTINGS = (PAIR_IN_LANGUAGE, "language"), ("pair", "language")
 DOMAIN, RELATION = "domain", "relation"
 MOST_DOTS = 20  # models in a strip
 # Relations and templates come last on a page: they are the longest and the least informative.
 LAST = ("relation", "template")
+
+
+def part_order(part: Slice) -> tuple[int, list[str], bool, str]:
+    """Return the sort key of a group of `PARTS`: pairs of cultures by name, and of each pair English first."""
+    *pair, language = split_group(*part)
+    return PARTS.index(part.dimension), pair, language != "en", language
+
+
+def parts_among(slices: Iterable[Slice]) -> list[Slice]:
+    """Return the slices that are never pooled, in their order: pairs in a language, or else languages."""
+    parts = sorted((part for part in slices if part.dimension in PARTS), key=part_order)
+    return [part for part in parts if part.dimension == parts[0].dimension]
+
+
+def main_part(slices: Iterable[Slice]) -> Slice:
+    """Return the items that the one figure of a run or a benchmark is about: the first part, or all items without."""
+    return next(iter(parts_among(slices)), OVERALL_SLICE)
+
+
+def part_of(score: Score) -> Slice:
+    """Return the items that a score is about."""
+    return Slice(score.dimension, score.group)
+
+
+def main_score(scores: Iterable[Score], metric: str) -> Score | None:
+    """Return the score in a metric that stands for a run, given all its scores: that of its main part."""
+    by_slice = {part_of(score): score for score in scores if score.metric == metric}
+    return by_slice.get(main_part(by_slice))
 
 
 def dimension_order(dimension: str) -> int:
@@ -180,22 +213,18 @@ def attach_run(score: Score, runs: Mapping[int, Run]) -> None:
     score._state.fields_cache["run"] = runs[score.run_id]
 
 
-def best_scores(benchmark: Benchmark, metric: str, limit: int) -> list[Score]:
-    """Return the overall scores of the best runs that were measured here with the usual settings."""
-    scores = slice_scores(benchmark, metric, OVERALL_SLICE.dimension, OVERALL_SLICE.group)
-    return [score for score in scores if _usual_and_measured(score.run)][:limit]
-
-
-def _usual_and_measured(run: Run) -> bool:
-    return run.provenance == Run.Provenance.MEASURED and not run.settings_group
-
-
-def overall_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
-    """Map each run to its overall score in the metric that `metric_of` names for its benchmark. One query."""
+def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:
+    """Map each run to its `main_score` in the metric that `metric_of` names for its benchmark. One query."""
     metrics = {run.pk: metric_of(run.benchmark) for run in runs}
-    # With the metrics named, the database looks up each run instead of reading the overall scores of all of them.
-    overall = Score.objects.filter(
-        dimension=OVERALL_SLICE.dimension, group=OVERALL_SLICE.group, metric__in=set(metrics.values())
-    )
-    scores = light_rows(Score, overall.filter(run__in=metrics))
-    return {score.run_id: score for score in scores if score.metric == metrics[score.run_id]}
+    # With the metrics named, the database looks up each run instead of reading the scores of all of them.
+    stored = Score.objects.filter(of_main_parts(), metric__in=set(metrics.values()), run__in=metrics)
+    by_run: dict[int, list[Score]] = {}
+    for score in light_rows(Score, stored):
+        by_run.setdefault(score.run_id, []).append(score)
+    scores = {run: main_score(of_run, metrics[run]) for run, of_run in by_run.items()}
+    return {run: score for run, score in scores.items() if score}
+
+
+def of_main_parts() -> Q:
+    """Return the condition for scores of all items and of parts, among which is the one that stands for a run."""
+    return Q(dimension__in=(OVERALL_SLICE.dimension, *PARTS))

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.db.models import Q
 from django.http import QueryDict
@@ -44,6 +44,16 @@ class Rank:
 
     def __str__(self) -> str:
         return f"≈ {rank_range(self.best, self.worst)}" if self.by_intervals else rank_range(self.best, self.worst)
+
+
+class HeadingGroup(NamedTuple):
+    """What rows under one heading share; groups stand in this order."""
+
+    is_model: bool
+    settings: str
+    listed_apart: bool
+    source: str
+    way: str
 
 
 @dataclass(eq=False)
@@ -104,9 +114,14 @@ class Standing:
         return str(self.run.provenance_record.get("source", {}).get("title", "")) or self.run.reference
 
     @cached_property
-    def heading_group(self) -> tuple[bool, str, bool, str]:
+    def heading_group(self) -> HeadingGroup:
         """The group of rows that it stands in: rows of equal groups are sorted and ranked among themselves."""
-        return (not self.is_baseline, self.settings_heading, self.listed_apart, self.source)
+        return HeadingGroup(not self.is_baseline, self.settings_heading, self.listed_apart, self.source, self.way)
+
+    @cached_property
+    def way(self) -> str:
+        """What counts as right for its model, where it is another thing for other kinds of models."""
+        return "" if self.is_baseline else self.run.way
 
     @cached_property
     def main(self) -> Score | None:
@@ -198,14 +213,6 @@ class LeaderboardFilter:
         ]
 
 
-def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions: Sequence[str]) -> list[Slice]:
-    """Return the slices that a query string asks for, or those of the default dimensions where it names none."""
-    if "columns" not in query:
-        return [part for part in slices if part.dimension in default_dimensions]
-    names = {Slice.parse(text) for text in query.getlist("columns")}
-    return [part for part in slices if part in names]
-
-
 @dataclass(frozen=True)
 class FacetChoice:
     """A choice of a facet; `count` rows would be left by it, everything else unchanged."""
@@ -247,18 +254,6 @@ def leaderboard(filters: LeaderboardFilter, version: FiguresVersion | None = Non
     return replace(board, standings=filters.passing(board.everything))
 
 
-def made_of_rows(
-    lists: KeptLists[MadeT], filters: LeaderboardFilter, board: Leaderboard, make: Callable[[Leaderboard], MadeT]
-) -> MadeT:
-    """Return what is made of the rows of a leaderboard, kept among these lists until a figure of its benchmark changes.
-
-    Beside the rows, it may depend on the rows of benchmarks and on nothing else.
-    """
-    if not board.version:
-        return make(board)
-    return lists.get(filters.rows, board.version, lambda latest: make(leaderboard(filters, latest)))
-
-
 def _board(filters: LeaderboardFilter, version: FiguresVersion) -> Leaderboard:
     """Read and rank all rows, whatever the filter hides. Three queries."""
     runs = runs_on(filters.benchmark, version)
@@ -291,13 +286,16 @@ def _has_figure(row: Standing) -> bool:
 
 
 def _compared(standings: Iterable[Standing]) -> list[RunRank]:
-    """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group."""
+    """Return the ranks of the runs with the usual settings by paired comparisons, tie group by tie group.
+
+    Models for which other things count as right are ranked apart.
+    """
     ranked = []
     for row in standings:
         if row.stored_rank and row.stored_rank.best is not None and not row.group:
             row.stored_rank.run = row.run
             ranked.append(row.stored_rank)
-    return sorted(ranked, key=lambda rank: (rank.tie_group or 0, -(rank.value or 0.0)))
+    return sorted(ranked, key=lambda rank: (rank.run.way, rank.tie_group or 0, -(rank.value or 0.0)))
 
 
 def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
@@ -336,14 +334,34 @@ def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing])
     ]
 
 
+def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions: Sequence[str]) -> list[Slice]:
+    """Return the slices that a query string asks for, or those of the default dimensions where it names none."""
+    if "columns" not in query:
+        return [part for part in slices if part.dimension in default_dimensions]
+    names = {Slice.parse(text) for text in query.getlist("columns")}
+    return [part for part in slices if part in names]
+
+
+def made_of_rows(
+    lists: KeptLists[MadeT], filters: LeaderboardFilter, board: Leaderboard, make: Callable[[Leaderboard], MadeT]
+) -> MadeT:
+    """Return what is made of the rows of a leaderboard, kept among these lists until a figure of its benchmark changes.
+
+    Beside the rows, it may depend on the rows of benchmarks and on nothing else.
+    """
+    if not board.version:
+        return make(board)
+    return lists.get(filters.rows, board.version, lambda latest: make(leaderboard(filters, latest)))
+
+
 # Rows of a leaderboard, with their ranks among the rows of their group and their default order.
 
 
 def ranked(rows: Iterable[Standing], rank_published: bool) -> list[Standing]:
     """Give rows their ranks within their groups, and return them in their default order."""
-    groups: dict[str, list[Standing]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[Standing]] = defaultdict(list)
     for row in rows:
-        groups[row.group].append(row)
+        groups[row.group, row.way].append(row)
     for members in groups.values():
         ranks = _group_ranks(members, rank_published)
         for row in members:
@@ -383,7 +401,7 @@ def place_by_intervals(own: tuple[float, float], others: Sequence[tuple[float, f
     return Rank(1 + ahead, 1 + len(others) - behind, by_intervals=True)
 
 
-def _default_order(standing: Standing) -> tuple[tuple[bool, str, bool, str], bool, bool, float, str]:
+def _default_order(standing: Standing) -> tuple[HeadingGroup, bool, bool, float, str]:
     value = standing.ranked_value
     return (
         standing.heading_group,

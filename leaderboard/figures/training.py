@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
@@ -136,29 +136,33 @@ def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
     """Return the ids of other models that were measured on a benchmark at several steps. One query."""
     runs = Run.objects.filter(benchmark=benchmark, state=Run.State.FINISHED, model__step__isnull=False)
     steps = runs.exclude(model__hub_id=besides).order_by().values("model__hub_id", "settings_digest")
-    several = steps.annotate(steps=Count("model__step", distinct=True)).filter(steps__gte=FEWEST)
-    return list(several.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
+    trained = steps.annotate(steps=Count("model__step", distinct=True)).filter(steps__gte=FEWEST)
+    return list(trained.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
 
 
 class Trajectories:
-    """The scores of several series in one metric, overall and in the groups of one dimension. One query."""
+    """The scores of several series in one metric: those that stand for runs, and those by one dimension. One query."""
 
     def __init__(self, series: Sequence[Series], metric: str, dimension: str = "") -> None:
         runs = [run.pk for part in series for run in part.runs]
-        dimensions = [OVERALL_SLICE.dimension, *([dimension] if dimension else [])]
-        scores = Score.objects.filter(run__in=runs, metric=metric, dimension__in=dimensions, value__isnull=False)
+        chosen = of_main_parts() | Q(dimension=dimension)
+        scores = Score.objects.filter(chosen, run__in=runs, metric=metric, value__isnull=False)
         by_run: dict[int, list[Score]] = {}
         for score in scores.order_by("pk"):
             by_run.setdefault(score.run_id, []).append(score)
         self._points = {part: _points(part, by_run) for part in series}
+        self._dimension = dimension
 
     def overall(self, series: Series) -> list[StepScore]:
-        """Return the overall scores of a series, step by step."""
-        return self._points[series].get(OVERALL_SLICE, [])
+        """Return the scores of a series that stand for its runs, step by step."""
+        points = self._points[series]
+        return points.get(main_part(points), [])
 
     def groups(self, series: Series) -> dict[str, list[StepScore]]:
         """Return the scores of a series in each group of the dimension, step by step, in stored order."""
-        return {part.group: points for part, points in self._points[series].items() if part != OVERALL_SLICE}
+        return {
+            part.group: points for part, points in self._points[series].items() if part.dimension == self._dimension
+        }
 
 
 def _points(series: Series, scores: Mapping[int, Sequence[Score]]) -> dict[Slice, list[StepScore]]:

@@ -22,7 +22,7 @@ from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import diversity_sections, overlap_sections, published_sections
+from leaderboard.pages.benchmark_sections import about_questions, published_sections
 from leaderboard.pages.questions_page import question_columns
 from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
@@ -30,6 +30,7 @@ from leaderboard.pages.standings_table import (
     offered_slices,
     pair_of,
     read_filter,
+    size_equivalents_fold,
     standings_charts,
     standings_table,
     ties,
@@ -50,7 +51,7 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.columns import citation
 from leaderboard.ui.csv_files import table_response, wants_csv
 from leaderboard.ui.links import PageLink
-from leaderboard.ui.sections import Anchor, Section, anchors
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
 from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 from probing.known_benchmarks import CATALOG
@@ -75,39 +76,35 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "mapped": _mapped(board, relations),
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
-        "pair_switches": switches(request.GET, offered_pairs(pages, offered), pair, everything="All, in groups"),
+        "is_pooled": pair is None and bool(offered_pairs(offered)),
+        "pair_switches": switches(request.GET, offered_pairs(offered), pair, everything="All, in groups"),
         "switches": switch_links(pages, request.GET),
         "has_ranks": any(row.rank for row in board.standings),
         "sources": _sources(board),
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
     strips = strip_scores(filters, board, relations)
-    sections = [
+    everything = [
         *ties(benchmark, pages, board.compared),
+        *size_equivalents_fold(filters, board),
         *pages.strip_sections(benchmark, relations, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
         *published_sections(benchmark, pair),
-        *diversity_sections(benchmark),
-        *overlap_sections(benchmark, versions),
     ]
+    sections, folds = open_sections(everything), [*folds_of(everything), *about_questions(benchmark, versions)]
+    context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, pair)]
     charts = standings_charts(filters, board, pair)
     page = request.build_absolute_uri(benchmark.get_absolute_url())
     context["linked_data"] = as_script(dataset(benchmark, page))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
-    context["contents"] = _contents(sections, has_relations=bool(rows))
+    context["contents"] = _contents(sections, folds, has_relations=bool(rows))
     today = timezone.now().date()
     models = sum(not row.is_baseline for row in board.standings)
     reference = benchmark_reference(benchmark, models, page_address(request), today)
-    return show(request, "benchmark.html", context, tables, charts, sections, reference=reference)
-
-
-def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[PageLink]:
-    """Return links to the boards of all probes by which the benchmark is asked; none where there is one probe."""
-    boards = sorted((row for row in versions if row.current), key=lambda row: (not row.main, row.probe))
-    links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
-    return links if len(links) > 1 else []
+    folded = [section for fold in folds for section in fold.sections]
+    return show(request, "benchmark.html", context, tables, charts, sections, folded, reference)
 
 
 def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:
@@ -117,10 +114,11 @@ def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:
     return run if run and has_right_answers and are_about_countries(relations) else None
 
 
-def _contents(sections: Sequence[Section], *, has_relations: bool) -> list[Anchor]:
+def _contents(sections: Sequence[Section], folds: Sequence[Fold], *, has_relations: bool) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     relations = [Anchor("relations", "Relations")] if has_relations else []
-    return [Anchor("models", "Models"), *anchors(sections), *relations, Anchor("about", "About and cite")]
+    behind = [Anchor("details", "Behind the figures")] if folds else []
+    return [Anchor("models", "Models"), *anchors(sections), *relations, *behind, Anchor("about", "About")]
 
 
 def _versions(benchmark: Benchmark) -> list[Benchmark]:
@@ -142,6 +140,13 @@ def _about(benchmark: Benchmark, versions: Sequence[Benchmark]) -> dict[str, Any
         "probes": _probe_links(benchmark, versions),
         "smallest": shown_difference(benchmark),
     }
+
+
+def _probe_links(benchmark: Benchmark, versions: Sequence[Benchmark]) -> list[PageLink]:
+    """Return links to the boards of all probes by which the benchmark is asked; none where there is one probe."""
+    boards = sorted((row for row in versions if row.current), key=lambda row: (not row.main, row.probe))
+    links = [PageLink(row.probe_in_words, row.get_absolute_url(), row.pk == benchmark.pk) for row in boards]
+    return links if len(links) > 1 else []
 
 
 def _choices(

@@ -17,9 +17,9 @@ from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
-from leaderboard.ui.maps import world
-from leaderboard.ui.sections import Section, section
+from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from leaderboard.ui.world_map import world
 from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import UNKNOWN, diversity, facts_of
 from probing.errors import ProbingError
@@ -40,8 +40,8 @@ class PublishedRow:
 
     @property
     def heading(self) -> str:
-        """The source of its group, and the settings where they are not the usual ones."""
-        return ", ".join(filter(None, [f"{PUBLISHED}: {citation(self.run)}", settings_in_words(self.run)]))
+        """The source of its group."""
+        return f"{PUBLISHED}: {citation(self.run)}"
 
     @property
     def value(self) -> float:
@@ -92,7 +92,7 @@ def _renamed(section: Section) -> Section:
 
 
 def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[PublishedRow]:
-    """Return one row per published run, in groups of equal source and settings, which answered the same items."""
+    """Return one row per published run, in groups of one source; rows with the same settings stand together."""
     pages = pages_of(version)
     metrics = dict.fromkeys(metric for row in rows for metric in row.scores)
     return Table(
@@ -105,7 +105,7 @@ def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[
             Column("differs", "", lambda row: cells.text(differs(row.run)), shown=False),
             source_column(lambda row: row.run, shown=False),
         ],
-        rows=sorted(rows, key=lambda row: (row.heading, -row.value)),
+        rows=sorted(rows, key=lambda row: (row.heading, settings_in_words(row.run), -row.value)),
         heading=lambda row: row.heading,
         page_size=PAGE_SIZE,
     )
@@ -167,6 +167,19 @@ class Diversity(NamedTuple):
     unit: str
     note: str
     groups: tuple[GroupSize, ...]
+
+
+def about_questions(benchmark: Benchmark, versions: Iterable[Benchmark]) -> list[Fold]:
+    """Return what the facts of a benchmark are about and which other benchmarks have them; nothing where unknown."""
+    folds = [
+        (NAME, DIVERSITY_TITLE, diversity_sections(benchmark)),
+        (OVERLAP, OVERLAP_TITLE, overlap_sections(benchmark, versions)),
+    ]
+    return [
+        Fold(f"fold-{name}", title, sections[0].chart.summary if sections[0].chart else "", sections)
+        for name, title, sections in folds
+        if sections
+    ]
 
 
 def diversity_sections(benchmark: Benchmark) -> list[Section]:

@@ -36,6 +36,7 @@ NAME = "bias"  # of the fold, and of the parameter that chooses a relation
 TITLE = "Which answers does the model favour?"
 COMPARED_TITLE = "Which answers do the models favour?"
 COMPARED_LEAD = "How far each model's answers are off in each relation, and the options of one relation side by side."
+LEAST_QUESTIONS = 10  # of the relation that the lead names
 CHARTED = 20  # options of a chart; the table has all of them
 RELATIONS_NOTE = (
     "The probabilities that the model gives to the options, on average over all subjects of a relation, against how "
@@ -143,10 +144,13 @@ def _by_relation(scores: Sequence[Score]) -> dict[str, Figures]:
 
 def _lead(scores: Sequence[Score], by_relation: Mapping[str, Figures], titles: Mapping[str, str]) -> str:
     overall = next(score for score in scores if score.metric == GOLD_DISTANCE and score.dimension == "overall")
-    worst, figures = next(iter(by_relation.items()))
-    share, most = (100 * (score.value or 0) for score in (overall, figures[GOLD_DISTANCE]))
+    share = 100 * (overall.value or 0)
     moved = f"{share:.0f} % of the probability would have to move to match how often answers are right"
-    return f"{moved}; most in {titles[worst]}, {most:.0f} %."
+    distances = {name: figures[GOLD_DISTANCE] for name, figures in by_relation.items()}
+    many = [name for name, score in distances.items() if score.n >= LEAST_QUESTIONS]
+    if not many:
+        return f"{moved}."
+    return f"{moved}; most in {titles[many[0]]}, {100 * (distances[many[0]].value or 0):.0f} %."
 
 
 def _relations_section(by_relation: Mapping[str, Figures], titles: Mapping[str, str]) -> Section:
@@ -225,11 +229,6 @@ def _share_column(name: str, title: str) -> Column[Row]:
     return Column(name, title, lambda row: cells.number(row[name]), align="number")
 
 
-def _items_with(run: Run, option: str) -> str:
-    """Return the address of the run's items whose subject, answer or prediction has the text of an option."""
-    return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"
-
-
 def _drawing(run: Run, title: str, options: pd.DataFrame, marks: Mapping[str, tuple[str, str, str]]) -> Drawing:
     """Plot the options that matter most, with one mark for each model and one for the right answers.
 
@@ -253,3 +252,8 @@ def _drawing(run: Run, title: str, options: pd.DataFrame, marks: Mapping[str, tu
         f" The {CHARTED} most telling options." if len(options) > CHARTED else ""
     )
     return summary, charts.favoured(points, first["uniform"])
+
+
+def _items_with(run: Run, option: str) -> str:
+    """Return the address of the run's items whose subject, answer or prediction has the text of an option."""
+    return f"{reverse('items', args=[run.pk])}?{urlencode({'search': option})}"

@@ -16,14 +16,16 @@ from leaderboard.figures.comparisons import (
     Pattern,
     compared,
     disagreements,
+    figures_side_by_side,
     find_runs,
     read_answers,
     ready_pairs,
     shared_benchmarks,
+    short_names,
 )
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.runs import models_named, runs_with_figures
-from leaderboard.figures.scores import overall_scores
+from leaderboard.figures.runs import models_named
+from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
 from leaderboard.pages.bias_fold import compared_fold
 from leaderboard.pages.comparison_tables import (
@@ -40,7 +42,7 @@ from leaderboard.pages.comparison_tables import (
 )
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import one_pair, pairs_of, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import Names, RowKey, group_title, relation_names, row_key, sentences
@@ -48,7 +50,7 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.errors import ProbingError
@@ -68,15 +70,23 @@ def compare_view(request: HttpRequest) -> HttpResponseBase:
         runs = find_runs(names, slug)
     except ProbingError as error:
         return _side_by_side(request, names, slug, error)
+    offered = pairs_of(runs)
+    pair = one_pair(request.GET, offered)
     try:
-        comparison = compared(*(run.pk for run in runs))
+        comparison = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE)
     except ProbingError as error:
         return _form(request, names, {"error": error}, status=400)
-    return _comparison_page(request, runs, comparison)
+    return _comparison_page(request, runs, comparison, switches(request.GET, offered, pair), pair)
 
 
-def _comparison_page(request: HttpRequest, runs: Sequence[Run], comparison: Comparison) -> HttpResponseBase:
-    """Show the paired comparison of runs."""
+def _comparison_page(
+    request: HttpRequest,
+    runs: Sequence[Run],
+    comparison: Comparison,
+    part_switches: Sequence[Sequence[PageLink]],
+    pair: PairInLanguage | None,
+) -> HttpResponseBase:
+    """Show the paired comparison of runs, on the questions of a pair of cultures where the benchmark has such pairs."""
     pages = pages_of(runs[0].benchmark)
     metric = pages.metric_label(runs[0].benchmark.main_metric)
     sides = compared_runs(runs, comparison.differences)
@@ -95,12 +105,10 @@ def _comparison_page(request: HttpRequest, runs: Sequence[Run], comparison: Comp
         context |= _answer_choices(request.GET, answers, relations)
         shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
-    offered = pairs_of(pages, runs)
-    pair = one_pair(request.GET, offered)
-    context["switches"] = switches(request.GET, offered, pair)
-    sections = pages.comparison_sections(runs, *pages.chosen_group(pair))
+    context |= {"switches": part_switches, "part": pair.title if pair else ""}
+    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
     bias = compared_fold(runs, request.GET)
-    folds = [bias] if bias else []
+    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *([bias] if bias else [])]
     if len(runs) == 2:  # the differences by group are on top of the page
         folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
     else:
@@ -144,17 +152,18 @@ def _form(request: HttpRequest, names: Sequence[str], context: dict[str, Any], s
 
 
 def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: ProbingError) -> HttpResponseBase:
-    """Show the scores of runs of which some have no stored answers, or say why these runs cannot be compared."""
+    """Show the figures of runs of which some have no stored answers, or say why these runs cannot be compared."""
     try:
-        runs = find_runs(names, slug, runs_with_figures())
+        rows = figures_side_by_side(names, slug, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     except ProbingError as reason:
         return _form(request, names, {"error": reason}, status=400)
-    if all(run.artefact for run in runs):
+    if all(row.run.artefact for row in rows):
         return _form(request, names, {"error": error}, status=400)
+    runs = [row.run for row in rows[: len(names)]]
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
-    metric = pages.main_metric(benchmark)
-    table = side_by_side_table(runs, overall_scores(runs, lambda _: metric), pages.metric_label(metric))
-    context = _chosen_runs(request, runs) | {"side_by_side": True}
+    table = side_by_side_table(rows, pages.metric_label(pages.main_metric(benchmark)))
+    differ = len({row.choice for row in rows[: len(names)]}) > 1
+    context = _chosen_runs(request, runs) | {"side_by_side": True, "differ": differ}
     return show(request, "compare.html", context, [table], reference=comparison_reference(request, runs))
 
 
@@ -174,6 +183,7 @@ def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
     others = [PageLink(other.title, f"?{models}&benchmark={other.name}", False) for other in shared_benchmarks(runs)]
     choice = sorted([PageLink(current.title, "?" + urlencode([("m", run.pk) for run in runs]), True), *others])
     return {
+        "title": f"{', '.join(short_names(runs))} on {current.title}",
         "chosen": chosen([str(run.pk) for run in runs]),
         "benchmark": current,
         "benchmark_switches": [choice] if others else [],

@@ -1,7 +1,7 @@
 """What every probe's comparison shows: its verdict, its runs, their values and differences, tables and charts."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from math import isnan
 from typing import NamedTuple
@@ -9,15 +9,17 @@ from typing import NamedTuple
 from django.http import QueryDict
 from django.utils.text import get_text_list
 
-from leaderboard.figures.comparisons import short_names
+from leaderboard.figures.comparisons import FigureBesideOthers, short_names
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.scores import dimension_order
-from leaderboard.models import Run, Score
+from leaderboard.models import Run
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
+from leaderboard.probes.culture.pairs import part_in_words
 from leaderboard.probes.wording import Names, group_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.dot_plots import CERTAIN
 from leaderboard.ui.columns import interval_columns, source_column
 from leaderboard.ui.links import link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
@@ -133,7 +135,8 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
         Column("difference_low", "", bound("low"), shown=False),
         Column("difference_high", "", bound("high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
-        Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number"),
+        # Of two runs there is one test, which needs no correction.
+        Column("p_holm", "p, Holm", p_value("p_holm"), HOLM, align="number", worth=lambda rows: len(rows) > 2),
     ]
 
 
@@ -240,9 +243,9 @@ def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     behind, ahead = runs[::-1] if turned else runs
     low, high = (-overall["high"], -overall["low"]) if turned else (overall["low"], overall["high"])
     relations = [row["difference"] for row in differences if row["dimension"] == "relation"]
-    won = sum(difference < 0 if turned else difference > 0 for difference in relations)
+    ahead_in = labels.ahead_in((-difference if turned else difference for difference in relations), "relation")
     interval = f"95 % interval {_points(low)} to {_points(high)}"
-    where = f"({interval}); ahead in {won} of {len(relations)} relations."
+    where = f"({interval}); ahead {ahead_in}."
     size = _points(abs(overall["difference"]))
     if not overall["difference"]:
         return f"No difference: both have {ahead.overall.value:.3f}; {interval} points."
@@ -266,12 +269,12 @@ def _against_first(runs: Sequence[ComparedRun]) -> list[str]:
 
 
 def best_of(runs: Sequence[ComparedRun]) -> str:
-    """Return which run is the best, with its figure; runs that share the highest figure are named together."""
+    """Return which run has the highest figure; runs that share it are named together."""
     highest = max(run.overall.value for run in runs)
     best = [run.name for run in runs if run.overall.value == highest]
     if len(best) > 1:
         return f"{' and '.join(best)} share the highest figure, {highest:.3f}"
-    return f"{best[0]} is the best of {len(runs)} with {highest:.3f}"
+    return f"{best[0]} has the highest figure of {len(runs)}, {highest:.3f}"
 
 
 def _points(share: float) -> str:
@@ -280,20 +283,29 @@ def _points(share: float) -> str:
     return (f"{points:.0f}" if abs(points) >= 10 else f"{points:.1f}").replace("-", "\N{MINUS SIGN}")
 
 
-def side_by_side_table(runs: Sequence[Run], scores: Mapping[int, Score], metric: str) -> Table[Run]:
-    """Return runs with their overall scores; whose answers are not stored cannot be tested against others."""
+def side_by_side_table(rows: Sequence[FigureBesideOthers], metric: str) -> Table[FigureBesideOthers]:
+    """Return runs with their figures; those whose answers are not stored cannot be tested against others."""
+
+    def heading(row: FigureBesideOthers) -> str:
+        return ", ".join(filter(None, [part_in_words(row.score) if row.score else "", row.settings]))
+
+    def value(row: FigureBesideOthers) -> Cell:
+        return cells.of_run(cells.of_score(row.score), row.run)
+
     return Table(
         name="runs",
         caption="The scores side by side",
         columns=[
-            Column("name", "Run", lambda run: cells.text(run.name, href=run.get_absolute_url()), align="head"),
-            Column("run", "", lambda run: cells.number(run.pk), shown=False),
-            Column("value", metric, lambda run: cells.of_run(cells.of_score(scores.get(run.pk)), run), align="score"),
-            *interval_columns(lambda run: scores.get(run.pk)),
-            source_column(lambda run: run),
+            Column("name", "Run", lambda row: cells.text(row.run.name, href=row.run.get_absolute_url()), align="head"),
+            Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
+            Column("settings", "", lambda row: cells.text(heading(row)), shown=False),
+            Column("value", metric, value, align="score"),
+            *interval_columns(lambda row: row.score),
+            source_column(lambda row: row.run),
         ],
-        rows=runs,
+        rows=rows,
         main=True,
+        heading=lambda row: labels.sentence(heading(row)),
         sortable=False,
     )
 
@@ -344,17 +356,6 @@ def charted(values: Sequence[GroupValues]) -> list[GroupValues]:
     return chosen
 
 
-def _titles(groups: Sequence[tuple[str, str]], names: Names) -> dict[str, str]:
-    """Map labels of groups, which no two of them share, to their titles; a label also has the stored name."""
-    times = Counter(group for _, group in groups)
-    titles = {}
-    for dimension, group in groups:
-        title = group_title(dimension, group, names)
-        label = hover_label(group, title)
-        titles[label if times[group] == 1 else f"{label} ({labels.dimension(dimension).lower()})"] = title
-    return titles
-
-
 def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str, names: Names) -> Chart:
     titles = _titles([(group.dimension, group.group) for group in groups], names)
     heads = {label: labels.dimension(group.dimension) for label, group in zip(titles, groups, strict=True)}
@@ -368,6 +369,17 @@ def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], me
     return Chart("values", title, summary, charts.beside(points, heads, metric, titles))
 
 
+def _titles(groups: Sequence[tuple[str, str]], names: Names) -> dict[str, str]:
+    """Map labels of groups, which no two of them share, to their titles; a label also has the stored name."""
+    times = Counter(group for _, group in groups)
+    titles = {}
+    for dimension, group in groups:
+        title = group_title(dimension, group, names)
+        label = hover_label(group, title)
+        titles[label if times[group] == 1 else f"{label} ({labels.dimension(dimension).lower()})"] = title
+    return titles
+
+
 def _href(run: ComparedRun, dimension: str, group: str) -> str:
     """Return the address of a group, or of the run where the group is all of its items."""
     return group_href(run.run, dimension, group) or run.run.get_absolute_url()
@@ -379,20 +391,19 @@ def _differences_chart(runs: Sequence[ComparedRun], rows: Sequence[Row], names: 
     points = [
         Point(
             *(label, row["difference"], row["low"], row["high"]),
-            group="certain" if is_certain(row) else "",
             href=_href(runs[1], row["dimension"], row["group"]),
         )
         for label, row in zip(titles, rows, strict=True)
     ]
     first, second = (run.name for run in runs)
-    certain, overall = sum(map(is_certain, rows)), cells.signed(rows[0]["difference"]).text
+    certain = [label for label, row in zip(titles, rows, strict=True) if is_certain(row)]
+    overall = cells.signed(rows[0]["difference"]).text
     summary = (
-        f"Overall, {second} differs from {first} by {overall}. Filled dots are significant after Holm's correction: "
-        f"{certain} of {len(rows)}."
+        f"Overall, {second} differs from {first} by {overall}. {CERTAIN} marks differences that are significant after "
+        f"Holm's correction: {len(certain)} of {len(rows)}."
     )
-    return Chart(
-        "groups", "Difference by group", summary, charts.forest(points, heads, f"{second} minus {first}", titles)
-    )
+    figure = charts.forest(points, heads, f"{second} minus {first}", titles, certain)
+    return Chart("groups", "Difference by group", summary, figure)
 
 
 def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], metric: str, names: Names) -> Chart:
@@ -413,10 +424,10 @@ def _relations_chart(runs: Sequence[ComparedRun], differences: Sequence[Row], me
 
 
 def _better(runs: Sequence[ComparedRun], rows: Sequence[Row]) -> list[str]:
-    better: dict[str, list[bool]] = {run.key: [] for run in runs[1:]}
+    differences: dict[str, list[float]] = {run.key: [] for run in runs[1:]}
     for row in rows:
-        better[row["result"]].append(row["second"] > row["first"])
+        differences[row["result"]].append(row["second"] - row["first"])
     return [
-        f"{run.name} is better than {runs[0].name} on {sum(better[run.key])} of {len(better[run.key])} relations."
+        f"{run.name} is ahead of {runs[0].name} {labels.ahead_in(differences[run.key], 'relation')}."
         for run in runs[1:]
     ]

@@ -19,10 +19,11 @@ from leaderboard.models.benchmark import named
 from leaderboard.models.run import run_url
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import variant_in_words
+from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.ui.cells import figure
 from leaderboard.ui.labels import within
 from leaderboard.ui.visible import visible
+from probing.papers.declarations import NAMES as PAPERS
 
 # /feeds/ : Atom feeds of the newest results, of all benchmarks or of one, and of the log of changes.
 
@@ -65,7 +66,7 @@ class ResultsFeed(Results):
         run, variant, score = item.run, variant_in_words(item.run), main_score(item)
         how, score_text = f" ({variant})" if variant else "", ""
         if score and score.value is not None:
-            metric = within(pages_of(run.benchmark).metric_label(score.metric))
+            metric = within(with_part(pages_of(run.benchmark).metric_label(score.metric), score))
             score_text = f": {metric} {figure(score.value)}"
         return visible(f"{run.model.title} on {run.benchmark.title}{how}{score_text}")
 
@@ -100,15 +101,15 @@ class ChangesFeed(Changes):
     title = "Clozeboard: changes of results"
 
     def link(self) -> str:
-        return reverse("changes")
+        return reverse("history")
 
     def items(self) -> list[TitledChange]:
         titles = {row.name: row.title for row in Benchmark.objects.filter(current=True)}
         return [TitledChange(row, titles.get(row.benchmark, row.benchmark)) for row in Change.objects.all()[:NEWEST]]
 
     def item_title(self, item: TitledChange) -> str:
-        about = " on ".join(filter(None, [item.change.model, item.benchmark]))
-        return visible(f"{about}: {item.change.get_kind_display()}")
+        subject = " on ".join(filter(None, [item.change.model, item.benchmark]))
+        return visible(f"{subject}: {item.change.get_kind_display()}")
 
     def item_description(self, item: TitledChange) -> str:
         return visible(item.change.text)
@@ -116,7 +117,7 @@ class ChangesFeed(Changes):
     def item_link(self, item: TitledChange) -> str:
         change = item.change
         is_withdrawn = change.kind == Change.Kind.WITHDRAWN
-        return reverse("changes") if change.run is None or is_withdrawn else run_url(change.run)
+        return reverse("history") if change.run is None or is_withdrawn else run_url(change.run)
 
     def item_guid(self, item: TitledChange) -> str:
         return f"change-{item.change.pk}"
@@ -142,8 +143,9 @@ class SitePages(Pages):
     """The pages of the site that are about no single benchmark, model or run."""
 
     def items(self) -> list[str]:
-        names = ["overview", "benchmarks", "api", "compare", "submit", "queue", "changes", "snapshots"]
-        return [*map(reverse, names), *map(methods_address, NAMES)]
+        names = ["overview", "benchmarks", "api", "compare", "submit", "queue", "history", "papers"]
+        papers = [reverse("paper", args=[name]) for name in PAPERS]
+        return [*map(reverse, names), *map(methods_address, NAMES), *papers]
 
     def location(self, item: str) -> str:
         return item

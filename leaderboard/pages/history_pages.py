@@ -1,12 +1,13 @@
-"""/changes/ and /snapshots/ : the log of every result that changed, and frozen tables at lasting addresses."""
+"""/history/ and /snapshots/<digest>/ : every result that changed, and frozen tables at lasting addresses."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_safe
 
@@ -17,24 +18,38 @@ from leaderboard.models.run import run_url
 from leaderboard.operations.freezing import freeze
 from leaderboard.pages.rendering import file_response, show
 from leaderboard.serving.limits import MAX_ADDRESS, allow, client_address, retry_after
-from leaderboard.ui import cells
+from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
+from leaderboard.ui.links import link
 from leaderboard.ui.tables import Column, Table
 from probing.errors import BadInput
 
-# /changes/ : the log of every result that was added, scored again or withdrawn, with the reason.
+# /history/ : every result that was added, scored again or withdrawn, with the reason, and the list of snapshots.
 
 
 CHANGES_ON_A_PAGE = 50
+SNAPSHOTS_LISTED = 20
 
 
-def changes_view(request: HttpRequest) -> HttpResponseBase:
+@require_safe
+def history_view(request: HttpRequest) -> HttpResponseBase:
+    return show(request, "history.html", {}, [_changes_table(), _snapshots_table()])
+
+
+@require_safe
+def former_snapshots_view(request: HttpRequest) -> HttpResponse:
+    """Lead the former address of the list of snapshots to the list, or to its CSV."""
+    query = link(request.GET, table="snapshots")
+    return redirect(f"{reverse('history')}{query}#snapshots", permanent=True)
+
+
+def _changes_table() -> Table[Change]:
     present: set[int | None] = set()  # the runs of the page that have not been withdrawn
 
     def prepare(changes: Sequence[Change]) -> None:
         present.update(Run.objects.filter(pk__in=[change.run for change in changes]).values_list("pk", flat=True))
 
-    table = Table(
+    return Table(
         "changes",
         "Changes",
         _columns(present),
@@ -45,7 +60,18 @@ def changes_view(request: HttpRequest) -> HttpResponseBase:
         order="-time",
         prepare=prepare,
     )
-    return show(request, "changes.html", {}, [table])
+
+
+def _snapshots_table() -> Table[Snapshot]:
+    columns: list[Column[Snapshot]] = [
+        Column("title", "Tables", lambda row: cells.text(row.title, row.get_absolute_url()), align="head"),
+        Column("date", "Frozen", lambda row: cells.day(row.created)),
+        Column("sha256", "SHA-256", lambda row: Cell(row.digest, row.digest[:12], note=row.digest)),
+        Column("bytes", "Bytes", lambda row: cells.number(row.length), align="number"),
+    ]
+    rows = list(Snapshot.objects.defer("document"))
+    empty = "Nothing has been frozen yet."
+    return Table("snapshots", "Snapshots", columns, rows, empty=empty, page_size=SNAPSHOTS_LISTED)
 
 
 def _columns(present: Set[int | None]) -> list[Column[Change]]:
@@ -73,7 +99,7 @@ def _columns(present: Set[int | None]) -> list[Column[Change]]:
     ]
 
 
-# /snapshots/ : frozen tables, each at an address that is its digest, and the form that freezes a table.
+# /snapshots/<digest>/ : frozen tables, each at an address that is its digest, and the form that freezes a table.
 
 
 LIMIT_OF_ADDRESS = "20 per hour"
@@ -83,25 +109,12 @@ FOREVER = 365 * 24 * 3600  # seconds
 
 
 @require_safe
-def snapshots_view(request: HttpRequest) -> HttpResponseBase:
-    columns: list[Column[Snapshot]] = [
-        Column("title", "Tables", lambda row: cells.text(row.title, row.get_absolute_url()), align="head"),
-        Column("date", "Frozen", lambda row: cells.day(row.created)),
-        Column("sha256", "SHA-256", lambda row: Cell(row.digest, row.digest[:12], note=row.digest)),
-        Column("bytes", "Bytes", lambda row: cells.number(row.length), align="number"),
-    ]
-    rows = list(Snapshot.objects.defer("document"))
-    empty = "Nothing has been frozen yet."
-    table = Table("snapshots", "Snapshots", columns, rows, main=True, empty=empty, page_size=SNAPSHOTS_ON_A_PAGE)
-    return show(request, "snapshots.html", {}, [table])
-
-
-@require_safe
 def snapshot_view(request: HttpRequest, digest: str) -> HttpResponseBase:
     """Show the tables of a snapshot, which are never computed again."""
     snapshot = get_object_or_404(Snapshot, digest=digest)
     frozen = read_tables(snapshot)
-    tables = [_shown(table, number) for number, table in enumerate(frozen)]
+    benchmarks = dict(Benchmark.objects.filter(current=True, main=True).values_list("slug", "title"))
+    tables = [_shown(table, number, benchmarks) for number, table in enumerate(frozen)]
     context = {
         "snapshot": snapshot,
         "frozen": [(table.title, table.address, shown.name) for table, shown in zip(frozen, tables, strict=True)],
@@ -158,9 +171,9 @@ def _refused(request: HttpRequest, context: dict[str, Any]) -> HttpResponse | No
     return None
 
 
-def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
-    """Return a frozen table with its columns under the names that they have in CSV."""
-    columns = [_column(frozen, number) for number in range(len(frozen.columns))]
+def _shown(frozen: FrozenTable, number: int, benchmarks: Mapping[str, str]) -> Table[Sequence[str]]:
+    """Return a frozen table; its columns have the names that they have in CSV, and on the page titles for people."""
+    columns = [_column(frozen, number, benchmarks) for number in range(len(frozen.columns))]
     return Table(
         f"table{number}",
         frozen.title,
@@ -172,7 +185,7 @@ def _shown(frozen: FrozenTable, number: int) -> Table[Sequence[str]]:
     )
 
 
-def _column(frozen: FrozenTable, number: int) -> Column[Sequence[str]]:
+def _column(frozen: FrozenTable, number: int, benchmarks: Mapping[str, str]) -> Column[Sequence[str]]:
     """Return a column, whose numbers are shown with at most four decimals; CSV has the texts as they were frozen."""
     name = frozen.columns[number]
     values = [_value(row[number]) for row in frozen.rows if row[number]]
@@ -189,7 +202,33 @@ def _column(frozen: FrozenTable, number: int) -> Column[Sequence[str]]:
 
     head = name == ("model" if "model" in frozen.columns else frozen.columns[0])
     align = "number" if values and len(numbers) == len(values) else "head" if head else ""
-    return Column(name, name, cell, align=align)
+    return Column(name, column_title(name, benchmarks), cell, align=align)
+
+
+# What the last part of a column's name in CSV stands for.
+ENDINGS = {
+    "cluster_low": "low end on other relations",
+    "cluster_high": "high end on other relations",
+    "standard_error": "standard error",
+    "low": "low end",
+    "high": "high end",
+    "n": "questions",
+    "provenance": "source",
+    **{name: name for name in ("metric", "version", "run")},
+}
+
+
+def column_title(name: str, benchmarks: Mapping[str, str]) -> str:
+    """Return what people call a column with this name in CSV: “BEAR, low end” for bear_low.
+
+    `benchmarks`: their titles by slug.
+    """
+    ending = next((ending for ending in ENDINGS if name == ending or name.endswith(f"_{ending}")), "")
+    if name == ending:
+        return labels.sentence(ENDINGS[ending])
+    if ending:
+        return f"{column_title(name.removesuffix(f'_{ending}'), benchmarks)}, {ENDINGS[ending]}"
+    return benchmarks.get(name) or labels.metric(name)
 
 
 def _value(text: str) -> str | int | float:

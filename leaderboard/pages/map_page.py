@@ -20,14 +20,13 @@ from leaderboard.figures.country_shares import (
 from leaderboard.figures.runs import runs_with_items
 from leaderboard.models import Run
 from leaderboard.pages.rendering import page_reference, show
-from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, chosen_pair, pairs_of, switches
+from leaderboard.probes.culture.pairs import PARAMETER, chosen_pair, pairs_of, switches
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.labels import number_of
 from leaderboard.ui.links import link
-from leaderboard.ui.maps import WorldMap, world, world_map
 from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.world_map import WorldMap, world, world_map
 from probing.errors import BadInput, ProbingError
 
 NUMBER = re.compile(r"[0-9]{1,18}")
@@ -49,9 +48,9 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     try:
         other = other_run(run, request.GET.get("other", ""))
-        offered = pairs_of(pages_of(run.benchmark), [run])
+        offered = pairs_of([run])
         pair = chosen_pair(request.GET, offered) if PARAMETER in request.GET else None
-        tags = _tags(pair)
+        tags = pair.tags if pair else {}
         countries = countries_of(run.benchmark, tags)
         rows = country_shares(run, other, countries)
         _refuse_empty(run, rows, 1 if pair else LEAST_COUNTRIES)
@@ -90,11 +89,6 @@ def other_run(run: Run, number: str) -> Run | None:
             f"Choose another finished run on {run.benchmark.title}.",
         )
     return other
-
-
-def _tags(pair: PairInLanguage | None) -> dict[str, str]:
-    """Return the tags of the items of a culture pair in one language; none where no pair is chosen."""
-    return {"culture_pair": pair.name, "language": pair.language} if pair else {}
 
 
 def _refuse_empty(run: Run, rows: Sequence[CountryShare], least: int) -> None:

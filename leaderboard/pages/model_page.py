@@ -11,7 +11,7 @@ from django.utils import timezone
 from leaderboard.exports.references import model_reference
 from leaderboard.figures.profiles import ProfileRow, family_figures, medians, profile
 from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
-from leaderboard.figures.scores import breakdowns, overall_scores
+from leaderboard.figures.scores import breakdowns, main_scores
 from leaderboard.figures.standings import differs
 from leaderboard.figures.training import Series, Trajectories, series_of
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
@@ -29,7 +29,7 @@ from leaderboard.pages.model_sections import (
 from leaderboard.pages.rendering import page_address, show
 from leaderboard.pages.training_page import Curve, training_section
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import variant_in_words
+from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.ui import cells
 from leaderboard.ui.columns import interval_columns, source_column
 from leaderboard.ui.sections import Section
@@ -41,11 +41,17 @@ ENDED = (Run.State.FAILED, Run.State.CANCELLED)
 
 
 class RunScore(NamedTuple):
-    """A run and its overall score in the main metric of its benchmark; `steps` of a training are in its row."""
+    """A run and the score that stands for it in the benchmark's main metric; `steps` of a training are in its row."""
 
     run: Run
     score: Score | None
     steps: int = 0
+
+    @property
+    def heading(self) -> str:
+        """The title of the benchmark, with the part of its items that the score is about if it is a part."""
+        title = self.run.benchmark.title
+        return with_part(title, self.score) if self.score else title
 
 
 def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
@@ -54,7 +60,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     if not versions:
         return _under_its_present_name(hub_id)
     runs = list(model_runs(hub_id))
-    scores = overall_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
+    scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
     parameters = next((version.parameters for version in versions if version.parameters), None)
     series = series_of(runs)
     rows = by_topic(profile(hub_id, runs, parameters))
@@ -190,6 +196,7 @@ def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
             Column("commit", "Commit", lambda row: cells.text(row.run.model.commit[:7]), shown=False),
             Column("state", "State", lambda row: cells.text(row.run.get_state_display()), shown=unfinished),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
+            Column("part", "", lambda row: cells.text(part_in_words(row.score) if row.score else ""), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
@@ -197,7 +204,7 @@ def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
         ],
         rows=rows,
         main=True,
-        heading=lambda row: row.run.benchmark.title,
+        heading=lambda row: row.heading,
     )
 
 
@@ -222,13 +229,14 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
             Column("settings", "Settings", _settings_cell, align="wide", shown=varied),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
+            Column("part", "", lambda row: cells.text(part_in_words(row.score) if row.score else ""), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
             Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
         ],
         rows=rows,
-        heading=lambda row: row.run.benchmark.title,
+        heading=lambda row: row.heading,
     )
 
 

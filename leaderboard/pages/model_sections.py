@@ -1,24 +1,25 @@
 """The sections of a model's page: its profile, what it knows best, its family, and replicated published figures."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from leaderboard.figures.profiles import Figure, ProfileRow, family_of
-from leaderboard.figures.scores import Group
+from leaderboard.figures.scores import PART_SETTINGS, Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href, titled_cell
-from leaderboard.probes.culture.sides import pair_title
+from leaderboard.probes.culture.pairs import part_in_words, settings_in_words
 from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.models_in_rows import Mark, profile
-from leaderboard.ui.columns import interval_columns, score_points, source_column, summary
+from leaderboard.ui.columns import citation, interval_columns, score_points, source_column, summary
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 EXTREMES = 3  # groups that are named as known best, and as known least
+LEAST_QUESTIONS = 10  # of each of these
 
 
 def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
@@ -26,12 +27,12 @@ def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
     return sorted(rows, key=lambda row: (topic_order(row.run.benchmark), row.run.benchmark.title))
 
 
-def row_label(run: Run) -> str:
-    """Return the title of a run's benchmark, with the part of it that was asked where there are several."""
-    settings = run.settings
-    pair, language = settings.get("options", {}).get("pair"), settings.get("language")
-    part = f"{pair_title(pair)}, in {labels.language(language)}" if pair and language else run.settings_group
-    return f"{run.benchmark.title} ({part})" if part else run.benchmark.title
+def row_label(run: Run, score: Score | None = None) -> str:
+    """Return the title of a run's benchmark, with the part of it that its score is about and unusual settings."""
+    part = part_in_words(score) if score else ""
+    settings = run.group_without(PART_SETTINGS) if part else settings_in_words(run)
+    about = ", ".join(filter(None, [part, settings]))
+    return f"{run.benchmark.title} ({about})" if about else run.benchmark.title
 
 
 def metric_label(benchmark: Benchmark) -> str:
@@ -43,7 +44,7 @@ def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Secti
     figures = by_topic(rows)
     marks = [
         Mark(
-            row_label(row.run),
+            row_label(row.run, row.score),
             row.value,
             row.score.low,
             row.score.high,
@@ -54,8 +55,8 @@ def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Secti
         )
         for row in figures
     ]
-    heads = {row_label(row.run): topic_of(row.run.benchmark) for row in figures}
-    drawing = (_profile_summary(figures), profile(marks, heads, "score"))
+    heads = {row_label(row.run, row.score): topic_of(row.run.benchmark) for row in figures}
+    drawing = (_profile_summary(figures), profile(marks, heads, "score", rows[0].run.model.kind))
     return section(_profile_table(figures), drawing, _profile_note(figures, parameters))
 
 
@@ -69,14 +70,14 @@ def _profile_note(rows: Sequence[ProfileRow], parameters: int | None) -> str:
 
 def _profile_summary(rows: Sequence[ProfileRow]) -> str:
     low, high = min(rows, key=lambda row: row.value), max(rows, key=lambda row: row.value)
-    ends = f"{row_label(low.run)} {low.value:.3f}"
+    ends = f"{row_label(low.run, low.score)} {low.value:.3f}"
     if high is not low:
-        ends = f"From {ends} to {row_label(high.run)} {high.value:.3f}"
+        ends = f"From {ends} to {row_label(high.run, high.score)} {high.value:.3f}"
     compared = [row for row in rows if row.median is not None]
     if not compared:
         return f"{ends}."
-    above = sum(row.value > (row.median or 0) for row in compared)
-    return f"{ends}. Above the median of models of similar size on {above} of {len(compared)} benchmarks."
+    above_in = labels.ahead_in((row.value - (row.median or 0) for row in compared), "benchmark")
+    return f"{ends}. Above the median of models of similar size {above_in}."
 
 
 def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
@@ -92,6 +93,7 @@ def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
             *interval_columns(lambda row: row.score),
             *_columns_with_values(
                 rows,
+                Column("published", "○ Published", _published_cell, "The figure of a paper.", align="number"),
                 Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
                 Column("similar", "Models of similar size", lambda row: cells.text(_similar_words(row))),
             ),
@@ -112,7 +114,16 @@ def _columns_with_values(rows: Sequence[ProfileRow], *columns: Column[ProfileRow
 
 
 def _benchmark_cell(row: ProfileRow) -> cells.Cell:
-    return cells.text(row_label(row.run), href=row.run.get_absolute_url())
+    return cells.text(row_label(row.run, row.score), href=row.run.get_absolute_url())
+
+
+def _published_cell(row: ProfileRow) -> cells.Cell:
+    """Show a published figure beside a measured one; its note names the source, and what differs in the settings."""
+    if row.published is None:
+        return cells.number(None)
+    run, score = row.published
+    note = ", ".join(filter(None, [citation(run), run.settings_group]))
+    return replace(cells.number(score.value), href=run.get_absolute_url(), note=note)
 
 
 def _run_number(run: Run) -> cells.Cell:
@@ -150,6 +161,17 @@ class KnownGroup:
     def gap(self) -> float:
         """How far the model is above chance."""
         return self.value - (self.chance or 0)
+
+    @property
+    def interval(self) -> str:
+        """Its 95 % interval in words, empty without one."""
+        low, high = self.score.low, self.score.high
+        return "" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+
+    @property
+    def is_known(self) -> bool:
+        """Tell whether the model is clearly above chance; a figure without interval is taken as it is."""
+        return (self.value if self.score.low is None else self.score.low) > (self.chance or 0)
 
 
 def groups_dimension(benchmark: Benchmark, groups: dict[str, list[Group]]) -> str:
@@ -196,8 +218,8 @@ def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Sec
     points = score_points((group.name, group.score) for group in groups)
     words = summary(f"{title} on {row_label(run)}", points)
     compared = any(group.median is not None for group in groups)
-    note = "The diamonds are the medians of measured models of similar size." if compared else ""
-    chart = Chart("known", title, words, profile(marks, heads, labels.within(metric)))
+    note = "The tall ticks are the medians of measured models of similar size." if compared else ""
+    chart = Chart("known", title, words, profile(marks, heads, labels.within(metric), run.model.kind))
     return Section("known", f"{title} on {row_label(run)}", _known_table(title, dimension, groups), chart, note)
 
 
@@ -223,10 +245,11 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
 def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[KnownGroup]]:
     """Return what a model knows best and least against chance, without naming a group twice.
 
-    It knows nothing best where it is right no more often than chance.
+    Groups of few questions are left out, and what it knows best is clearly above chance: its interval is.
     """
-    number = min(EXTREMES, len(groups) // 2)
-    return [group for group in groups[:number] if group.gap > 0], list(groups[::-1][:number])
+    many = [group for group in groups if group.score.n >= LEAST_QUESTIONS]
+    number = min(EXTREMES, len(many) // 2)
+    return [group for group in many[:number] if group.is_known], list(many[::-1][:number])
 
 
 def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> Section:
@@ -242,12 +265,13 @@ def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> S
             family,
             figure.measured,
             f"/runs/{figure.run}/",
+            figure.kind,
         )
         for figure in sorted(figures, key=lambda figure: (figure.parameters or 0, figure.value))
         if figure.parameters
     ]
     metric = labels.within(metric_label(benchmark))
-    title = f"The {family} family on {row_label(row.run)}"
+    title = f"The {family} family on {row_label(row.run, row.score)}"
     smallest, largest = scores[0], scores[-1]
     words = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
     return section(_family_table(title, figures), (words, charts.scaling_curve(scores, row.chance, metric)))
@@ -324,7 +348,7 @@ def replication_section(rows: Sequence[Replication]) -> Section:
             Column(
                 "benchmark",
                 "Benchmark",
-                lambda row: cells.text(row_label(row.measured), href=row.measured.benchmark.get_absolute_url()),
+                _replicated_cell,
                 align="head",
             ),
             Column("measured", "Measured here", lambda row: _score_of(row.measured_score, row.measured), align="score"),
@@ -338,6 +362,10 @@ def replication_section(rows: Sequence[Replication]) -> Section:
     )
     note = "The same questions and settings. The difference is measured minus published."
     return section(table, note=note)
+
+
+def _replicated_cell(row: Replication) -> cells.Cell:
+    return cells.text(row_label(row.measured, row.measured_score), row.measured.benchmark.get_absolute_url())
 
 
 def _score_of(score: Score, run: Run) -> cells.Cell:

@@ -1,52 +1,61 @@
-"""/ : which models know what: a curve of scores against sizes, and the figure of each model on each benchmark."""
+"""/ : which models know what: who knows most, a table of one topic or of all, and a curve of scores against sizes."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import NoReverseMatch, reverse
 
+from leaderboard.data_version import figures_version
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.leaders import column_groups, fullest, standard_errors
 from leaderboard.figures.overview import (
     BenchmarkColumn,
     Figure,
     Measure,
     ModelRow,
     Overview,
-    Provenance,
     citations,
-    groups,
     model_rows,
     overview,
+    parts_by_slug,
     running,
     versions,
-    with_open_runs,
 )
 from leaderboard.figures.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.profiles import family_of
-from leaderboard.figures.runs import ANY_VERSION
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.models import Benchmark
 from leaderboard.models.run import run_url
+from leaderboard.pages.overview_answers import (
+    Answer,
+    SizeClass,
+    Sources,
+    answer,
+    other_topics,
+    published_of,
+    size_classes,
+)
+from leaderboard.pages.overview_table import Details, Grouped, overview_table, topic_table
 from leaderboard.pages.rendering import page_reference, show
-from leaderboard.pages.search_page import benchmarks_and_relations, page_named
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import TOPICS
-from leaderboard.probes.culture.pairs import EVERYTHING
 from leaderboard.probes.culture.sides import pair_title
-from leaderboard.probes.probe_pages import Split
-from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.cells import Bar, Cell, Raw
+from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.curves import SizedScore
+from leaderboard.ui.charts.scaling_chart import SizedScore, best_of_size
 from leaderboard.ui.columns import best_and_largest, source
 from leaderboard.ui.labels import number_of
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, select
+from leaderboard.ui.tables import Table, select
 from probing.analysis.breakdowns import split_group
+from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 
 DEFAULT_SORT = "coverage"
+EVERY_TOPIC = "all"
+LEADING = {True: 3, False: 2}  # columns before those of benchmarks, by whether all topics are shown
 
 
 class TopicTab(NamedTuple):
@@ -68,10 +77,18 @@ class TopicHead(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """The table of models and benchmarks, and the benchmarks that its page shows: those with anything in its rows."""
+    """The table of models, and the benchmarks that its page shows: those with anything in its rows.
+
+    `main`: the benchmark whose groups are columns as well, in a table of one topic. `heads` stand above the columns,
+    and `starts` are the columns with which they begin. `sources`: what published figures of its page are cited from.
+    """
 
     table: Table[ModelRow]
     shown: Sequence[BenchmarkColumn]
+    main: Grouped | None
+    heads: Sequence[TopicHead]
+    starts: Sequence[str]
+    sources: Mapping[int, str]
 
 
 @dataclass(frozen=True)
@@ -83,13 +100,24 @@ class PartChoice:
     chosen: bool
 
 
+class Findings(NamedTuple):
+    """Who is best in each class of sizes of the main benchmark and in each other topic, and the curve."""
+
+    classes: Sequence[SizeClass]
+    others: Sequence[tuple[BenchmarkColumn, SizeClass]]
+    charts: Sequence[Chart]
+
+
+_FINDINGS = KeptLists[Findings](most=6)
+
+
 class Selection(NamedTuple):
     """What a reader chose: the part and the topic with its columns, and the rows among its candidates that pass.
 
-    `benchmarks`: their number. `everything`: the overview of all topics.
+    `measures`: what is shown of each benchmark. `everything`: the overview of all topics.
     """
 
-    benchmarks: int
+    measures: Sequence[Measure]
     parts: Sequence[PartChoice]
     part: PartChoice | None
     everything: Overview
@@ -104,65 +132,126 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
     if "benchmark" in query:
         return _to_benchmark(query)
-    chosen = selection(query)
-    if not chosen.rows and not request.headers.get("HX-Request") and (page := page_named(chosen.filters.search)):
-        return HttpResponseRedirect(page)
-    matrix = _matrix(chosen.rows, chosen.columns, query)
-    curve = curve_column(chosen.everything.columns, query.get("curve", ""), chosen.topic)
+    chosen = selection(query, of_a_page=True)
+    main = main_column(chosen, query)
+    matrix = _matrix(chosen, main, query)
+    curve = curve_column(chosen.everything.columns, query.get("curve", ""), main)
+    findings = _findings(chosen, main, curve)
     details = f"{number_of(len(chosen.rows), 'model')} on {number_of(len(chosen.columns), 'benchmark')}"
     reference = page_reference(request, "overview", "What language models know: figures by benchmark", details)
     return show(
         request,
         "overview.html",
-        _context(chosen, matrix, curve, query),
+        _context(chosen, matrix, curve, query) | _answers(findings, matrix, query),
         [matrix.table],
-        curve_charts(curve, chosen.everything.rows),
+        findings.charts,
         reference=reference if matrix.table.rows else None,
     )
 
 
 def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, query: QueryDict) -> dict[str, Any]:
-    """Return what the template needs beside the table and the curve."""
+    """Return what the template needs beside the table, the answers and the curve."""
     everything, columns, filters = chosen.everything, chosen.columns, chosen.filters
     return {
         "models": len(everything.rows),
-        "benchmarks": chosen.benchmarks,
+        "benchmarks": len(chosen.measures),
         "updated": everything.updated,
         "running": running(),
         "quiz": _quiz(everything.columns),
         "filters": filters,
-        "named": benchmarks_and_relations(filters.search),
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
         "parts": chosen.parts if any(column.measure.part != OVERALL_SLICE for column in columns) else [],
         "tabs": _tabs(query, everything.columns, chosen.topic),
-        "topics": _topic_heads(matrix.shown, chosen.part),
+        "topic": chosen.topic,
+        "topics": matrix.heads,
+        "leading": LEADING[matrix.main is None],
         "about": {column.slug: column for column in columns},
-        "starts": list({column.measure.topic: column.slug for column in reversed(matrix.shown)}.values()),
-        "default_sort": "" if matrix.table.sorting(query)[0] else DEFAULT_SORT,
+        "starts": matrix.starts,
+        "default_sort": "" if matrix.main or matrix.table.sorting(query)[0] else DEFAULT_SORT,
         "left": _left_without(filters, chosen.candidates, query) if not matrix.table.rows else [],
         "near": _near(filters, chosen.candidates, query) if not matrix.table.rows else [],
         "curves": [(column, column is curve) for column in everything.columns if column.figures],
-        "kept": [(name, query[name]) for name in ("sort", "topic") if query.get(name)],
+        "kept": {"topic": chosen.topic.lower() or EVERY_TOPIC, "sort": query.get("sort", "")},
     }
 
 
-def selection(query: QueryDict) -> Selection:
-    """Return what a query string chooses."""
+def _findings(chosen: Selection, main: BenchmarkColumn | None, curve: BenchmarkColumn | None) -> Findings:
+    """Return what a selection shows first, which is kept until a figure changes."""
+    part = chosen.part.value if chosen.part else ""
+    shown, slugs = chosen.measures, (chosen.topic, main.slug if main else "", curve.slug if curve else "")
+    if version := figures_version():
+        return _FINDINGS.get((part, *slugs), version, lambda _: _make_findings(overview(shown), *slugs))
+    return _make_findings(chosen.everything, *slugs)
+
+
+def _make_findings(everything: Overview, topic: str, main: str, curve: str) -> Findings:
+    columns = {column.slug: column for column in everything.columns}
+    return Findings(
+        size_classes(everything, columns[main]) if main in columns else [],
+        other_topics(everything, topic),
+        curve_charts(everything, columns[curve]) if curve in columns else [],
+    )
+
+
+def _answers(findings: Findings, matrix: Matrix, query: QueryDict) -> dict[str, Any]:
+    """Return who knows most: of each class of sizes on the main benchmark, if there is one, and of each other topic."""
+    main = matrix.main
+    published = published_of([*findings.classes, *(best for _, best in findings.others)])
+    elsewhere = citations({figure.run for figure in published} - matrix.sources.keys())
+    cited = {**matrix.sources, **{run.pk: source(run).text for run in elsewhere}}
+    sources = Sources(cited, standard_errors(published))
+    return {
+        "main": main.column if main else None,
+        "asked": _asked(main.column) if main else "",
+        "answers": [answer(of_size, main.column, sources) for of_size in findings.classes] if main else [],
+        "other_answers": [_topic_answer(column, best, sources, query) for column, best in findings.others],
+    }
+
+
+def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Sources, query: QueryDict) -> Answer:
+    href = link(query, topic=column.measure.topic.lower(), page=None, sort=None)
+    return answer(best, column, sources, href)
+
+
+def selection(query: QueryDict, of_a_page: bool = False) -> Selection:
+    """Return what a query string chooses; a page has one topic unless its reader asks for all of them."""
     benchmarks = versions()
-    parts = parts_offered(benchmarks, query.get("part", ""))
+    of_benchmarks = parts_by_slug({pages_of(rows[0]).ranking_metric(rows[0]) for rows in benchmarks.values()})
+    parts = parts_offered(of_benchmarks, query.get("part", ""))
     part = next((part for part in parts if part.chosen), None)
-    everything = overview(measures(benchmarks, part.value if part else ""))
-    topic = _topic(query, everything.columns)
-    columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
-    candidates = model_rows(columns) if topic else everything.rows
+    shown = measures(benchmarks, of_benchmarks, part.value if part else "")
+    everything = overview(shown)
     filters = read_overview_filter(query)
-    rows = [row for row in candidates if filters.holds(row)]
-    return Selection(len(benchmarks), parts, part, everything, topic, columns, candidates, filters, rows)
+    topic = _topic(query, everything.columns)
+    if of_a_page and "topic" not in query and not filters.active:
+        topic = _first_topic(query, everything.columns)
+    columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
+    candidates = everything.rows if len(columns) == len(everything.columns) else model_rows(columns)
+    rows = [row for row in candidates if filters.holds(row)] if filters.active else candidates
+    return Selection(shown, parts, part, everything, topic, columns, candidates, filters, rows)
+
+
+def _first_topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:
+    """Return the topic of the first visit: the first with a figure, or none where the rows are sorted otherwise."""
+    with_figures = [column for column in columns if column.figures]
+    topic = with_figures[0].measure.topic if with_figures else ""
+    sort = query.get("sort", "").removeprefix("-")
+    elsewhere = {"coverage", *(column.slug for column in columns if column.measure.topic != topic)}
+    return "" if sort in elsewhere else topic
+
+
+def main_column(chosen: Selection, query: QueryDict) -> BenchmarkColumn | None:
+    """Return the benchmark that a topic's table begins with: that by which the rows are sorted, or else the fullest."""
+    if not chosen.topic:
+        return None
+    sort = query.get("sort", "").removeprefix("-")
+    sorted_by = [column for column in chosen.columns if column.slug == sort and column.figures]
+    return fullest(sorted_by) or fullest(chosen.columns)
 
 
 def matrix_table(chosen: Selection) -> Table[ModelRow]:
     """Return the table with all models and benchmarks of a selection, without the texts of tooltips."""
-    return overview_table(chosen.rows, chosen.columns, chosen.columns, {})
+    return overview_table(chosen.rows, chosen.columns, Details())
 
 
 def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
@@ -189,7 +278,7 @@ def _topic(query: QueryDict, columns: Sequence[BenchmarkColumn]) -> str:
 
 def _topic_heads(columns: Sequence[BenchmarkColumn], part: PartChoice | None) -> list[TopicHead]:
     counts = Counter(column.measure.topic for column in columns)
-    split = {column.measure.topic for column in columns if column.measure.part != OVERALL_SLICE}
+    split = {column.measure.topic for column in columns if column.measure.part.dimension == PAIR_IN_LANGUAGE}
     return [
         TopicHead(topic, counts[topic], TOPICS[topic], part.title if part and topic in split else "")
         for topic in TOPICS
@@ -199,11 +288,11 @@ def _topic_heads(columns: Sequence[BenchmarkColumn], part: PartChoice | None) ->
 
 def _tabs(query: QueryDict, columns: Sequence[BenchmarkColumn], topic: str) -> list[TopicTab]:
     """Return the links that choose a topic; sorting by a column that is not in a topic ends with it."""
-    tabs = [TopicTab("All", link(query, topic=None, page=None), not topic)]
+    tabs = []
     for head in _topic_heads(columns, None):
         href = link(query, topic=head.title.lower(), page=None, sort=None)
         tabs.append(TopicTab(head.title, href, head.title == topic, head.question))
-    return tabs
+    return [*tabs, TopicTab("All", link(query, topic=EVERY_TOPIC, page=None, sort=None), not topic)]
 
 
 def _left_without(
@@ -214,15 +303,56 @@ def _left_without(
     return [(words, number, link(query, **{name: None, "page": None})) for name, words, number in left]
 
 
-def _matrix(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], query: QueryDict) -> Matrix:
+def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -> Matrix:
     """Return the table, with open runs and the sources of figures for the rows of the requested page."""
-    page = with_open_runs(select(overview_table(rows, columns, columns, {}), query, all_pages=False))
-    detailed = {row.key: row for row in page}
-    slugs = {slug for row in page for slug in (*row.figures, *row.open_runs, *row.published_apart)}
-    shown = [column for column in columns if column.slug in slugs]
-    cited = {figure.run for row in page for figure in row.figures.values() if not figure.is_measured}
-    sources = {run.pk: source(run).text for run in citations(cited)}
-    return Matrix(overview_table([detailed.get(row.key, row) for row in rows], columns, shown, sources), shown)
+    grouped = Grouped(main, column_groups(main, _dimensions(main))) if main else None
+    if grouped is None:
+        columns, details = chosen.columns, Details()
+        table = overview_table(chosen.rows, columns, details)
+    else:
+        columns = _by_fullness(chosen.columns)
+        details = Details(grouped.groups.standard_errors, is_dense=True, bars_of=grouped.column.slug)
+        rows = [row for row in _best_first(chosen.rows, grouped.column) if row.figures]
+        table = topic_table(rows, columns, grouped, details)
+    page = select(table, query, all_pages=False)
+    details.read(page)
+    slugs = details.slugs(page)
+    shown = [column for column in columns if column.slug in slugs and (not main or column.figures)]
+    return Matrix(table, shown, grouped, *_heads(chosen, shown, grouped), details.sources)
+
+
+def _dimensions(column: BenchmarkColumn) -> list[str]:
+    """Return the dimensions one of which is shown beside a column where its benchmark has no domains."""
+    part = column.measure.part
+    return list(pages_of(column.version).default_dimensions) if part == OVERALL_SLICE else [part.dimension]
+
+
+def _by_fullness(columns: Sequence[BenchmarkColumn]) -> list[BenchmarkColumn]:
+    return sorted(columns, key=lambda column: -len(column.figures))
+
+
+def _best_first(rows: Sequence[ModelRow], main: BenchmarkColumn) -> list[ModelRow]:
+    """Return the rows with the highest figures in a column first, and those without any last."""
+
+    def order(row: ModelRow) -> tuple[bool, float]:
+        figure = row.figures.get(main.slug)
+        return (row.key not in main.comparable, -figure.value if figure else 0.0)
+
+    return sorted(rows, key=order)
+
+
+def _heads(
+    chosen: Selection, shown: Sequence[BenchmarkColumn], main: Grouped | None
+) -> tuple[list[TopicHead], list[str]]:
+    """Return the heads above the columns, and the columns with which they begin."""
+    heads = _topic_heads(shown, chosen.part)
+    starts = list({column.measure.topic: column.slug for column in reversed(shown)}.values())
+    if main and main.groups.names:
+        dimension = labels.dimension(main.groups.dimension)
+        title = f"{main.column.measure.title} by {dimension[:1].lower()}{dimension[1:]}"
+        heads.append(TopicHead(title, len(main.groups.names), "Darker fields are higher figures of their column."))
+        starts.append(labels.group_column(main.groups.dimension, main.groups.names[0]))
+    return heads, starts
 
 
 def _quiz(columns: Sequence[BenchmarkColumn]) -> Benchmark | None:
@@ -235,22 +365,20 @@ def _quiz(columns: Sequence[BenchmarkColumn]) -> Benchmark | None:
 # The curve of the overview: the figures of one benchmark against the sizes of the models.
 
 
-def curve_column(columns: Sequence[BenchmarkColumn], slug: str, topic: str = "") -> BenchmarkColumn | None:
-    """Return the benchmark of the curve: the one named by the slug, or else the one of the topic with most models."""
-    drawable = [column for column in columns if column.figures]
-    named = [column for column in drawable if column.slug == slug]
-    most = sorted(drawable, key=lambda column: (column.measure.topic != topic, -len(column.figures)))
-    return next(iter([*named, *most]), None)
+def curve_column(
+    columns: Sequence[BenchmarkColumn], slug: str, main: BenchmarkColumn | None = None
+) -> BenchmarkColumn | None:
+    """Return the benchmark of the curve: the one named by the slug, the main one of the table, or the fullest."""
+    named = [column for column in columns if column.slug == slug and column.figures]
+    return next(iter(named), None) or main or fullest(columns)
 
 
-def curve_charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> list[Chart]:
+def curve_charts(everything: Overview, column: BenchmarkColumn) -> list[Chart]:
     """Return the curve of a benchmark, if the size of any of its models is known."""
-    if column is None:
-        return []
     scores = [
         _sized(row.hub_id, row.parameters, figure)
-        for row in rows
-        if (figure := row.figures.get(column.slug)) and row.parameters and not column.is_about_other_items(figure)
+        for row in everything.rows
+        if row.parameters and (figure := column.comparable.get(row.key))
     ]
     if not scores:
         return []
@@ -262,14 +390,15 @@ def curve_charts(column: BenchmarkColumn | None, rows: Sequence[ModelRow]) -> li
 
 def _asked(column: BenchmarkColumn) -> str:
     """Return the title of a benchmark with the part of its items that the figures are about, if it is a part."""
-    split, part = pages_of(column.version).split, column.measure.part
-    return column.measure.title if split is None else f"{column.measure.title}, {part_title(split, part.group)}"
+    title, part = column.measure.title, column.measure.part
+    return f"{title}, {part_title(part)}" if part.dimension == PAIR_IN_LANGUAGE else title
 
 
 def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
     name, href = hub_id.rpartition("/")[2], run_url(figure.run)
     family = family_of(hub_id)
-    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href)
+    kind = figure.model.kind
+    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href, kind)
 
 
 def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:
@@ -279,196 +408,51 @@ def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> 
         f"{title}, {labels.number_of(len(scores), 'model')}: {measured} measured here (filled points), "
         f"{len(scores) - measured} published (hollow points).",
         best_and_largest(scores),
+        f"Nothing of their size beats {', '.join(score.label for score in best_of_size(scores))}.",
     ]
     if chance is not None:
         sentences.append(f"Guessing reaches {chance:.3f}.")
     return " ".join(sentences)
 
 
-def parts_offered(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[PartChoice]:
-    """Return the groups between which a reader chooses; that of the most runs unless another is asked for."""
-    split, metrics = _split(rows[0] for rows in versions.values())
-    if split is None:
-        return []
-    offered = groups(split.dimension, metrics)
-    chosen = part if part in offered else next(iter(offered), "")
-    return [PartChoice(group, part_title(split, group), group == chosen) for group in sorted(offered)]
+def parts_offered(by_slug: Mapping[str, Sequence[Slice]], group: str) -> list[PartChoice]:
+    """Return the parts between which a reader chooses: the first, as on all pages, unless another is asked for.
+
+    They are pairs of cultures in a language, which all benchmarks with languages follow; or languages without any.
+    """
+    offered = parts_among({part for parts in by_slug.values() for part in parts})
+    groups = [part.group for part in offered]
+    chosen = group if group in groups else next(iter(groups), "")
+    return [PartChoice(part.group, part_title(part), part.group == chosen) for part in offered]
 
 
-def measures(versions: Mapping[str, Sequence[Benchmark]], part: str) -> list[Measure]:
-    """Return what is shown of each benchmark, by topic; of those that are split by groups, only the group `part`."""
-    chosen = [_measure(rows, part) for rows in versions.values()]
+def measures(
+    versions: Mapping[str, Sequence[Benchmark]], by_slug: Mapping[str, Sequence[Slice]], group: str
+) -> list[Measure]:
+    """Return what is shown of each benchmark, by topic; of those with parts, only the one that is chosen."""
+    chosen = [_measure(rows, _chosen_part(by_slug.get(slug, ()), group)) for slug, rows in versions.items()]
     return sorted(chosen, key=lambda measure: list(TOPICS).index(measure.topic))
 
 
-def _measure(rows: Sequence[Benchmark], part: str) -> Measure:
+def _chosen_part(own: Sequence[Slice], group: str) -> Slice:
+    """Return the part of a benchmark: the chosen pair, or the language that is chosen, or else its first one."""
+    main = next(iter(own), OVERALL_SLICE)
+    if main.dimension == PAIR_IN_LANGUAGE:
+        return Slice(PAIR_IN_LANGUAGE, group)
+    return next((part for part in own if part.group == group.rpartition(" ")[2]), main)
+
+
+def _measure(rows: Sequence[Benchmark], part: Slice) -> Measure:
     current = rows[0]
     pages = pages_of(current)
     metrics = [pages.ranking_metric(current), *pages.metrics_beside(current)]
-    if pages.split is None:
-        return Measure(current.title, pages.topic, rows, metrics, OVERALL_SLICE)
-    return Measure(
-        current.title, pages.topic, rows, metrics[:1], Slice(pages.split.dimension, part), pages.split.options
-    )
+    if part == OVERALL_SLICE:
+        return Measure(current.title, pages.topic, rows, metrics, part)
+    is_pair = part.dimension == PAIR_IN_LANGUAGE  # whose name stands above all columns of the topic
+    title = current.title if is_pair else f"{current.title}, {part_title(part)}"
+    return Measure(title, pages.topic, rows, metrics[:1], part, PART_SETTINGS)
 
 
-def _split(benchmarks: Iterable[Benchmark]) -> tuple[Split | None, list[str]]:
-    """Return by what benchmarks are split, if any are, and their metrics."""
-    split = [(pages.split, pages.ranking_metric(row)) for row in benchmarks if (pages := pages_of(row)).split]
-    return (split[0][0] if split else None), list(dict.fromkeys(metric for _, metric in split))
-
-
-def part_title(split: Split, group: str) -> str:
-    pair, language = split_group(split.dimension, group)
-    return f"{pair_title(pair)}, in {labels.language(language)}"
-
-
-# The table of the overview: models as rows, benchmarks as columns, and further columns in its CSV.
-
-
-BEST = "among the best of its column"
-OTHER_ITEMS = "about other questions than the rest of this column"
-WAITING = "waiting"
-APART = "see ○"  # stands for published figures that share no column with others
-OTHER_METRIC = "in another metric or with other settings than this column"
-OTHER_PARTS = "about other pairs of cultures or in other languages than this column"
-UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
-
-
-def overview_table(
-    rows: Sequence[ModelRow],
-    columns: Sequence[BenchmarkColumn],
-    shown: Sequence[BenchmarkColumn],
-    sources: Mapping[int, str],
-) -> Table[ModelRow]:
-    """Return the table of all rows; only the CSV has the columns that are not `shown`."""
-    names = Counter(name for _, name in {(row.hub_id, row.hub_id.rpartition("/")[2]) for row in rows})
-    short = {row.hub_id: names[row.hub_id.rpartition("/")[2]] for row in rows}
-    tests = f"Of {len(columns)} benchmarks, those with a figure."
-    return Table(
-        name="overview",
-        caption="Models and benchmarks",
-        columns=[
-            Column("model", "Model", lambda row: _model_cell(row, short), align="head"),
-            Column("parameters", "Size", lambda row: cells.parameters(row.parameters), "Parameters.", align="number"),
-            Column("coverage", "Tests", _coverage_cell, tests, align="number"),
-            Column("hub_id", "", lambda row: cells.text(row.hub_id), shown=False),
-            Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
-            Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
-            *(part for column in columns for part in _benchmark_columns(column, sources, column in shown)),
-        ],
-        rows=rows,
-        main=True,
-        page_size=PAGE_SIZE,
-        empty="No model passes these filters.",
-    )
-
-
-def _model_cell(row: ModelRow, short: Mapping[str, int]) -> Cell:
-    """Return a model's cell, with what sets its weights apart from those of the hub.
-
-    The page hides the owner of a model whose own name no other row has. A model that only a paper names has no page.
-    """
-    owner, _, name = row.hub_id.rpartition("/")
-    full = f"{row.hub_id} ({row.key.weights})" if row.key.weights else row.hub_id
-    hidden = f"{owner}/" if short[row.hub_id] == 1 else ""
-    named_only = owner == UNRESOLVED
-    return Cell(
-        full,
-        full,
-        "" if named_only else reverse("model", args=[owner, name]),
-        "as named in its paper" if named_only else "",
-        pieces=(hidden, row.hub_id.removeprefix(hidden), row.key.weights),
-    )
-
-
-def _coverage_cell(row: ModelRow) -> Cell:
-    return Cell(row.coverage, str(row.coverage), note=f"{row.measured} measured here", kind="number")
-
-
-def _benchmark_columns(column: BenchmarkColumn, sources: Mapping[int, str], shown: bool) -> list[Column[ModelRow]]:
-    """Return the column of a benchmark, and those that only the CSV has."""
-    slug, plan = column.slug, column.version.plan
-
-    def figure(row: ModelRow) -> Figure | None:
-        return row.figures.get(slug)
-
-    def cell(row: ModelRow) -> Cell:
-        stored = figure(row)
-        return _figure_cell(column, stored, plan, sources) if stored else _cell_without_figure(column, row)
-
-    def key(row: ModelRow) -> float | None:
-        stored = figure(row)
-        return stored.value if stored and not column.is_about_other_items(stored) else None
-
-    def also(name: str, value: Callable[[Figure], Raw]) -> Column[ModelRow]:
-        return Column(f"{slug}_{name}", "", lambda row: _raw(figure(row), value), shown=False)
-
-    return [
-        Column(slug, column.measure.title, cell, key=key, align="score", shown=shown),
-        also("low", lambda stored: stored.low),
-        also("high", lambda stored: stored.high),
-        also("n", lambda stored: stored.n or None),
-        also("metric", lambda stored: stored.metric),
-        Column(f"{slug}_provenance", "", lambda row: _provenance_cell(row, slug), shown=False),
-        also("version", lambda stored: ANY_VERSION if column.is_about_other_items(stored) else column.version.version),
-        also("run", lambda stored: stored.run),
-    ]
-
-
-def _provenance_cell(row: ModelRow, slug: str) -> Cell:
-    """Tell whose the figure is; a model whose published figures stand apart has a provenance and no figure."""
-    stored = row.figures.get(slug)
-    raw = stored.provenance if stored else Provenance.PUBLISHED.value if slug in row.published_apart else None
-    return Cell(raw, raw or "")
-
-
-def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
-    raw = value(figure) if figure else None
-    return Cell(raw, "" if raw is None else str(raw))
-
-
-def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, sources: Mapping[int, str]) -> Cell:
-    """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
-    score = cells.score(figure.value, figure.low, figure.high)
-    is_best = column.is_among_the_best(figure)
-    facts = [
-        score.note,
-        f"{figure.n:,.0f} questions" if figure.n else "",
-        f"measured here, {plan}" if figure.is_measured else sources.get(figure.run, figure.provenance),
-        OTHER_ITEMS if column.is_about_other_items(figure) else "",
-        BEST if is_best else "",
-    ]
-    return Cell(
-        figure.value,
-        score.text,
-        run_url(figure.run),
-        " · ".join(filter(None, facts)),
-        _bar(figure.value, column.chance) if score.bar and column.chance is not None else None,
-        f"{'measured' if figure.is_measured else 'published'}{' best' * is_best}",
-    )
-
-
-def _bar(value: float, chance: float) -> Bar:
-    """Return a bar from chance to 1; that of a model which is no better than chance has no length."""
-    return Bar(100 * max(0.0, value - chance) / (1 - chance) if chance < 1 else 0.0)
-
-
-def _apart_cell(column: BenchmarkColumn) -> Cell:
-    """Return the cell of published figures that share no column with others; it leads to them."""
-    address = reverse("benchmark", args=[column.slug])
-    if column.measure.part != OVERALL_SLICE:
-        return Cell(None, APART, f"{address}?part={EVERYTHING}", f"published, {OTHER_PARTS}", kind="apart")
-    anchor = "" if column.measure.versions[0].version == ANY_VERSION else "#section-published"
-    return Cell(None, APART, f"{address}{anchor}", f"published, {OTHER_METRIC}", kind="apart")
-
-
-def _cell_without_figure(column: BenchmarkColumn, row: ModelRow) -> Cell:
-    """Return the cell of an open run, or the one that leads to published figures which share no column with others."""
-    run = row.open_runs.get(column.slug)
-    if run is None:
-        if column.slug not in row.published_apart:
-            return Cell(None, "")
-        return _apart_cell(column)
-    text = f"{run.percent} %" if run.percent else WAITING
-    return Cell(None, text, run_url(run.run), f"{run.state}, no result yet", kind="open")
+def part_title(part: Slice) -> str:
+    *pair, language = split_group(*part)
+    return ", ".join([*map(pair_title, pair), f"in {labels.language(language)}"])

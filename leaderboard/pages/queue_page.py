@@ -18,10 +18,12 @@ from leaderboard.figures.progress import (
     recent_results,
     state_in_words,
 )
+from leaderboard.line import MEASURE
 from leaderboard.models import Run
 from leaderboard.operations import site_state
 from leaderboard.pages.rendering import show
 from leaderboard.probes import pages_of
+from leaderboard.probes.culture.pairs import with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels
 from leaderboard.ui.columns import model_column, settings_column
@@ -83,7 +85,7 @@ def _page(number: int) -> tuple[int, int]:
 def queue_table(line: Queue) -> Table[QueuedRun]:
     """Return all open runs in one table, for CSV."""
     rows = [*line.working, *line.waiting]
-    columns = [_POSITION, *_what(rows), _LANE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
+    columns = [_POSITION, *_what(rows), _QUEUE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
     return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
 
 
@@ -101,15 +103,15 @@ def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
 def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     some = [
         (_POSITION, any(row.position for row in rows)),
-        (_LANE, any(row.run.lane != "default" for row in rows)),
+        (_QUEUE, any(row.run.queue != MEASURE for row in rows)),
         (_STATE, any(row.run.state != Run.State.QUEUED for row in rows)),
         (_TIME_LEFT, any(row.progress.left is not None for row in rows)),
     ]
-    position, lane, state, time_left = (replace(column, shown=shown) for column, shown in some)
+    position, queue_column, state, time_left = (replace(column, shown=shown) for column, shown in some)
     return Table(
         name="queue",
         caption="Waiting",
-        columns=[position, *_what(rows), lane, state, replace(time_left, title="Result in"), _SUBMITTED],
+        columns=[position, *_what(rows), queue_column, state, replace(time_left, title="Result in"), _SUBMITTED],
         rows=rows,
         main=True,
         sortable=False,
@@ -126,7 +128,7 @@ def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
             settings_column(lambda row: row.run),
             Column("score", "Score", lambda row: cells.of_score(row.scores.get(_metric(row))), align="score"),
-            Column("metric", "Metric", lambda row: cells.text(_pages(row).metric_label(_metric(row)))),
+            Column("metric", "Metric", _metric_cell),
             Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
         ],
         rows=rows,
@@ -159,8 +161,18 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
         caption="Workers",
         columns=[
             Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
-            Column("lanes", "Lanes", lambda row: _words(row.lanes), "The queues that it takes runs from."),
-            Column("device", "Device", lambda row: _words([row.device]), "Where its last part was computed."),
+            Column(
+                "queues",
+                "Queues",
+                lambda row: cells.stored(", ".join(row.queues) or None),
+                "Where it takes its work from.",
+            ),
+            Column(
+                "device",
+                "Device",
+                lambda row: cells.stored(row.device or None),
+                "Where it computed the last part of its run.",
+            ),
             Column("runs", "Works on", _work, align="wide"),
             Column("seen", "Last report", lambda row: cells.moment(row.last_seen)),
         ],
@@ -170,16 +182,10 @@ def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
     )
 
 
-def _words(names: Sequence[str]) -> cells.Cell:
-    return cells.stored(", ".join(filter(None, names)) or None)
-
-
 def _work(worker: LiveWorker) -> cells.Cell:
-    """Name the runs that the worker has parts of; of several only the first is a link."""
-    if not worker.runs:
+    if worker.run is None:
         return cells.stored(None)
-    names = ", ".join(f"{run.model.hub_id} on {run.benchmark.title}" for run in worker.runs)
-    return cells.text(names, href=worker.runs[0].get_absolute_url())
+    return cells.text(f"{worker.run.model.hub_id} on {worker.run.benchmark.title}", href=worker.run.get_absolute_url())
 
 
 def _pages(row: RecentResult) -> ProbePages:
@@ -188,6 +194,12 @@ def _pages(row: RecentResult) -> ProbePages:
 
 def _metric(row: RecentResult) -> str:
     return _pages(row).main_metric(row.run.benchmark)
+
+
+def _metric_cell(row: RecentResult) -> cells.Cell:
+    """Return the title of the metric, with the part of the items that the figure is about if it is a part."""
+    title, score = _pages(row).metric_label(_metric(row)), row.scores.get(_metric(row))
+    return cells.text(with_part(title, score) if score else title)
 
 
 def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
@@ -215,9 +227,10 @@ _POSITION: Column[QueuedRun] = Column(
     "position",
     "Position",
     _position,
-    "Number of runs ahead, plus one. Runs that wait for the hub or for disk space have no position.",
+    "Number of runs ahead, plus one. Two runs of each submitter stand in line; as one begins, the next one joins it. "
+    "Runs that wait for the hub or for disk space have no position.",
 )
-_LANE: Column[QueuedRun] = Column("lane", "Lane", lambda row: cells.text(row.run.lane))
+_QUEUE: Column[QueuedRun] = Column("queue", "Queue", lambda row: cells.text(row.run.queue))
 _STATE: Column[QueuedRun] = Column("state", "State", _state)
 _DONE: Column[QueuedRun] = Column(
     "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"

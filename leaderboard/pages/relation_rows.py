@@ -67,11 +67,7 @@ def relation_rows(
     benchmark: Benchmark, relations: Sequence[Relation], pair: PairInLanguage | None, scores: StripScores
 ) -> list[RelationRow]:
     """Return the relations, those of the chosen pair if there is one."""
-    chosen = [
-        relation
-        for relation in relations
-        if pair is None or [relation.tags.get(tag) for tag in PAIR_TAGS] == [pair.name, pair.language]
-    ]
+    chosen = [relation for relation in relations if pair is None or pair.has(relation)]
     slices = {relation.id: Slice(*pages_of(benchmark).relation_slice(relation, relation.id)) for relation in chosen}
     return [RelationRow(benchmark, relation, scores.models.get(slices[relation.id], [])) for relation in chosen]
 

@@ -48,13 +48,16 @@ def show(
     if (file := _file(request, tables, reference)) is not None:
         return file
     by_name = {chart.name: chart for chart in charts}
+    shown = views(tables, request.GET)
     response = render(
         request,
         template,
         {
             **context,
             "sections": sections,
-            "tables": views(tables, request.GET),
+            "tables": shown,
+            "offered_tables": [view for view in shown.values() if view.lines],
+            "page_address": page_address(request),
             "charts": by_name,
             "can_be_frozen": can_be_frozen(request),
             "reference": reference,

@@ -6,8 +6,10 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.exports import every_eval_ever, hugging_face, reproduction
 from leaderboard.exports.pictures import run_picture
+from leaderboard.figures.scores import main_scores
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
+from leaderboard.probes.culture.pairs import with_part
 from leaderboard.ui.csv_files import json_lines
 
 
@@ -16,11 +18,10 @@ def finished_run(pk: int) -> Run:
 
 
 def main_score(run: Run) -> Score:
-    """Return the score of a run in the main metric of its benchmark; raise `Http404` if it has none."""
-    metric = pages_of(run.benchmark).main_metric(run.benchmark)
-    score = run.scores.filter(metric=metric, dimension="overall").exclude(value=None).first()
-    if score is None:
-        raise Http404(f"Run {run.pk} has no figure over all questions.")
+    """Return the score that stands for a run in the main metric of its benchmark; raise `Http404` if it has none."""
+    score = main_scores([run], lambda benchmark: pages_of(benchmark).main_metric(benchmark)).get(run.pk)
+    if score is None or score.value is None:
+        raise Http404(f"Run {run.pk} has no figure that stands for it.")
     return score
 
 
@@ -65,7 +66,7 @@ def picture_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = finished_run(pk)
     score = main_score(run)
     metric = pages_of(run.benchmark).metric_label(score.metric)
-    return HttpResponse(run_picture(run, score, metric), content_type="image/png")
+    return HttpResponse(run_picture(run, score, with_part(metric, score)), content_type="image/png")
 
 
 def hub_run(pk: int) -> Run:

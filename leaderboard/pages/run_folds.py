@@ -17,7 +17,7 @@ from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
 from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
 from leaderboard.probes.items import item_url
-from leaderboard.probes.wording import group_title, relation_names, wording
+from leaderboard.probes.wording import group_title, in_words, relation_names, wording
 from leaderboard.ui import cells, charts
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Fold, Section, section
@@ -271,7 +271,8 @@ def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]
         return cells.text(_worst_wording(row, templates, relations))
 
     def accuracy(template: str, row: Row) -> cells.Cell:
-        return cells.number(None if pd.isna(row[template]) else row[template])
+        sentence = _sentence(row, int(template), relations)
+        return replace(cells.number(None if pd.isna(row[template]) else row[template]), note=sentence)
 
     return Table(
         name="wordings",
@@ -313,8 +314,13 @@ def _tag_values(relation: Relation) -> list[str]:
 def _worst_wording(row: Mapping[str, Any], templates: Sequence[str], relations: Relations) -> str:
     """Return the sentence of the template that is right least often; empty where the files are not here."""
     accuracies = {int(name): row[name] for name in templates if not pd.isna(row[name])}
-    relation, number = relations.get(row["relation"]), min(accuracies, key=lambda name: accuracies[name])
-    return relation.templates[number] if relation and number < len(relation.templates) else ""
+    return _sentence(row, min(accuracies, key=lambda name: accuracies[name]), relations)
+
+
+def _sentence(row: Mapping[str, Any], number: int, relations: Relations) -> str:
+    """Return the sentence of a relation's template; empty where the files are not here."""
+    relation = relations.get(row["relation"])
+    return in_words(relation.templates[number]) if relation and number < len(relation.templates) else ""
 
 
 # The items whose answer changes with the wording, each with the answer that every wording got.

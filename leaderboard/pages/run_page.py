@@ -1,7 +1,7 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
-from leaderboard.changed_settings import dtype_by_size, settings_group
+from leaderboard.changed_settings import dtype_by_size
 from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
@@ -21,10 +21,12 @@ from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.highlights import highlights
 from leaderboard.figures.item_rows import ItemFilter, Row
 from leaderboard.figures.progress import progress
+from leaderboard.figures.ranks import rank_group
 from leaderboard.figures.runs import OPEN, WORKING
-from leaderboard.figures.scores import breakdowns
+from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
-from leaderboard.models import Run, RunRank, Score
+from leaderboard.models import Model, Run, RunRank, Score
+from leaderboard.pages.blank_places import PlaceFigure, by_place, cautions, place_section
 from leaderboard.pages.rendering import probe_sections, show, switch_links
 from leaderboard.pages.run_folds import folds
 from leaderboard.probes import pages_of
@@ -37,13 +39,13 @@ from leaderboard.probes.wording import group_title, relation_names, row_key, sen
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors, section
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
-from probing.results.run_record import describe_tokens
+from probing.results.run_json import describe_tokens, start_cautions
 
 PHASES = (
     Run.State.QUEUED,
@@ -53,6 +55,7 @@ PHASES = (
     Run.State.FINISHED,
 )
 DOMAIN = "domain"  # the breakdown that comes first
+MAIN_BREAKDOWNS = (DOMAIN, "cardinality", "relation", "culture", "culture_pair", "language", "fact_type", "head")
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows
 ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
@@ -62,12 +65,17 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
     scores = list(run.scores.order_by("pk"))
     pages = pages_of(run.benchmark)
-    main = headline(run, pages, scores)
-    offered = pairs_of(pages, [run])
+    offered = pairs_of([run])
     pair = one_pair(request.GET, offered)
-    sections = run_sections(run, pages, scores, request.GET, pair)
-    surprising = surprise_sections(run, pages)
-    details = folds(run, scores, request.GET)
+    places = by_place(run, pair)
+    main = headline(run, pages, scores, pair, places)
+    everything, others = run_sections(run, pages, scores, request.GET, pair)
+    sections, surprising = open_sections(everything), surprise_sections(run, pages)
+    details = [
+        *folds_of(everything),
+        *breakdown_fold(run, pages, scores, [*others, *place_section(run, places)]),
+        *folds(run, scores, request.GET),
+    ]
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
@@ -77,14 +85,14 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "headline": main,
         "others": other_figures(scores, main.score if main else None),
         "surprises": surprising,
-        "folds": [(fold, fold.is_open(request.GET)) for fold in details],
+        "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, pair),
         "contents": contents(sections, surprising, details, first_questions is not None, bool(script)),
         "has_map": has_map(run),
         "has_series": is_part_of_series(run),
         "has_questions": first_questions is not None,
         "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
-        "notes": run_notes(run, scores) + single_groups(run, pages, scores),
+        "notes": run_notes(run, scores),
         **_state(run),
         **_origin(run, script),
         **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
@@ -113,10 +121,16 @@ def _origin(run: Run, script: str) -> dict[str, Any]:
         "script": script,
         "facts": reproduction.facts(run),
         "all_fields": reproduction.all_fields(run),
-        "tokens": describe_tokens(run.provenance_record),
+        "tokens": _tokens(run),
         "harness": harness_command(record) if script else None,
         "protocol": protocol_words(run.settings),
     }
+
+
+def _tokens(run: Run) -> list[str]:
+    """Return sentences on how texts became tokens, but for the cautions that stand beside the figure."""
+    cautioned = start_cautions(run.provenance_record)
+    return [sentence for sentence in describe_tokens(run.provenance_record) if sentence not in cautioned]
 
 
 def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
@@ -131,8 +145,8 @@ def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
 
 def run_sections(
     run: Run, pages: ProbePages, scores: Sequence[Score], query: QueryDict, pair: PairInLanguage | None = None
-) -> list[Section]:
-    """Return the probe's sections and every breakdown, that by domain first."""
+) -> tuple[list[Section], list[Section]]:
+    """Return the probe's sections with the main breakdowns, that by domain first, and the other breakdowns."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     special = probe_sections(run, pages, query, pair)
     names = {section.name for section in special}
@@ -142,7 +156,17 @@ def run_sections(
         if name not in names and not has_all_items(rows, scores)
     ]
     plain.sort(key=lambda section: section.name != DOMAIN)
-    return [*special, *plain]
+    repeated = {"relation"} if "fact_type" in names else set()  # these are the same groups
+    main = [section for section in plain if section.name in MAIN_BREAKDOWNS and section.name not in repeated]
+    return [*special, *main], [section for section in plain if section not in main]
+
+
+def breakdown_fold(run: Run, pages: ProbePages, scores: Sequence[Score], sections: Sequence[Section]) -> list[Fold]:
+    """Return the fold of breakdowns that are no main ones, with a sentence for each that has a single group."""
+    single = " ".join(single_groups(run, pages, scores))
+    noted = [*sections, *([Section("single-groups", "Breakdowns with one group", note=single)] if single else [])]
+    titles = [section.title[:1].lower() + section.title[1:] for section in noted]
+    return [Fold("breakdowns", "Other breakdowns", f"{labels.sentence(', '.join(titles))}.", noted)] if noted else []
 
 
 def contents(
@@ -160,11 +184,9 @@ def contents(
 
 
 def other_figures(scores: Sequence[Score], main: Score | None) -> list[Score]:
-    """Return the overall figures beside the main one; those of folds stand there, and ties are a sentence."""
-    left_out = {TIES, "chance", *DETAIL_METRICS}
-    return [
-        score for score in scores if score.dimension == "overall" and score.metric not in left_out and score != main
-    ]
+    """Return the figures about the same items as the main one; those of folds stand there, and ties are a sentence."""
+    left_out, part = {TIES, "chance", *DETAIL_METRICS}, part_of(main) if main else OVERALL_SLICE
+    return [score for score in scores if part_of(score) == part and score.metric not in left_out and score != main]
 
 
 def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | None:
@@ -258,11 +280,19 @@ def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
 class Headline(NamedTuple):
     """A run's main figure. `uncertainty` is its interval over items as text; `wordings` are its ends over wordings.
 
-    `rank` is that among how many runs, empty without one.
+    `part` says which items it is about, empty for all of them, and `way` what counts as right where that depends on the
+    kind of the model. `counted` says how many of the items count, where not all do. `places` are the figures by the
+    place of the blank where there are several, `cautions` what else a reader must know. `rank` is that among how many
+    runs, empty without one.
     """
 
     title: str
+    part: str
+    way: str
     score: Score
+    counted: str
+    places: Sequence[PlaceFigure]
+    cautions: Sequence[str]
     uncertainty: str
     wordings: tuple[float, float] | None
     number_of_wordings: int
@@ -270,34 +300,58 @@ class Headline(NamedTuple):
     rank: str
 
 
-def headline(run: Run, pages: ProbePages, scores: Sequence[Score]) -> Headline | None:
-    """Return the figure of a run, None where it has no score in the main metric of its benchmark."""
-    metric = pages.main_metric(run.benchmark)
-    overall = {score.metric: score for score in scores if score.dimension == "overall"}
-    main = overall.get(metric)
+def headline(
+    run: Run,
+    pages: ProbePages,
+    scores: Sequence[Score],
+    pair: PairInLanguage | None = None,
+    places: Sequence[PlaceFigure] = (),
+) -> Headline | None:
+    """Return the figure of a run, None where it has no score in the main metric of its benchmark.
+
+    `pair`: what it is about where a run was asked several pairs of cultures or in several languages, which are never
+    pooled. Wordings and ranks are about all items, and stand beside figures of all items only. `places`: the figures by
+    the place of the blank.
+    """
+    metric, part = pages.main_metric(run.benchmark), pair.part if pair else OVERALL_SLICE
+    own = {score.metric: score for score in scores if part_of(score) == part}
+    main = own.get(metric)
     if main is None or main.value is None:
         return None
     by_wording = [score.value for score in scores if score.dimension == "template" and score.metric == metric]
-    values = [value for value in by_wording if value is not None]
+    values = [value for value in by_wording if value is not None and pair is None]
     return Headline(
         title=pages.metric_label(metric),
+        part=pair.title if pair else "",
+        way=run.way,
         score=main,
+        counted=_counted(pages, main, own.values()),
+        places=places if len(places) > 1 else (),
+        cautions=[*cautions(run, places), *start_cautions(run.provenance_record)],
         uncertainty=uncertainty(main.value, main.low, main.high),
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
-        chance=_chance(run, pages, overall, metric),
-        rank=_rank(run, metric),
+        chance=_chance(run, pages, own, metric),
+        rank="" if pair else _rank(run, metric),
     )
 
 
-def _chance(run: Run, pages: ProbePages, overall: Mapping[str, Score], metric: str) -> float | None:
+def _counted(pages: ProbePages, main: Score, own: Iterable[Score]) -> str:
+    """Return how many of the items that were asked count, and why the others do not; empty where all of them do."""
+    asked = max(score.n for score in own)
+    if pages.count_column is None or asked <= main.n:
+        return ""
+    return f"{main.n:,.0f} of {asked:,.0f} {pages.count_column.title.lower()} ({pages.count_column.others})"
+
+
+def _chance(run: Run, pages: ProbePages, scores: Mapping[str, Score], metric: str) -> float | None:
     """Return what guessing reaches; None where the main metric has no such score.
 
     Where only right answers may stand at a blank, guessing is among the answers to the questions of the run. These are
     too few if only some of the questions were asked.
     """
     is_part = run.settings.get("limit") or run.settings.get("sample")
-    chance = overall.get("chance")
+    chance = scores.get("chance")
     return chance.value if chance and metric != "chance" and (pages.offers_options or not is_part) else None
 
 
@@ -312,17 +366,20 @@ def _rank(run: Run, metric: str) -> str:
 def _ranked_like(run: Run, metric: str) -> int:
     """Return how many runs of the benchmark have a rank in the group of this one. One query."""
     ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
-    names = ("settings_text", "run__items_left_out", "run__model__parameters", "run__model__stored_dtype")
-    groups: dict[tuple[str, int, str], str] = {}  # most runs have one of a few settings
+    model_names = ("run__model__kind", "run__model__parameters", "run__model__stored_dtype")
+    names = ("settings_text", "run__items_left_out", *model_names)
+    groups: dict[tuple[str, int, str, str], tuple[str, str]] = {}  # most runs have one of a few settings
     count = 0
     rows = ranked.annotate(settings_text=Cast("run__settings", TextField())).values_list(*names)
-    for settings_text, left_out, parameters, dtype in rows:
-        key = settings_text, left_out, dtype_by_size(parameters, dtype)
+    for settings_text, left_out, kind, parameters, dtype in rows:
+        key = settings_text, left_out, kind, dtype_by_size(parameters, dtype)
         if key not in groups:
+            model = Model(kind=kind, parameters=parameters, stored_dtype=dtype)
             settings = json.loads(settings_text)
-            other = Run(benchmark=run.benchmark, settings=settings, items_left_out=left_out)
-            groups[key] = settings_group(other.differences, settings, parameters, dtype)
-        count += groups[key] == run.settings_group
+            groups[key] = rank_group(
+                Run(model=model, benchmark=run.benchmark, settings=settings, items_left_out=left_out)
+            )
+        count += groups[key] == rank_group(run)
     return count
 
 

@@ -1,21 +1,26 @@
-"""The search of the header, its suggestions, and the answer to an address that does not exist."""
+"""/search/ and its suggestions, and the answer to an address that does not exist."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
+from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 
 from leaderboard.figures.near_names import near_names
+from leaderboard.figures.questions import question_url, questions_with
 from leaderboard.figures.runs import models_named
 from leaderboard.models import Benchmark
-from leaderboard.probes.wording import read_relations, relation_name
+from leaderboard.probes import pages_of
+from leaderboard.probes.wording import read_relations, relation_name, usual_sentence
 from leaderboard.serving.errors import API, problem, refusal
+from probing.benchmark import Item, Relation
 
 LEAST_LETTERS = 2  # of a text, so that not everything is suggested
 MOST_BENCHMARKS, MOST_RELATIONS = 5, 8
+MOST_QUESTIONS = 5  # of each benchmark; the list of its questions has all
 
 
 class Suggestion(NamedTuple):
@@ -25,21 +30,63 @@ class Suggestion(NamedTuple):
     kind: str
     href: str
 
+    @property
+    def short_name(self) -> str:
+        """A model's name without its owner, and a relation's without its benchmark."""
+        return self.name.rpartition("/")[2] if self.kind == "model" else self.name.partition(" (")[0]
+
+
+class Questions(NamedTuple):
+    """The questions of a benchmark with a text in them: some of them, their number, and the list that has all."""
+
+    benchmark: Benchmark
+    shown: Sequence[Suggestion]
+    number: int
+    href: str
+
+
+# /search/?search=… : what a text names, the same from each page.
+
+
+def search_view(request: HttpRequest) -> HttpResponseBase:
+    """Open the page of exactly this name, or show the models, benchmarks, relations and questions that contain it."""
+    text = request.GET.get("search", "").strip()
+    named = pages_named(text)
+    if len(pages := _exactly(named, text)) == 1:
+        return HttpResponseRedirect(pages[0].href)
+    questions = questions_named(text)
+    kinds = {"model": "Models", "benchmark": "Benchmarks", "relation": "Relations"}
+    context = {
+        "text": text,
+        "least": LEAST_LETTERS,
+        "is_too_short": len(text) < LEAST_LETTERS,
+        "kinds": [(title, [page for page in named if page.kind == kind]) for kind, title in kinds.items()],
+        "questions": questions,
+        "any_page": bool(named),
+        "near": near_names(text) if text and not named and not questions else [],
+    }
+    return render(request, "search.html", context)
+
 
 def pages_named(text: str) -> list[Suggestion]:
     """Return models, then benchmarks and relations whose names contain a text, without regard to case."""
     if len(text.strip()) < LEAST_LETTERS:
         return []
     models = [Suggestion(model.hub_id, "model", model.get_absolute_url()) for model in models_named(text.strip())]
-    return [*models, *benchmarks_and_relations(text)]
+    return [*models, *_benchmarks_and_relations(text)]
 
 
-def benchmarks_and_relations(text: str) -> list[Suggestion]:
+def _exactly(pages: Sequence[Suggestion], text: str) -> list[Suggestion]:
+    """Return the pages with exactly this name; a model may be named without its owner, a relation without benchmark."""
+    word = text.casefold()
+    whole = [page for page in pages if page.name.casefold() == word]
+    return whole or [page for page in pages if page.short_name.casefold() == word]
+
+
+def _benchmarks_and_relations(text: str) -> list[Suggestion]:
     """Return the benchmarks and relations whose names contain a text; files are read once for each process."""
     word = text.strip().casefold()
-    if len(word) < LEAST_LETTERS:
-        return []
-    benchmarks = list(Benchmark.objects.filter(current=True).order_by("title"))
+    benchmarks = _benchmarks()
     titles = [
         Suggestion(benchmark.title, "benchmark", benchmark.get_absolute_url())
         for benchmark in benchmarks
@@ -51,10 +98,26 @@ def benchmarks_and_relations(text: str) -> list[Suggestion]:
     return [*titles[:MOST_BENCHMARKS], *islice(relations, MOST_RELATIONS)]
 
 
-def page_named(text: str) -> str:
-    """Return the address of the benchmark or relation with exactly this name, empty if there is none."""
-    word = text.strip().casefold()
-    return next((page.href for page in benchmarks_and_relations(text) if page.name.casefold() == word), "")
+def _benchmarks() -> list[Benchmark]:
+    return list(Benchmark.objects.filter(current=True).order_by("title"))
+
+
+def questions_named(text: str) -> list[Questions]:
+    """Return the questions with a text in their subject, sentence or answer, by benchmark."""
+    if len(text) < LEAST_LETTERS:
+        return []
+    lists = ((benchmark, questions_with(benchmark, text)) for benchmark in _benchmarks() if benchmark.main)
+    return [_questions(benchmark, questions, text) for benchmark, questions in lists if questions]
+
+
+def _questions(benchmark: Benchmark, questions: Sequence[tuple[Relation, Item]], text: str) -> Questions:
+    form = pages_of(benchmark).question_form
+    shown = [
+        Suggestion(usual_sentence(benchmark, form, relation, item), "question", question_url(benchmark, relation, item))
+        for relation, item in questions[:MOST_QUESTIONS]
+    ]
+    href = f"{reverse('questions', args=[benchmark.name])}?{urlencode({'search': text})}"
+    return Questions(benchmark, shown, len(questions), href)
 
 
 def _relations(benchmark: Benchmark) -> Iterator[Suggestion]:

@@ -1,8 +1,9 @@
 """The standings of a benchmark: filter, table, the picture above it, and models that cannot be told apart."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from django.http import QueryDict
 from django.utils.text import get_text_list
@@ -14,7 +15,14 @@ from leaderboard.figures.near_names import models_of, near_models
 from leaderboard.figures.profiles import family_of
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
-from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, Standing, chosen_slices, made_of_rows
+from leaderboard.figures.standings import (
+    HeadingGroup,
+    Leaderboard,
+    LeaderboardFilter,
+    Standing,
+    chosen_slices,
+    made_of_rows,
+)
 from leaderboard.models import Benchmark, RunRank
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
@@ -30,7 +38,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point
-from leaderboard.ui.charts.curves import SizedScore
+from leaderboard.ui.charts.scaling_chart import SizedScore
 from leaderboard.ui.columns import (
     MEASURED,
     PUBLISHED,
@@ -44,6 +52,8 @@ from leaderboard.ui.columns import (
 )
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from probing.analysis.size_equivalents import FEWEST, SizeEquivalent, size_equivalents, unbeaten, usual_error
+from probing.errors import BadInput
 
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
@@ -90,7 +100,7 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairIn
     )
 
 
-def _headings(rows: Sequence[Standing]) -> dict[tuple[bool, str, bool, str], str]:
+def _headings(rows: Sequence[Standing]) -> dict[HeadingGroup, str]:
     """Map each group of rows to the text above it, with the number of its models and its source if it has one."""
     models = Counter(group for group, _ in dict.fromkeys((row.heading_group, row.hub_id) for row in rows))
     published = {(row.heading_group, row.run.is_published) for row in rows}
@@ -109,10 +119,10 @@ def _heading(row: Standing, models: int, kind: str) -> str:
     number = labels.number_of(models, "model")
     words = settings_in_words(row.run) if row.part == OVERALL_SLICE else row.group
     if row.listed_apart:
-        return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, number]))
+        return ", ".join(filter(None, [f"{PUBLISHED}: {citation(row.run)}", words, row.way, number]))
     if row.settings_heading:
-        return f"{row.settings_beginning}: {words}"
-    return f"{kind}, {number}"
+        return ", ".join(filter(None, [f"{row.settings_beginning}: {words}", row.way]))
+    return ", ".join(filter(None, [kind, row.way, number]))
 
 
 def _empty(filters: LeaderboardFilter, board: Leaderboard) -> str:
@@ -187,7 +197,7 @@ def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
 def _count_column(pages: ProbePages) -> list[Column[Standing]]:
     if pages.count_column is None:
         return []
-    title, help_text = pages.count_column
+    title, help_text, _ = pages.count_column
     return [Column("n", title, lambda row: cells.items(row.main.n if row.main else None), help_text, align="number")]
 
 
@@ -244,6 +254,7 @@ def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
         source_column(lambda row: row.run, align="wide", shown=len(sources) > 1),
         Column("date", "Date", lambda row: cells.day(row.run.finished), shown=False),
         Column("group", "", lambda row: cells.text(row.run.settings_group), shown=False),
+        Column("way", "", lambda row: cells.text(row.way), shown=False),
         Column("run", "", lambda row: cells.number(row.run.pk), shown=False),
         Column("commit", "", lambda row: cells.text(row.run.model.commit), shown=False),
         Column("version", "", lambda row: cells.text(row.run.benchmark.version), shown=False),
@@ -306,6 +317,7 @@ def _sized_scores(rows: Sequence[Standing]) -> list[SizedScore]:
             family_of(row.hub_id),
             not row.run.is_published,
             row.run.get_absolute_url(),
+            row.run.model.kind,
         )
         for row in rows
         if row.main and row.main.value is not None and row.run.model.parameters
@@ -328,9 +340,11 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     if len(ranks) < 2:
         return []
     metric = pages.metric_label(pages.main_metric(benchmark))
-    groups = len({rank.tie_group for rank in ranks})
+    groups = len({(rank.run.way, rank.tie_group) for rank in ranks})
     models = labels.counted([rank.run for rank in ranks])
-    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {ranks[0].n:,} questions."
+    numbers = get_text_list([f"{n:,}" for n in sorted({rank.n or 0 for rank in ranks})], "and")
+    items = "facts" if pages.of_parts else "questions"  # a fact in several languages counts once
+    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {numbers} {items}."
     figure = charts.headed_dots(
         [_point(rank) for rank in ranks[:SHOWN]],
         {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
@@ -353,16 +367,115 @@ def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
             Column("n", "Common questions", lambda rank: cells.number(rank.n), align="number"),
         ],
         rows=ranks,
+        heading=lambda rank: labels.sentence(rank.run.way),
         page_size=SHOWN,
     )
 
 
 def _ties_heading(rank: RunRank) -> str:
-    return f"Group {rank.tie_group}"
+    return ", ".join(filter(None, [labels.sentence(rank.run.way), f"group {rank.tie_group}"])).capitalize()
 
 
 def _point(rank: RunRank) -> Point:
     return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high, href=rank.run.get_absolute_url())
+
+
+# The fold of a benchmark with the sizes at which other models know as much.
+
+
+SIZES_LEAD = "How large other models are that know as much, and which models are the best of their size."
+BEYOND = 10  # sizes are named up to this many times the largest model's, and down to the same part of the smallest's
+SIZES_NOTE = (
+    "A line of scores over the logarithm of the size is fitted to all other models, and the size at which it reaches "
+    "the score of the model is read off, with an interval of 95 %. A size counts all parameters, also where only some "
+    "of them are used for each token. Only runs with the usual settings that were measured here count."
+)
+
+
+class SizedRank(NamedTuple):
+    """A ranked run of a model of known size, and the sizes that go with its score by the line of the other models.
+
+    `is_unbeaten`: it scores higher than all models of the same or a smaller size.
+    """
+
+    rank: RunRank
+    equivalent: SizeEquivalent | None
+    is_unbeaten: bool
+
+
+_SIZED = KeptLists[list[SizedRank]](most=4)
+
+
+def size_equivalents_fold(filters: LeaderboardFilter, board: Leaderboard) -> list[Section]:
+    """Return the section, or nothing while too few models of known sizes are ranked or scores do not rise with them."""
+    rows = made_of_rows(_SIZED, filters, board, lambda latest: _sized_ranks(latest.compared))
+    error = usual_error([_size(row.rank) for row in rows], [row.equivalent for row in rows])
+    if error is None:
+        return []
+    note = f"{SIZES_NOTE} The median model is {error:.1f} times as large or as small as its score says."
+    return [replace(section(_sizes_table(filters, rows), note=note), lead=SIZES_LEAD)]
+
+
+def _sized_ranks(ranks: Sequence[RunRank]) -> list[SizedRank]:
+    """Return the runs of each way of asking that have enough models of known sizes, in the order of their ranks."""
+    by_way: dict[str, list[RunRank]] = {}
+    for rank in ranks:
+        if rank.run.model.parameters:
+            by_way.setdefault(rank.run.way, []).append(rank)
+    return [row for alike in by_way.values() if len(alike) > FEWEST for row in _compared_in_size(alike)]
+
+
+def _compared_in_size(ranks: Sequence[RunRank]) -> list[SizedRank]:
+    sizes, scores = [_size(rank) for rank in ranks], [rank.value or 0.0 for rank in ranks]
+    try:
+        equivalents = size_equivalents(sizes, scores)
+    except BadInput:  # all others have one size
+        return []
+    best = unbeaten(sizes, scores)
+    return [
+        SizedRank(rank, equivalent, place in best)
+        for place, (rank, equivalent) in enumerate(zip(ranks, equivalents, strict=True))
+    ]
+
+
+def _size(rank: RunRank) -> int:
+    return rank.run.model.parameters or 0
+
+
+def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank]) -> Table[SizedRank]:
+    sizes = [_size(row.rank) for row in rows]
+    smallest, largest = round(min(sizes) / BEYOND), max(sizes) * BEYOND
+
+    def end(name: str) -> Callable[[SizedRank], Cell]:
+        def cell(row: SizedRank) -> Cell:
+            size = getattr(row.equivalent, name, None)
+            if size and size > largest:
+                return replace(cells.parameters(None), text=f"over {cells.parameters(largest).text}")
+            if size and size < smallest:
+                return replace(cells.parameters(None), text=f"under {cells.parameters(smallest).text}")
+            return cells.parameters(size and round(size))
+
+        return cell
+
+    metric = pages_of(filters.benchmark).metric_label(filters.metric)
+    return Table(
+        name="sizes",
+        caption="Sizes that go with the scores",
+        columns=[
+            model_column(lambda row: row.rank.run),
+            Column("parameters", "Parameters", lambda row: cells.parameters(_size(row.rank)), align="number"),
+            Column(
+                "value", metric, lambda row: cells.score(row.rank.value, row.rank.low, row.rank.high), align="score"
+            ),
+            Column("equivalent", "Knows as much as one of", end("size"), align="number"),
+            Column("equivalent_low", "from", end("low"), align="number"),
+            Column("equivalent_high", "to", end("high"), align="number"),
+            Column("unbeaten", "Best of its size", lambda row: cells.text("yes" if row.is_unbeaten else "")),
+        ],
+        rows=rows,
+        heading=lambda row: labels.sentence(row.rank.run.way),
+        page_size=SHOWN,
+    )
 
 
 # The columns that a leaderboard offers and the filter that a query string asks for, for the page and the API.
@@ -376,7 +489,7 @@ def offered_slices(benchmark: Benchmark) -> list[Slice]:
 
 def pair_of(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> PairInLanguage | None:
     """Return the part of the items that the rows are about, where a reader chooses one."""
-    return chosen_pair(query, offered_pairs(pages_of(benchmark), offered))
+    return chosen_pair(query, offered_pairs(offered))
 
 
 def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) -> LeaderboardFilter:
@@ -384,7 +497,6 @@ def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) ->
     pages, pair = pages_of(benchmark), pair_of(query, benchmark, offered)
     defaults = pages.default_dimensions if pair is None else ()
     columns = pages.chosen_slices(chosen_slices(query, offered, defaults), offered)
-    names = pages.split.options if pages.split else ()
     return LeaderboardFilter(
         benchmark,
         pages.ranking_metric(benchmark),
@@ -395,5 +507,5 @@ def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) ->
         rank_published=query.get("published") == "ranked",
         part=pair.part if pair else OVERALL_SLICE,
         sides=pair.sides if pair else (),
-        limits=dict(zip(names, (pair.name, pair.language), strict=True)) if pair else {},
+        limits=pair.limits if pair else {},
     )

@@ -12,17 +12,18 @@ from django.urls import reverse_lazy
 
 from leaderboard.figures import runs as runs_module
 from leaderboard.figures.benchmarks import tag_values, templates_to_choose, usual_plan
-from leaderboard.figures.progress import expected_time, lane_now
+from leaderboard.figures.progress import expected_time, worked_queue
 from leaderboard.figures.queued_runs import RecentRates, recent_rates
 from leaderboard.intake import hub, number_format, submissions
 from leaderboard.intake.check_rules import refuse_malformed
 from leaderboard.intake.hub import full_ids, listed_revisions, parse_name, refuse_revision, suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import named_revisions, usual_positions
+from leaderboard.line import MEASURE
 from leaderboard.models import Benchmark, Model
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import tag_text, wording
+from leaderboard.probes.wording import Names, read_relations, tag_text, wording, wording_names
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.serving.limits import client_address
 from leaderboard.ui import cells, labels
@@ -32,8 +33,6 @@ from probing.options import Option
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
 from probing.settings import SETTINGS
-
-LANE = "default"
 
 
 class Cost(NamedTuple):
@@ -60,9 +59,11 @@ class Preview(NamedTuple):
 
 def submit_view(request: HttpRequest) -> HttpResponse:
     looking = "look" in request.POST  # at the options of other benchmarks, without JavaScript
-    rates = recent_rates(LANE)
+    rates = recent_rates(MEASURE)
+    initial = _initial(request)
+    size = _known_size(initial.get("model", ""))
     form = SubmitForm(
-        None if looking else request.POST or None, initial=_initial(request), minutes=lambda one: _minutes(rates, one)
+        None if looking else request.POST or None, initial=initial, minutes=lambda one: _minutes(rates, one, size)
     )
     preview: Preview | None = None
     problem: ProbingError | None = None
@@ -89,6 +90,7 @@ def submit_view(request: HttpRequest) -> HttpResponse:
         "known_models": options_html(suggestions()),
         "preview": preview,
         "limits": _limits(),
+        "without_files": list(runs_module.benchmarks().filter(path="")),
     }
     return with_retry_after(render(request, "submit.html", context, status=status), problem)
 
@@ -101,10 +103,25 @@ def _initial(request: HttpRequest) -> QueryDict:
     return initial
 
 
-def _minutes(rates: RecentRates, benchmark: Benchmark) -> str:
-    """Return the time of a usual run in words, empty where it is not known."""
-    time = expected_time(rates, benchmark.probe, benchmark.work) if benchmark.work else None
-    return cells.approximate_time(time) if time else ""
+Size = tuple[str, int]  # the kind of a model and its number of parameters
+
+
+def _known_size(text: str) -> Size | None:
+    """Return the size of the model that a text names, None where it is not known here."""
+    try:
+        hub_id, _ = parse_name(text)
+    except BadInput:
+        return None
+    found = Model.objects.filter(hub_id=hub_id).exclude(parameters=None).first()
+    return (found.kind, found.parameters) if found and found.parameters else None
+
+
+def _minutes(rates: RecentRates, benchmark: Benchmark, size: Size | None) -> str:
+    """Return the time of a run of a model of this size, or else of a usual one, in words; empty where it is unknown."""
+    time = expected_time(rates, benchmark.probe, benchmark.work, *size or ()) if benchmark.work else None
+    if time is None:
+        return ""
+    return f"{cells.approximate_time(time)} {'for this model' if size else 'for a usual model'}"
 
 
 # The submit form: a model, benchmarks, and what can be chosen on all of these.
@@ -248,20 +265,20 @@ def _preview(form: SubmitForm) -> Preview:
     """Return the time of the runs that the form asks for, at the pace of the runs that finished last."""
     hub_id, names = submissions.named_revisions(form.cleaned_data["model"], form.revisions_named())
     size = Model.objects.filter(hub_id=hub_id).exclude(parameters=None).values_list("kind", "parameters").first()
-    benchmarks, lane, number = form.benchmarks(), lane_now(LANE), len(names)
+    benchmarks, queue, number = form.benchmarks(), worked_queue(MEASURE), len(names)
     works = [usual_positions(benchmark, form.chosen()) for benchmark in benchmarks]
     needed = [
-        expected_time(lane.rates, benchmark.probe, work, *size) if size else None
+        expected_time(queue.rates, benchmark.probe, work, *size) if size else None
         for benchmark, work in zip(benchmarks, works, strict=True)
     ]
-    ready = lane.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
+    ready = queue.ends_of_new(needed * number)[-len(needed) :]  # of the last revision
     costs = [
         Cost(benchmark, time and time * number, ready[position] if ready else None)
         for position, (benchmark, time) in enumerate(zip(benchmarks, needed, strict=True))
     ]
     times = [cost.measuring for cost in costs if cost.measuring]
     total = sum(times, timedelta()) if len(times) == len(costs) else None
-    return Preview(number * len(costs), number, total, costs, size is not None, lane.has_worker)
+    return Preview(number * len(costs), number, total, costs, size is not None, queue.has_worker)
 
 
 def _limits() -> list[str]:
@@ -329,15 +346,16 @@ def option_fields(benchmark: Benchmark) -> dict[str, forms.Field]:
     }
     templates = templates_to_choose(benchmark)
     if len(templates) > 1:
-        fields["templates"] = templates_field(offered["templates"], templates, settings.templates)
+        names = wording_names(read_relations(benchmark))
+        fields["templates"] = templates_field(offered["templates"], templates, settings.templates, names)
     return {**fields, "dtype": number_format_field(offered["dtype"])}
 
 
-def templates_field(option: Option, templates: range, usual: Sequence[int]) -> forms.Field:
-    """Return a choice of several of the benchmark's templates."""
+def templates_field(option: Option, templates: range, usual: Sequence[int], names: Names) -> forms.Field:
+    """Return a choice of several of the benchmark's templates, which these names have by their numbers."""
     return forms.TypedMultipleChoiceField(
         coerce=int,
-        choices=[(number, wording(number)) for number in templates],
+        choices=[(number, names.get(str(number)) or wording(number)) for number in templates],
         widget=forms.CheckboxSelectMultiple,
         initial=list(usual or templates),
         required=False,

@@ -7,8 +7,8 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from leaderboard.figures.profiles import chance_levels
-from leaderboard.figures.scores import Group
+from leaderboard.figures.profiles import chance_levels, group_chance
+from leaderboard.figures.scores import OVERALL_SLICE, Group, part_of
 from leaderboard.figures.training import (
     ChangeShare,
     Series,
@@ -31,6 +31,7 @@ from leaderboard.pages.training_tables import (
     curves_table,
     differences_table,
     group_rows,
+    groups_in_words,
     groups_table,
     headline,
     items_table,
@@ -39,6 +40,7 @@ from leaderboard.pages.training_tables import (
 )
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import group_names
+from leaderboard.probes.culture.pairs import with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import read_relations
 from leaderboard.ui import labels
@@ -172,8 +174,9 @@ class Training:
 
     @property
     def metric(self) -> str:
-        """The title of the metric of all curves."""
-        return self.pages.metric_label(self.benchmark.main_metric)
+        """The title of the metric of all curves, with the part of the items that they are about if it is a part."""
+        title = self.pages.metric_label(self.benchmark.main_metric)
+        return with_part(title, self.main.points[0].score) if self.main.points else title
 
     @property
     def runs(self) -> list[Run]:
@@ -303,7 +306,9 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
 
 def trajectory_sections(training: Training) -> list[Section]:
     """Return the sections with curves: of all scores, of the groups, and of the differences from a second model."""
-    chance = chance_levels({training.benchmark.pk: training.benchmark}).get(training.benchmark.pk)
+    points = training.main.points
+    part = part_of(points[0].score) if points else OVERALL_SLICE
+    chance = chance_levels({training.benchmark.pk: training.benchmark}).get((training.benchmark.pk, part))
     sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
     if training.others:
         sections.append(differences_section(training.main, training.others[0]))
@@ -315,7 +320,7 @@ def _group_sections(training: Training) -> list[Section]:
     last = training.main.series.last
     groups = [Group(name, {}, None) for name in training.groups]
     titles = group_names(last, training.dimension, groups)
-    rows = group_rows(training.groups, titles)
+    rows = group_rows(training.groups, titles, group_chance(training.benchmark, training.dimension))
     if not rows:
         return []
     dimension = labels.dimension(training.dimension).lower()
@@ -438,15 +443,7 @@ def curves_section(
     lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
     figure = trajectories(lines, look.scale, look.y_title(metric))
     table = curves_table({name: groups[name] for name in titles}, titles)
-    return section(table, (_groups_summary(rows), figure), _note(rows), title=f"{metric} by {dimension}")
-
-
-def _groups_summary(rows: Sequence[GroupRow]) -> str:
-    most, least = rows[0], rows[-1]
-    return (
-        f"{most.title} changes most, from {most.first.value:.3f} to {most.last.value:.3f}; "
-        f"{least.title} least, from {least.first.value:.3f} to {least.last.value:.3f}."
-    )
+    return section(table, (groups_in_words(rows, dimension), figure), _note(rows), title=f"{metric} by {dimension}")
 
 
 def _note(rows: Sequence[GroupRow]) -> str:

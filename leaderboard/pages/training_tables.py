@@ -21,10 +21,13 @@ from probing.analysis.intervals import recovered
 from probing.benchmark import Item, Relation
 
 SLACK = 1e-6  # by which two figures may differ that count the same answers
+NAMED_GROUPS = 3  # in a sentence
 PAGE_SIZE = 25  # rows, as the page has several tables
 TRAINING_METHODS = "comparing/#during-training"  # the heading of docs/methods/ that explains these tables
 PERCENT = "% of first"
 PERCENT_HELP = "The score in percent of that at the first step."
+CHANCE_HELP = "What guessing reaches in this group: what is learned lies above it."
+LEAST_QUESTIONS = 10  # of a group whose change is called clear
 
 
 class PointRow(NamedTuple):
@@ -35,16 +38,29 @@ class PointRow(NamedTuple):
 
 
 class GroupRow(NamedTuple):
-    """A group of items with its scores at the first and at the last step."""
+    """A group of items with its scores at the first and at the last step, and what guessing reaches if it is known."""
 
     name: str
     title: str
     first: StepScore
     last: StepScore
+    chance: float | None = None
 
     @property
     def change(self) -> float:
         return self.last.value - self.first.value
+
+    @property
+    def is_clear(self) -> bool:
+        """Tell whether the change is certain: of enough questions, and with an interval that excludes zero."""
+        interval = interval_of_difference(self.last, self.first)
+        return interval is not None and interval[0] * interval[1] > 0 and self.last.score.n >= LEAST_QUESTIONS
+
+    @property
+    def is_above_chance(self) -> bool:
+        """Tell whether the last score is clearly above what guessing reaches."""
+        low = self.last.score.low
+        return self.chance is not None and low is not None and low > self.chance
 
 
 class StepDifference(NamedTuple):
@@ -123,9 +139,18 @@ def _percent_columns() -> list[Column[PointRow]]:
     ]
 
 
-def group_rows(groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str]) -> list[GroupRow]:
-    """Return a row for each group with several points, those that changed most first."""
-    rows = [GroupRow(name, titles[name], points[0], points[-1]) for name, points in groups.items() if len(points) > 1]
+def group_rows(
+    groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str], chance: Mapping[str, float]
+) -> list[GroupRow]:
+    """Return a row for each group with several points, those that changed most first.
+
+    `chance`: what guessing reaches in the groups where that is known.
+    """
+    rows = [
+        GroupRow(name, titles[name], points[0], points[-1], chance.get(name))
+        for name, points in groups.items()
+        if len(points) > 1
+    ]
     return sorted(rows, key=lambda row: -abs(row.change))
 
 
@@ -139,6 +164,10 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
         low, high = interval_of_difference(row.last, row.first) or (None, None)
         return cells.signed(row.change, low=low, high=high)
 
+    chance: Column[GroupRow] = Column(
+        "chance", "Chance", lambda row: cells.number(row.chance), CHANCE_HELP, align="number"
+    )
+    by_chance = [chance] if any(row.chance is not None for row in rows) else []
     return Table(
         name="groups",
         caption=f"Change from the first to the last step by {dimension}",
@@ -148,6 +177,7 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
             Column("last_step", "", lambda row: cells.number(row.last.step), shown=False),
             Column("first", "First step", lambda row: cells.of_score(row.first.score), align="score"),
             Column("last", "Last step", lambda row: cells.of_score(row.last.score), align="score"),
+            *by_chance,
             Column("change", "Change", change, align="number"),
             *_bounds(lambda row: interval_of_difference(row.last, row.first)),
             Column("percent", PERCENT, last_percent, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),
@@ -310,6 +340,22 @@ def items_table(rows: Sequence[ChangedItem], benchmark: Benchmark, pages: ProbeP
         page_size=PAGE_SIZE,
         empty="No question has changed in this way.",
     )
+
+
+def groups_in_words(rows: Sequence[GroupRow], dimension: str) -> str:
+    """Say how many groups change clearly, and how many are above what guessing reaches in the end."""
+    clear = [row for row in rows if row.is_clear]
+    groups = f"of {len(rows)} groups by {dimension}"
+    if not clear:
+        sentences = [f"No change is certain {groups}: each interval includes zero or rests on few questions."]
+    else:
+        ends = [f"{row.title} (from {row.first.value:.3f} to {row.last.value:.3f})" for row in clear[:NAMED_GROUPS]]
+        more = f" and {len(clear) - len(ends)} more" if len(clear) > len(ends) else ""
+        sentences = [f"{len(clear)} {groups} change clearly: {', '.join(ends)}{more}."]
+    if any(row.chance is not None for row in rows):
+        above = sum(row.is_above_chance for row in rows)
+        sentences.append(f"At the last step {above} of {len(rows)} are clearly above chance.")
+    return " ".join(sentences)
 
 
 # What a trajectory shows, in sentences: where a score begins and ends, and when half of the change is reached.

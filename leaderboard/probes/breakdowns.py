@@ -10,7 +10,7 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.scores import OVERALL_SLICE, Group, group_url
 from leaderboard.models import Run, Score
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import group_title, relation_names
+from leaderboard.probes.wording import group_title, read_relations, relation_names, wording, wording_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.columns import interval_columns, score_points, summary
@@ -63,7 +63,10 @@ def _short(table: Table[Group]) -> Table[Group]:
 
 
 def group_names(run: Run, dimension: str, groups: Sequence[Group]) -> dict[str, str]:
-    """Return what a page calls each group."""
+    """Return what a page calls each group; wordings are called by their sentences."""
+    if dimension == "template":
+        sentences = wording_names(read_relations(run.benchmark))
+        return {group.name: sentences.get(group.name) or wording(group.name) for group in groups}
     names = relation_names(run)
     return {group.name: group_title(dimension, group.name, names) for group in groups}
 

@@ -1,7 +1,7 @@
 """The pages of cloze: fact types by kind of place, macro-averages, difficulty, and encoders beside generators."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isnan
 from statistics import mean
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from leaderboard.probes.wording import TYPED
 from leaderboard.ui import cells as cells_module
 from leaderboard.ui import charts
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.charts.basics import Point, kind_symbol
 from leaderboard.ui.columns import interval_columns, model_column, score_points, settings_column, source_column, summary
 from leaderboard.ui.sections import Section, Switch, section
 from leaderboard.ui.tables import Column, Table
@@ -40,6 +40,8 @@ METRIC_LABELS = {
 HEADS = list(dict.fromkeys(fact_type.head for fact_type in FACT_TYPES.values()))
 SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentences contain their own answer."
 BASELINE_NOTE = "Here, as many answers are given as count. There is no chance, because any word may stand at a blank."
+DIFFICULTY_LEAD = "The share of answers found within five, by fact type and kind of model."
+LEFT_OUT_LEAD = "Facts of the source that became no question."
 NONE_LEFT = "No fact type remains with these choices."
 
 
@@ -59,10 +61,10 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     note = SWITCHES_NOTE if chosen.divided else ""
     difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
     return [
-        *notes_section(benchmark, "left_out", "What is left out"),
-        *difficulty,
         *side_by_side(runs),
         *training_sections(runs),
+        *(replace(section, lead=DIFFICULTY_LEAD) for section in difficulty),
+        *notes_section(benchmark, "left_out", "What is left out", LEFT_OUT_LEAD),
     ]
 
 
@@ -282,6 +284,12 @@ ENCODERS, GENERATORS, ENCODER_DECODERS = "encoders", "generators", "encoder-deco
 SIDES = {"masked": ENCODERS, "causal": GENERATORS, "encoder-decoder": ENCODER_DECODERS}
 # Within five, as the paper compares the first two: in-top-5 of encoders, in-near-5 of models that write.
 WITHIN_FIVE = {ENCODERS: "in_top_5", GENERATORS: "in_near_5", ENCODER_DECODERS: "in_near_5"}
+# Symbol and colour of each group of models, the same in both charts: hollow where the figures are published.
+MARKERS = {
+    f"{side}{', published' if published else ''}": (kind_symbol(kind, hollow=published), f"var(--series-{number})")
+    for number, (kind, side) in enumerate(SIDES.items(), start=1)
+    for published in (False, True)
+}
 
 
 @dataclass(frozen=True)
@@ -301,7 +309,8 @@ def difficulty_section(
         return []
     points = [Point(row.name, value, group=group) for row in rows for group, value in row.means.items()]
     title = "Difficulty of fact types"
-    figure = charts.headed_dots(points, {row.name: row.head for row in rows}, "share found within five")
+    heads = {row.name: row.head for row in rows}
+    figure = charts.headed_dots(points, heads, "share found within five", markers=MARKERS)
     drawing = (summary(title + suffix, points), figure) if rows else None
     table = _difficulty_table(rows, suffix, empty)
     return [section(table, drawing, note, title=title, switched=chosen.divided)]
@@ -387,7 +396,8 @@ def side_by_side(runs: Sequence[Run]) -> list[Section]:
         if row.score.value is not None
     ]
     title = "Encoders and generators on the same sentences"
-    figure = charts.headed_dots(points, {point.label: point.group.capitalize() for point in points}, "accuracy")
+    heads = {point.label: point.group.capitalize() for point in points}
+    figure = charts.headed_dots(points, heads, "accuracy", markers=MARKERS)
     words = f"Only sentences that end in their blank. {summary(title, points)}"
     return [section(_sides_table(rows), (words, figure), title=title)]
 

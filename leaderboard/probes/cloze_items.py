@@ -8,6 +8,7 @@ from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.models import Run
 from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table, item_url
+from leaderboard.probes.wording import ONE_COUNTS
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.sections import Section, section
@@ -19,7 +20,6 @@ FIRST_WORDS = 5  # words at a blank that a comparison shows
 ANSWER = {"answer_label": "Answer that counts"}
 RANKED = ANSWER | {"prediction_label": "Ranked first", "correct": "In top {k}"}
 WRITTEN = ANSWER | {"prediction_label": "Continuation", "correct": "Within {k} tokens", "rank": "Tokens needed"}
-ONE_COUNTS = "One answer counts for each sentence, even where others are true as well."
 RANKED_NOTE = f"In top {{k}}: the answer is among the {{k}} most probable words at the blank. {ONE_COUNTS}"
 WRITTEN_NOTE = (
     "Within {k} tokens: the answer is complete within the first {k} tokens that the model writes. "

@@ -86,7 +86,7 @@ def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow
 
 def _dot(score: DotScore) -> ModelDot:
     run = score.run
-    return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url())
+    return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url(), run.model.kind)
 
 
 def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[GroupRow]:

@@ -1,7 +1,7 @@
 """The pages of perplexity: distributions, phrasings, truth, p-values, and comparisons of runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isnan, log10
 from typing import NamedTuple
@@ -58,11 +58,15 @@ def run_sections(run: Run) -> list[Section]:
     return [*_distributions_section(run), *_phrasings_section(run), *_truth_section(run), *p_values_section(run)]
 
 
+SAMPLE_LEAD = "Repetitions, their numbers of statements, and the seed."
+P_VALUES_LEAD = "How surely each model tells true statements from false ones, over the repetitions."
+
+
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     """Return sections about the sample, and with p-values and their statistics for all runs that have them."""
     rows = [row for row in summaries(benchmark) if row.log10_p]
-    sample = notes_section(benchmark, "sample", "How the sample was drawn")
-    return [*sample, *([models_section(rows)] if rows else [])]
+    sample = notes_section(benchmark, "sample", "How the sample was drawn", SAMPLE_LEAD)
+    return [*([replace(models_section(rows), lead=P_VALUES_LEAD)] if rows else []), *sample]
 
 
 def _distributions_section(run: Run) -> list[Section]:
@@ -264,11 +268,6 @@ def _logarithms(repetitions: Iterable[ScoreValues]) -> list[float]:
     return [value for scores in repetitions if (value := _log10_p(scores)) is not None]
 
 
-def _source(row: RunSummary) -> str:
-    """Return what stands above the runs of one source."""
-    return f"{PUBLISHED}: {citation(row.run)}" if row.run.is_published else MEASURED
-
-
 def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
     def column(metric: str, cell: Callable[[float | None], cells.Cell] = _small) -> Column[RunSummary]:
         return Column(metric, METRIC_LABELS[metric], lambda row: cell(row.scores.get(metric)), align="number")
@@ -290,6 +289,11 @@ def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
         rows=sorted(rows, key=lambda row: (row.run.is_published, _source(row))),
         heading=_source,
     )
+
+
+def _source(row: RunSummary) -> str:
+    """Return what stands above the runs of one source."""
+    return f"{PUBLISHED}: {citation(row.run)}" if row.run.is_published else MEASURED
 
 
 # Metrics of perplexity: their labels, and their values by group.

@@ -27,17 +27,14 @@ PREDICTION = ModelAnswer(("prediction_label",), lambda row: str(row.get("predict
 
 
 class CountColumn(NamedTuple):
-    """The leaderboard's column with the number of items that count, for a probe where it depends on the model."""
+    """The leaderboard's column with the number of items that count, for a probe where it depends on the model.
+
+    `others` says on the page of a run why the other items do not count.
+    """
 
     title: str
     help: str
-
-
-class Split(NamedTuple):
-    """The dimension whose groups share no column of the overview, and the options of a run that choose one of them."""
-
-    dimension: str
-    options: Sequence[str]
+    others: str
 
 
 def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
@@ -59,11 +56,11 @@ def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
     return "relation", relation.label if relation else name
 
 
-def notes_section(benchmark: Benchmark, name: str, title: str) -> list[Section]:
-    """Return a section with the notes of a version; nothing without any, or where its files are not here or changed."""
+def notes_section(benchmark: Benchmark, name: str, title: str, lead: str) -> list[Section]:
+    """Return a fold with the notes of a version; nothing without any, or where its files are not here or changed."""
     with suppress(ProbingError):
         if notes := benchmarks.read(benchmark).notes if benchmark.path else ():
-            return [Section(name, title, note=" ".join(notes))]
+            return [Section(name, title, note=" ".join(notes), lead=lead)]
     return []
 
 
@@ -101,7 +98,6 @@ class ProbePages:
     the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
     the number of items.
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
-    Groups of items: `split` tells which of them share no column of the overview and no list of standings.
     Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
     choose from; `baseline_note` says what baselines do where there are none; `training_metrics` tell what is left of
     a model's accuracy after further training, so that they belong to a section on training and to no list of models.
@@ -113,9 +109,9 @@ class ProbePages:
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
     Surprises: `surprises` are the titles and notes of the two lists of surprising answers on the page of a run.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
-    take one more argument for each of the `switches`: whether it is on. If the probe has a `split`, all three take
-    before that the group of items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are those
-    of a benchmark whose charts have a dot for each of the models that the strips of relations show.
+    take one more argument for each of the `switches`: whether it is on. Where they are `of_parts`, all three take
+    before that the part of the items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are
+    those of a benchmark whose charts have a dot for each of the models that the strips of relations show.
     """
 
     metric_labels: Mapping[str, str] = field(default_factory=dict)
@@ -131,7 +127,7 @@ class ProbePages:
     related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
     count_column: CountColumn | None = None
     topic: str = "Facts"
-    split: Split | None = None
+    of_parts: bool = False
     asked_by: str = ""
     offers_options: bool = True
     baseline_note: str = ""
@@ -185,12 +181,12 @@ class ProbePages:
         return self.choice_labels.get(option, {}).get(value) or labels.choice(value)
 
     def choices(self, query: QueryDict, pair: object = None) -> list[Any]:
-        """Return what sections take beside their runs: the chosen pair if the probe has a split, then its switches."""
+        """Return what sections take beside their runs: the chosen part where they are of parts, then switches."""
         return [*self.chosen_group(pair), *self.switched_on(query)]
 
     def chosen_group(self, pair: object = None) -> list[Any]:
-        """Return the chosen pair as the list of arguments that sections take, empty without a split."""
-        return [pair] if self.split else []
+        """Return the chosen part as the list of arguments that sections take, empty where they are of all items."""
+        return [pair] if self.of_parts else []
 
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""

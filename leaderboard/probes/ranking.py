@@ -12,7 +12,7 @@ from leaderboard.probes.culture.pair_sections import run_sections as culture_sec
 from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
 from leaderboard.probes.culture.sides import GAP, MAIN_METRICS, sides
 from leaderboard.probes.culture.variety import variety_section
-from leaderboard.probes.probe_pages import Json, ProbePages, Split, slice_columns
+from leaderboard.probes.probe_pages import Json, ProbePages, slice_columns
 from leaderboard.probes.probe_pages import relation_slice as usual_relation_slice
 from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, labels
@@ -139,7 +139,7 @@ PAGES = ProbePages(
     slice_columns=culture_columns,
     related_slices=related_slices,
     topic="Cultures",
-    split=Split("culture_pair_language", ("pair", "language")),
+    of_parts=True,
     asked_by="all answers of a relation, ranked",
     published_scores=published_scores,
     relation_slice=relation_slice,

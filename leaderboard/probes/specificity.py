@@ -16,7 +16,7 @@ from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
 from leaderboard.probes.wording import FINER, group_title, relation_names
-from leaderboard.ui import cells, charts
+from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import figure
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, source_column
@@ -110,14 +110,6 @@ class RelationLabel(NamedTuple):
 ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
 
 
-def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
-    """Return the relations in stored order, then their mean."""
-    relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
-    )
-    return [*relations, MEAN]
-
-
 def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
     """Return the section with specificity by relation, one column per run of the run's model."""
     titles = distinct_labels({run.pk: label_of(run) for run in runs})
@@ -129,6 +121,14 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
 
     lines = [line(group) for group in _groups(list(columns.values()))]
     return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
+
+
+def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
+    """Return the relations in stored order, then their mean."""
+    relations = dict.fromkeys(
+        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
+    )
+    return [*relations, MEAN]
 
 
 def by_factor(run: Run, scores: ScoresByGroup) -> Section:
@@ -293,8 +293,8 @@ def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section
     ]
     table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
     points = [_change_point(change) for change in rows if change.accuracy is not None]
-    better = sum(change.specificity > 0 for change in rows)
-    summary = f"Specificity is higher than with vanilla prompting in {better} of {len(rows)} cases."
+    higher_in = labels.ahead_in((change.specificity for change in rows), "case")
+    summary = f"Specificity is higher than with vanilla prompting {higher_in}."
     chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
     return section(table, (summary, chart), title="What prompting changes")
 
@@ -418,6 +418,7 @@ PAGES = ProbePages(
     count_column=CountColumn(
         "Pairs",
         "Pairs whose two answers are single tokens of the model. A comparison of runs counts the pairs common to them.",
+        "the others are not single tokens",
     ),
     item_columns=ItemColumns(
         (

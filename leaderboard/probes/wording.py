@@ -17,7 +17,7 @@ from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
 from probing.probes.choices import OTHER_BLANK
 from probing.statements.fact_types import FACT_TYPES
-from probing.template import ANSWER_SLOT, SUBJECT_SLOT, Prompt, prompt
+from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT, Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows
 ENGLISH = ("", "en")
@@ -83,6 +83,26 @@ def _crossed_title(dimension: str, group: str, names: Names) -> str:
 def wording(number: str | int) -> str:
     """Return what pages call a template; addresses and CSV have its number, which counts from 0."""
     return f"Wording {int(number) + 1}" if str(number).isdecimal() else str(number)
+
+
+def in_words(template: str) -> str:
+    """Return a template as a sentence in which X stands for the subject and a line for the blank."""
+    return template.replace(SUBJECT_SLOT, "X").replace(ANSWER_SLOT, BLANK_TEXT)
+
+
+def wording_names(relations: Sequence[Relation]) -> Names:
+    """Map the numbers of templates, as texts, to their sentences.
+
+    Where relations have different sentences, the name is the number with that of the first relation as an example.
+    """
+    by_number: dict[str, list[str]] = {}
+    for relation in sorted(relations, key=lambda relation: language_of(relation) not in ENGLISH):
+        for number, template in enumerate(relation.templates):
+            by_number.setdefault(str(number), []).append(in_words(template))
+    return {
+        number: f"“{texts[0]}”" if len(set(texts)) == 1 else f"{wording(number)}, for example “{texts[0]}”"
+        for number, texts in by_number.items()
+    }
 
 
 def tag_text(name: str, value: TagValue) -> str:
@@ -226,8 +246,9 @@ def _perplexity(row: Row) -> str:
     return f"perplexity {row['perplexity']:,.1f}"
 
 
+ONE_COUNTS = "One answer counts for each sentence, even where others are true as well."
 CHOICE = QuestionForm(with_blank)
-TYPED = QuestionForm(with_blank, typed=True)
+TYPED = QuestionForm(with_blank, typed=True, hint=ONE_COUNTS)
 FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
 STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
 FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)

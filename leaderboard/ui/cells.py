@@ -210,11 +210,12 @@ def signed(value: float | None, kind: str = "number", low: float | None = None, 
 
 def of_run(cell: Cell, run: Run) -> Cell:
     """Mark a score as measured here or published; scores that need no model have no mark."""
-    return cell if run.provenance == Run.Provenance.BASELINE else _with_mark(cell, run.provenance)
+    return cell if run.provenance == Run.Provenance.BASELINE else with_mark(cell, run.provenance)
 
 
 @remembered
-def _with_mark(cell: Cell, provenance: str) -> Cell:
+def with_mark(cell: Cell, provenance: str) -> Cell:
+    """Show before a score whose it is."""
     return replace(cell, mark=provenance)
 
 

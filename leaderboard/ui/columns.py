@@ -7,10 +7,10 @@ from leaderboard.models import Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell, figure_with_uncertainty
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.curves import SizedScore
+from leaderboard.ui.charts.scaling_chart import SizedScore
 from leaderboard.ui.tables import Column
 from leaderboard.ui.visible import visible
-from probing.results.run_record import marked_start
+from probing.results.run_json import marked_start
 
 # What stands above groups of rows; the name of a publication follows.
 MEASURED, PUBLISHED = "● Measured here", "○ Published"

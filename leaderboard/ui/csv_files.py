@@ -22,45 +22,6 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
 
 
-class _Echo:
-    """A file that returns what is written to it, so that a CSV writer's lines can be streamed."""
-
-    def write(self, line: str) -> str:
-        return line
-
-
-def safe(value: Raw) -> str | int | float:
-    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
-    if isinstance(value, str):
-        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
-    plain = written(value)
-    return "" if plain is None else plain
-
-
-def has_other_script(text: str) -> bool:
-    """Return whether the text has letters of another script than the Latin one."""
-    return any(letter > LAST_LATIN and letter.isalpha() for letter in text)
-
-
-def csv_lines(
-    header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
-) -> Iterator[str]:
-    """Yield a CSV file, some lines at a time; it starts with a byte order mark if there is text in a non-Latin script.
-
-    Without the mark a spreadsheet garbles such text. The first rows decide whether it is needed, and those of `sample`
-    where later rows may have other scripts; the rest of the rows is read while the lines are sent.
-    """
-    writer = csv.writer(_Echo(), lineterminator="\n")
-    rows = iter(rows)
-    first = list(islice(rows, LOOKED_AT))
-    if any(has_other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
-        yield BYTE_ORDER_MARK
-    yield writer.writerow(header)
-    lines = (writer.writerow([safe(value) for value in row]) for row in chain(first, rows))
-    while text := "".join(islice(lines, LINES)):
-        yield text
-
-
 def csv_response(
     header: Sequence[str], rows: Iterable[Sequence[Raw]], request: HttpRequest, sample: Iterable[Sequence[Raw]] = ()
 ) -> StreamingHttpResponse:
@@ -82,15 +43,54 @@ def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(_json_lines(rows), content_type=JSON_LINES, headers=headers)
 
 
-def _json_lines(rows: Iterable[object]) -> Iterator[str]:
-    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+def wants_csv(request: HttpRequest) -> bool:
+    """Tell whether a request asks for a table as CSV."""
+    return request.GET.get("format") == "csv"
+
+
+def csv_lines(
+    header: Sequence[str], rows: Iterable[Sequence[Raw]], sample: Iterable[Sequence[Raw]] = ()
+) -> Iterator[str]:
+    """Yield a CSV file, some lines at a time; it starts with a byte order mark if there is text in a non-Latin script.
+
+    Without the mark a spreadsheet garbles such text. The first rows decide whether it is needed, and those of `sample`
+    where later rows may have other scripts; the rest of the rows is read while the lines are sent.
+    """
+    writer = csv.writer(_Echo(), lineterminator="\n")
+    rows = iter(rows)
+    first = list(islice(rows, LOOKED_AT))
+    if any(has_other_script(value) for row in chain(first, sample) for value in row if isinstance(value, str)):
+        yield BYTE_ORDER_MARK
+    yield writer.writerow(header)
+    lines = (writer.writerow([safe(value) for value in row]) for row in chain(first, rows))
     while text := "".join(islice(lines, LINES)):
         yield text
 
 
-def wants_csv(request: HttpRequest) -> bool:
-    """Tell whether a request asks for a table as CSV."""
-    return request.GET.get("format") == "csv"
+def safe(value: Raw) -> str | int | float:
+    """Put an apostrophe before text that a spreadsheet would run as a formula; numbers, true and false have none."""
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(FORMULA_STARTS) else value
+    plain = written(value)
+    return "" if plain is None else plain
+
+
+def has_other_script(text: str) -> bool:
+    """Return whether the text has letters of another script than the Latin one."""
+    return any(letter > LAST_LATIN and letter.isalpha() for letter in text)
+
+
+class _Echo:
+    """A file that returns what is written to it, so that a CSV writer's lines can be streamed."""
+
+    def write(self, line: str) -> str:
+        return line
+
+
+def _json_lines(rows: Iterable[object]) -> Iterator[str]:
+    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    while text := "".join(islice(lines, LINES)):
+        yield text
 
 
 def file_name(request: HttpRequest, table: str = "") -> str:

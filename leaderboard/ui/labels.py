@@ -1,7 +1,7 @@
 """Titles for the short names that scores are stored under; a name without a title here is made readable."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from django.conf.locale import LANG_INFO
 
@@ -29,7 +29,9 @@ DIMENSIONS = {
     "fact_type": "Fact type",
     "head": "Kind of place",
     "major": "Major fact types",
+    "masked": "What the blank stands for",
     "repeats": "Repeated words",
+    "wording": "Template of a fact type",
     "repetition": "Repetition",
     "truth": "Truth",
 }
@@ -45,6 +47,40 @@ GROUPS = {
 }
 # Wikidata properties of facts that ship with this project, beside those that can be curated.
 OTHER_PREDICATES = {"P131": "located in", "P279": "subclass of", "P361": "part of", "P2936": "language used"}
+# The relations of the starter benchmarks, whose ids name what is given and what is asked.
+STARTER_RELATIONS = {
+    "animal_class": "class of an animal",
+    "athlete_sport": "sport of an athlete",
+    "author_language": "language of an author",
+    "battle_war": "war of a battle",
+    "city_country": "country of a city",
+    "club_country": "country of a club",
+    "company_country": "country of a company",
+    "company_industry": "industry of a company",
+    "composition_composer": "composer of a piece of music",
+    "country_capital": "capital of a country",
+    "country_continent": "continent of a country",
+    "country_currency": "currency of a country",
+    "country_language": "language of a country",
+    "currency_country": "country of a currency",
+    "dish_country": "country of a dish",
+    "element_group": "group of an element",
+    "event_century": "century of an event",
+    "film_decade": "decade of a film",
+    "film_director": "director of a film",
+    "god_tradition": "mythology of a god",
+    "instrument_family": "family of an instrument",
+    "landmark_city": "city of a landmark",
+    "language_family": "family of a language",
+    "moon_planet": "planet of a moon",
+    "novel_author": "author of a novel",
+    "painting_painter": "painter of a painting",
+    "river_continent": "continent of a river",
+    "scientist_field": "field of a scientist",
+    "state_capital": "capital of a state",
+    "study_subject": "subject of a study",
+    "unit_quantity": "quantity that a unit measures",
+}
 # The cultures that ship with this project, as they are called within a sentence.
 CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
 METRICS = {
@@ -111,7 +147,7 @@ def metric(name: str) -> str:
 
 def relation(name: str) -> str:
     """Return a relation in words: the name of its Wikidata property, or its own with spaces for underscores."""
-    words = own_names().get(name) or OTHER_PREDICATES.get(name, "")
+    words = own_names().get(name) or OTHER_PREDICATES.get(name) or STARTER_RELATIONS.get(name, "")
     return sentence(words) or (plain(name) if "_" in name and name == name.lower() else name)
 
 
@@ -158,6 +194,16 @@ def counted(runs: Sequence[Run]) -> str:
 def number_of(number: int, noun: str) -> str:
     """Return a number with its noun, in the plural where there is not one of it."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+SLACK = 1e-9  # up to this size a difference of two figures is rounding
+
+
+def ahead_in(differences: Iterable[float], noun: str) -> str:
+    """Return in how many cases a side is ahead, and in how many level: "in 3 of 8 relations, level in 2"."""
+    values = list(differences)
+    ahead, level = sum(value > SLACK for value in values), sum(abs(value) <= SLACK for value in values)
+    return f"in {ahead} of {number_of(len(values), noun)}{f', level in {level}' if level else ''}"
 
 
 def plain(name: str) -> str:

@@ -4,7 +4,9 @@ from typing import NamedTuple
 
 from django.core.paginator import Paginator
 from django.http import QueryDict
+from django.urls import reverse
 
+UNRESOLVED = "published"  # stands in place of the owner of a model that its paper does not identify
 NEIGHBOURS = 2  # page links on each side of the current page
 
 
@@ -55,3 +57,9 @@ def link(query: QueryDict, **changes: str | None) -> str:
         if value is not None:
             changed[name] = value
     return f"?{changed.urlencode()}"
+
+
+def model_address(hub_id: str) -> str:
+    """Return the address of a model's page; a model that only a paper names has none."""
+    owner, _, name = hub_id.partition("/")
+    return "" if owner == UNRESOLVED else reverse("model", args=[owner, name])

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from leaderboard.ui.cells import Bar, Cell
+from leaderboard.ui.links import model_address
 from leaderboard.ui.tables import Column, Header, TableLine, TableView
 from leaderboard.ui.visible import visible
 
@@ -18,20 +19,24 @@ GROUND = '<line class="ground" x1="0" x2="100%" y1="50%" y2="50%" />'
 
 
 def cell_html(cell: Cell) -> SafeString:
-    """Return the mark, the text or the list of a cell, and what is drawn right behind the text."""
+    """Return the mark, the text or the list of a cell, what is drawn right behind the text, and the interval.
+
+    The bar comes before the interval, so that the bars of a column begin at one place, and beside its figure where the
+    interval has a line of its own.
+    """
     if cell.several:
         return _list_html(cell)
     parts = [_text_html(cell)]
     if cell.mark:
         parts.insert(0, _mark_html(cell))
+    if cell.bar:
+        parts.append(bar_html(cell.bar, cell.kind, cell.mark))
     if cell.uncertainty:
         parts.append(f'<span class="uncertainty"> {escape(cell.uncertainty)}</span>')
     if cell.spoken:
         parts.append(f'<span class="visually-hidden">{escape(cell.spoken)}</span>')
     if cell.dots:
         parts.append(_strip_html(cell))
-    if cell.bar:
-        parts.append(bar_html(cell.bar, cell.kind, cell.mark))
     return SafeString("".join(parts))
 
 
@@ -175,8 +180,12 @@ def _head_html(head: Header, number: int, table: str) -> str:
     words = f'<a href="{_sorted(head, table)}">{title}</a>' if head.href else title
     return (
         f'<th role="columnheader" scope="col" data-column="{escape(column.name)}"{align}{direction}>'
-        f'<span class="column-head">{words} {_help_button(column, number, table)}</span></th>'
+        f'<span class="column-head">{words} {_help_button(column, number, table)}</span>{_scale_html(head)}</th>'
     )
+
+
+def _scale_html(head: Header) -> str:
+    return f'<span class="scale">bar {escape(head.scale)}</span>' if head.scale else ""
 
 
 def _in_two_lines(title: str) -> str:
@@ -239,7 +248,8 @@ def _cell_html(column: Column[object], cell: Cell, first: bool) -> str:
         return f'<th scope="row" class="head">{_model_html(cell)}</th>'
     if cell.href:
         return _figure_html(column, cell, first)
-    classes = f"{escape(column.align)}{' first' if first else ''}{'' if cell.text else ' empty'}"
+    shade = f" {escape(cell.kind)}" if cell.kind.startswith("heat-") else ""
+    classes = f"{escape(column.align)}{shade}{' first' if first else ''}{'' if cell.text else ' empty'}"
     label = f' data-label="{escape(column.title)}"' if cell.text else ""
     note = f' title="{escape(cell.note)}"' if cell.note else ""
     return f'<td class="{classes}"{label}{note}>{escape(cell.text)}</td>'
@@ -251,12 +261,13 @@ def _figure_html(column: Column[object], cell: Cell, first: bool) -> str:
     link = f'<a class="{kind}" href="{escape(cell.href)}" title="{escape(cell.note)}">{escape(cell.text)}</a>'
     words = ", ".join(word for word in cell.kind.split() if word in SPOKEN)
     spoken = f'<span class="visually-hidden">&nbsp;{words}</span>' if words else ""
+    interval = f'<span class="uncertainty"> {escape(cell.uncertainty)}</span>' if cell.uncertainty else ""
     bar = ""
     if cell.bar:
         length = svg_length(cell.bar.at)
         bar = f'<svg aria-hidden="true"><rect class="{kind.partition(" ")[0]}" width="{length}" height="100%" /></svg>'
     classes = "score first" if first else "score"
-    return f'<td class="{classes}" data-label="{escape(column.title)}">{link}{spoken}{bar}</td>'
+    return f'<td class="{classes}" data-label="{escape(column.title)}">{link}{interval}{spoken}{bar}</td>'
 
 
 def _model_html(cell: Cell) -> str:
@@ -274,6 +285,28 @@ def _model_html(cell: Cell) -> str:
         f'<input type="checkbox" name="m" value="{escape(f"{org}{name}")}" form="compare" aria-label="Compare {text}">'
     )
     tick += '<input type="submit" class="compare-here" form="compare" value="Compare ticked">'
+    variants = _variants_html(cell)
     if cell.href:
-        return f'{tick}<a href="{escape(cell.href)}" title="{text}">{words}</a>'
-    return f'{tick}<span title="{escape(cell.note)}">{words}</span>'
+        return f'{tick}<a href="{escape(cell.href)}" title="{text}">{words}</a>{variants}'
+    return f'{tick}<span title="{escape(cell.note)}">{words}</span>{variants}'
+
+
+def _variants_html(cell: Cell) -> str:
+    """Return a fold with the other variants of a model, each with its figure and a tick that compares it."""
+    if not cell.several:
+        return ""
+    items = "".join(_variant_html(name, figure) for name, figure in cell.several)
+    number = len(cell.several)
+    return (
+        f'<details class="variants"><summary>{number} variant{"" if number == 1 else "s"}</summary>'
+        f"<ul>{items}</ul></details>"
+    )
+
+
+def _variant_html(name: str, figure: str) -> str:
+    hub_id = name.partition(" (")[0]
+    text = escape(visible(name))
+    address = model_address(hub_id)
+    shown = f'<a href="{escape(address)}">{text}</a>' if address else text
+    tick = f'<input type="checkbox" name="m" value="{escape(hub_id)}" form="compare" aria-label="Compare {text}">'
+    return f"<li>{tick}{shown} {escape(figure)}</li>"

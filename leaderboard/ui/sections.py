@@ -21,6 +21,7 @@ class Section:
 
     `name` is unique on the page; a run's section with the name of a dimension takes the place of its breakdown. The
     table's CSV is at `?table=<its name>&format=csv`. `switched` tells that the section follows its probe's switches.
+    `lead` is the sentence beside the title of the fold that a page has it in; empty where it is open.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Section:
     chart: Chart | None = None
     note: str = ""
     switched: bool = False
+    lead: str = ""
 
 
 def section(
@@ -67,10 +69,24 @@ class Fold:
     lead: str
     sections: Sequence[Section] = ()
 
-    def is_open(self, query: QueryDict) -> bool:
-        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables."""
+    def is_open(self, query: QueryDict, switches: Sequence["Switch"] = ()) -> bool:
+        """Tell whether the query string names the fold, or sorts or turns a page of one of its tables.
+
+        It also opens a section that follows these switches, where one of them is on.
+        """
         names = tuple(f"{section.table.name}-" for section in self.sections if section.table)
-        return self.name in query or any(key.startswith(names) for key in query if names)
+        follows = any(section.switched for section in self.sections) and any(switch.on(query) for switch in switches)
+        return follows or self.name in query or any(key.startswith(names) for key in query if names)
+
+
+def open_sections(sections: Sequence[Section]) -> list[Section]:
+    """Return the sections that have no lead and are therefore in no fold."""
+    return [section for section in sections if not section.lead]
+
+
+def folds_of(sections: Sequence[Section]) -> list[Fold]:
+    """Return a fold for each section with a lead."""
+    return [Fold(section.name, section.title, section.lead, [section]) for section in sections if section.lead]
 
 
 @dataclass(frozen=True)

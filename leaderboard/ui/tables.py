@@ -123,11 +123,16 @@ def _missing_last(rows: Iterable[RowT], order: Callable[[RowT], Any], descending
 
 
 class Header(NamedTuple):
-    """The heading of a column; its link sorts by the column, or the other way round if the table is sorted by it."""
+    """The heading of a column; its link sorts by the column, or the other way round if the table is sorted by it.
+
+    `scale`: from where to where the bars of its cells run, with chance where it is one for all of them; empty without
+    bars.
+    """
 
     column: Column[Any]
     href: str
     direction: str
+    scale: str = ""
 
 
 class TableLine(NamedTuple):
@@ -186,7 +191,7 @@ def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict) -> TableView
         table,
         head=next((column for column, _ in columns if column.is_head), columns[0][0]),
         cards=table.cards and (len(columns) > FITTING or any(column.folded for column, _ in columns)),
-        headers=[_header(table, query, column) for column, _ in columns],
+        headers=[_header(table, query, column)._replace(scale=_scale(cells)) for column, cells in columns],
         lines=list(_lines(table, rows, columns)),
         total=len(table.rows),
         empty=all(table.is_pinned(row) for row in table.rows),
@@ -239,6 +244,18 @@ def _header(table: Table[Any], query: QueryDict, column: Column[Any]) -> Header:
         direction, prefix = ("descending", "") if descending else ("ascending", "-")
     href = link(query, **{table.parameter("sort"): prefix + column.name, table.parameter("page"): None})
     return Header(column, href, direction)
+
+
+def _scale(cells: Sequence[Cell]) -> str:
+    """Say from where to where the bars of a column run, and where chance is if it is the same for all of them."""
+    bars = [(cell.text, cell.bar) for cell in cells if cell.bar]
+    if not bars:
+        return ""
+    if all(text.endswith("%") for text, _ in bars):
+        return "0 to 100 %"
+    ticks = {bar.chance for _, bar in bars}
+    (only,) = ticks if len(ticks) == 1 else (None,)
+    return "0 to 1" if only is None else f"0 to 1, chance {only / 100:.2f}"
 
 
 def _page_links(table: Table[Any], query: QueryDict) -> list[PageLink]:

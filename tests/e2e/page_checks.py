@@ -23,7 +23,7 @@ LAYOUT = """() => {
       const isEmpty = (cell) => EMPTY.includes(text(cell)) && !cell.querySelector("input, svg");
       if (cells.length && cells.every(isEmpty)) faults.push(`empty column: ${table.dataset.table} ${text(head)}`);
     });
-    const high = rows.filter((row) => row.getBoundingClientRect().height > 60);
+    const high = rows.filter((row) => row.getBoundingClientRect().height > 60);  // two lines of a table
     const first = high.length && text(high[0]).slice(0, 60);
     const long = [...table.querySelectorAll("thead .column-head")].filter(
       (head) => head.getBoundingClientRect().height > TWO_LINES);
@@ -35,9 +35,13 @@ LAYOUT = """() => {
   if (height > 6000 && !contents) faults.push(`${height} px without contents`);
   return faults;
 }"""
-OPEN_ALL = """() => {
+OPEN_ALL = """async () => {
   for (const fold of document.querySelectorAll("details")) fold.open = true;
-  document.dispatchEvent(new Event("pageupdate"));  // charts are drawn as if live.js had added the opened parts
+  for (const plot of document.querySelectorAll("[data-chart]")) {  // charts are drawn when they come near the window
+    plot.scrollIntoView();
+    await new Promise((done) => setTimeout(done, 50));
+  }
+  scrollTo(0, 0);
 }"""
 DRAWN = "() => [...document.querySelectorAll('[data-chart]')].every((plot) => plot.querySelector('.main-svg'))"
 HEIGHTS = """[...document.querySelectorAll("[data-chart]")]

@@ -15,7 +15,7 @@ def test_what_a_judge_clicks_is_saved_as_a_form_and_kept_in_the_browser(browser:
     with browser.new_page(viewport={"width": 360, "height": 640}) as page:
         page.goto((tmp_path / "form.html").as_uri())
         page.get_by_label("Your name").fill("Ann O.")
-        page.check("[name=acceptable-0][value=yes]")
+        page.check("[name=grammatical-0][value=yes]")
         page.check("[name=factual-0][value=no]")
         page.fill("[name=note-0]", '=1+1, "no"')
         assert page.locator("#progress").inner_text() == f"1 of {len(lines)} judged"
@@ -28,7 +28,7 @@ def test_what_a_judge_clicks_is_saved_as_a_form_and_kept_in_the_browser(browser:
     assert saved.name == "sample-1-ann-o-.csv"
     form = read_form(saved, frozenset(line["id"] for line in lines))
     assert [dict(judgement.answers) for judgement in form.judgements][:2] == [
-        {"acceptable": True, "factual": False},
+        {"grammatical": True, "factual": False},
         {},
     ]
-    assert rows(saved)[0] == lines[0] | {"acceptable": "yes", "factual": "no", "note": '\'=1+1, "no"'}
+    assert rows(saved)[0] == lines[0] | {"grammatical": "yes", "factual": "no", "note": '\'=1+1, "no"'}

@@ -27,7 +27,7 @@ NOTIFICATIONS = """window.notifications = [];
   };"""
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="package", autouse=True)
 def database_beside_an_event_loop() -> Iterator[None]:
     """Let Django use its database in this thread, in which Playwright has an event loop."""
     with pytest.MonkeyPatch.context() as patch:

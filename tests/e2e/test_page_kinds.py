@@ -12,9 +12,13 @@ from copy import copy
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from leaderboard.pages.methods_page import NAMES, methods_address
 from tests.e2e.page_checks import faults, listen, prepare
 from tests.tools.deployment import Deployment
 from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
+
+# How high pages may be in a window of 1280 pixels, by the beginning of their kinds.
+HIGHEST = {"overview": 3000, "benchmark": 3000, "run": 4000, "compare": 3000, "methods": 6000}
 
 TABLES = """[...document.querySelectorAll(".table:has(table) > .table-head > .quiet:has(a[download])")].map((line) => [
   line.querySelector("a[download]").href,
@@ -23,12 +27,12 @@ TABLES = """[...document.querySelectorAll(".table:has(table) > .table-head > .qu
 ])"""
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def site(deployment: Deployment) -> Site:
     return Site(deployment.url)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def addresses(site: Site) -> dict[str, str]:
     """The address of a page of every kind, found through the API, so that no layout is assumed."""
     return page_kinds(site) | SUBMISSIONS
@@ -51,6 +55,18 @@ def test_no_kind_of_page_has_a_fault_of_layout_or_an_obstacle(
             with subtests.test(name):
                 assert faults(page, address) == []
                 assert breaches == []
+
+
+def test_no_page_is_higher_than_readers_will_look(
+    browser: Browser, site: Site, addresses: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    with browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 800}) as context:
+        page = context.new_page()
+        for name, address in (addresses | {f"methods-{name}": methods_address(name) for name in NAMES}).items():
+            if highest := HIGHEST.get(name.partition("-")[0]):
+                with subtests.test(name):
+                    page.goto(address)
+                    assert page.evaluate("document.documentElement.scrollHeight") <= highest
 
 
 @pytest.mark.slow
@@ -77,7 +93,7 @@ def csv_rows(link: str) -> int:
 
 def test_the_figure_of_a_run_is_that_of_the_api(page: Page, site: Site) -> None:
     for slug in site.measured().values():
-        rows = site.answer(f"leaderboard?benchmark={slug}&part=all")["rows"]  # all pairs of cultures and languages
+        rows = site.answer(f"leaderboard?benchmark={slug}")["rows"]
         scores = {row["run"]: row["score"]["value"] for row in rows}
         run = site.runs(slug)[0]["run"]
         page.goto(f"/runs/{run}/")

@@ -16,7 +16,7 @@ from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.intake.embedded import embedded_server
+from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
 from leaderboard.pages.benchmark_sections import group_sizes
@@ -24,7 +24,7 @@ from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.culture.variety import variety
 from leaderboard.probes.perplexity import ranks
-from leaderboard.schedule import LANES
+from leaderboard.redis_server import embedded_server
 from leaderboard.settings import embedded_redis_socket
 from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
@@ -110,8 +110,8 @@ def pairs(db: Any) -> Benchmark:
 
 @pytest.fixture
 def living_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every lane one that a living worker takes runs from."""
-    monkeypatch.setattr(progress, "served_lanes", lambda: frozenset(LANES))
+    """Make every queue one that a living worker takes jobs from."""
+    monkeypatch.setattr(progress, "served_queues", lambda: frozenset((*QUEUES, CHECKS, FINISH)))
 
 
 @dataclass
@@ -151,6 +151,8 @@ class Site:
             "/methods/",
             "/methods/comparing/",
             "/methods/scoring/",
+            "/papers/",
+            "/papers/s-test/",
             "/api/",
         ]
 
@@ -275,8 +277,9 @@ def redis() -> Iterator[None]:
 
 @pytest.fixture
 def rq_worker(redis: None) -> Iterator[Worker]:
-    """Return a worker of both lanes that has not registered yet."""
-    connection = django_rq.get_connection()
-    worker = Worker([Queue("large", connection), Queue("default", connection)], "host-1", connection=connection)
+    """Return a worker of all queues that has not registered yet."""
+    connection = django_rq.get_connection("checks")
+    queues = [Queue(name, connection) for name in (*QUEUES, CHECKS, FINISH)]
+    worker = Worker(queues, "host-1", connection=connection)
     yield worker
     worker.register_death()

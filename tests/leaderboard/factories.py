@@ -19,7 +19,7 @@ from django.utils import timezone
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.outcomes import every_step_measured_on
 from leaderboard.figures.ranks import store_figures
-from leaderboard.models import LEASE, Benchmark, Model, Run, RunEvent, RunPart, Score
+from leaderboard.models import Benchmark, Claim, Model, Run, RunEvent, RunPart, Score
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import PER_OPTION
@@ -68,10 +68,16 @@ def run(of: Model, on: Benchmark, state: Run.State = Run.State.QUEUED, **fields:
 def running(of: Model, on: Benchmark, done: int = 50, items: int = 100) -> Run:
     """Create a run in the middle of scoring."""
     going = run(of, on, Run.State.SCORING, started=DAY)
-    lease = {"worker": "somebody", "attempts": 1, "lease_until": timezone.now() + LEASE}
-    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items, **lease)
+    claimed(going)
+    RunPart.objects.create(run=going, relation="P30", template=0, items=items, items_done=done, work=items)
     RunEvent.objects.create(run=going, state=Run.State.SCORING, message="Scoring.")
     return going
+
+
+def claimed(of: Run, worker: str = "somebody", seconds_ago: float = 0) -> Claim:
+    """Give a run to a worker that reported so many seconds ago."""
+    seen = timezone.now() - timedelta(seconds=seconds_ago)
+    return Claim.objects.create(run=of, worker=worker, number=1, losses=1, seen=seen)
 
 
 def score(of: Run, value: float | None, dimension: str = "overall", group: str = "all", n: float = 100, **fields: Any):

@@ -24,7 +24,7 @@ def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
     assert Run.objects.filter(state=Run.State.QUEUED).count() == 25
     assert RunRank.objects.count() == 16
     assert not Model.objects.exclude(hub_id__startswith="synthetic/").exclude(hub_id__startswith="baseline/").exists()
-    assert recent_rates("default")
+    assert recent_rates("measure")
     first = Run.objects.filter(state=Run.State.FINISHED).exclude(artefact="").earliest("pk")
     assert set(first.scores.values_list("dimension", flat=True)) == {"overall", "domain", "relation", "template"}
     assert RunPart.objects.filter(run=first).count() == 60 * 2

@@ -39,6 +39,13 @@ def test_the_folder_of_an_installed_package_is_found() -> None:
         settings.package_folder("no_such_package")
 
 
+def test_a_bucket_without_its_packages_names_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLOZEBOARD_S3_BUCKET", "results")
+    monkeypatch.setattr(settings, "find_spec", lambda name: None)
+    with pytest.raises(ImproperlyConfigured, match=r'storages is not installed\. .*"clozeboard\[s3\]"'):
+        settings.artefact_storage(Path())
+
+
 @pytest.mark.parametrize(
     ("variables", "expression", "value"),
     [
@@ -46,7 +53,7 @@ def test_the_folder_of_an_installed_package_is_found() -> None:
         ({}, "s.DATABASES['default']['OPTIONS']['transaction_mode']", "IMMEDIATE"),
         (
             {"REDIS_URL": "redis://h:1/2?a=b"},
-            "s.RQ_QUEUES['default']['URL']",
+            "s.RQ_QUEUES['measure']['URL']",
             "redis://h:1/2?a=b&socket_connect_timeout=2&socket_timeout=5",
         ),
         ({"ALLOWED_HOSTS": "a.org, .b.org"}, "','.join(s.CSRF_TRUSTED_ORIGINS)", "https://a.org,https://*.b.org"),

@@ -42,6 +42,9 @@ from probing.formats.dlama import natural
 
 MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
+PREDICATES_LEAD = "Both cultures of each relation, run by run."
+PREDICTIONS_LEAD = "Right and wrong, by relation and culture."
+LANGUAGES_LEAD = "Both cultures in each language in which the pair is asked."
 
 
 def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
@@ -54,17 +57,20 @@ def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
     of_chosen = (
         [predicates(pair, rows_in_one_language(of_predicates, pair))] if pair else predicates_by_pair(of_predicates)
     )
-    sections = [gaps(of_pairs), *of_chosen, languages(rows_in_all_languages(beside, pair))]
+    by_language = languages(rows_in_all_languages(beside, pair))
+    sections = [gaps(of_pairs), *of_chosen, by_language and replace(by_language, lead=LANGUAGES_LEAD)]
     return [section for section in sections if section]
 
 
 def comparison_sections(runs: Sequence[Run], pair: PairInLanguage | None) -> list[Section]:
     """Return the predicates, pairs and languages of runs beside each other."""
     of_pairs, of_predicates = sides(runs)
+    by_relation = predicates(pair, rows_in_one_language(of_predicates, pair))
+    by_language = languages(rows_in_all_languages(of_pairs, pair))
     sections = [
-        predicates(pair, rows_in_one_language(of_predicates, pair)),
         models(rows_in_one_language(of_pairs, pair)),
-        languages(rows_in_all_languages(of_pairs, pair)),
+        by_relation and replace(by_relation, lead=PREDICATES_LEAD, switched=False),
+        by_language and replace(by_language, lead=LANGUAGES_LEAD),
     ]
     return [section for section in sections if section]
 
@@ -96,9 +102,8 @@ def predicates(pair: PairInLanguage | None, rows: Sequence[Sides], name: str = "
         *side_columns(rows),
     ]
     table = Table(name=name, caption=f"{title}: {rows[0].metric} by relation and culture", columns=columns, rows=rows)
-    better = sum((row.difference or 0) > 0 for row in rows)
-    first, where = labels.culture(rows[0].ordered[0][0]), "rows" if names else "relations"
-    summary = f"The model is better on facts about {first} in {better} of {len(rows)} {where}.{_legend(rows)}"
+    ahead_in = labels.ahead_in((row.difference or 0 for row in rows), "row" if names else "relation")
+    summary = f"The model is better on facts about {labels.culture(rows[0].ordered[0][0])} {ahead_in}.{_legend(rows)}"
     figure = both_sides([_predicate_line(row, names) for row in rows], [culture for culture, _ in rows[0].ordered])
     return section(table, (summary, figure), title=title, switched=True)
 
@@ -283,7 +288,7 @@ def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
         page_size=10,
         export=_one_per_row(group_columns, rows),
     )
-    return section(table, note=f"{pair.title}. {NOTE}")
+    return replace(section(table, note=f"{pair.title}. {NOTE}"), lead=PREDICTIONS_LEAD)
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:

@@ -3,21 +3,22 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from django.db.models import Count
 from django.http import QueryDict
 
-from leaderboard.figures.scores import Slice
+from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, part_of, parts_among
 from leaderboard.figures.standings import Standing
 from leaderboard.models import Run, Score
 from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
-from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.dots import Dumbbell
+from leaderboard.ui.charts.dot_plots import Dumbbell
 from leaderboard.ui.columns import interval_columns, score_cell
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import Column
-from probing.analysis.breakdowns import split_group
+from probing.analysis.breakdowns import CROSSED, join_group, split_group
 from probing.analysis.culture_metrics import west_last
+from probing.benchmark import Relation
 
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
@@ -26,7 +27,10 @@ MOST_MODELS = 40  # rows of a chart
 
 @dataclass(frozen=True)
 class PairInLanguage:
-    """A culture pair in one language, with the slices of its two cultures, the West last."""
+    """A culture pair in one language, with the slices of its two cultures, the West last.
+
+    Where a benchmark has languages and no pairs, it is one of the languages, and its name is empty.
+    """
 
     part: Slice
     sides: tuple[Slice, ...] = ()
@@ -34,19 +38,44 @@ class PairInLanguage:
     @property
     def name(self) -> str:
         """The pair as it is stored, such as arab-west."""
-        return split_group(self.part.dimension, self.part.group)[0]
+        return join_group(split_group(*self.part)[:-1])
 
     @property
     def language(self) -> str:
-        return split_group(self.part.dimension, self.part.group)[1]
+        return split_group(*self.part)[-1]
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The tags of its items."""
+        return dict(zip(CROSSED.get(self.part.dimension, (self.part.dimension,)), split_group(*self.part), strict=True))
+
+    def has(self, relation: Relation) -> bool:
+        """Tell whether the items of a relation are of this part."""
+        return all(relation.tags.get(tag) == value for tag, value in self.tags.items())
+
+    @property
+    def limits(self) -> dict[str, str]:
+        """The settings of a run that was asked nothing else."""
+        return dict(zip(PART_SETTINGS, (self.name, self.language), strict=True))
 
     @property
     def title(self) -> str:
-        return f"{pair_title(self.name)}, asked in {labels.language(self.language)}"
+        asked = f"asked in {labels.language(self.language)}"
+        return f"{pair_title(self.name)}, {asked}" if self.name else labels.sentence(asked)
 
     @property
     def cultures(self) -> list[str]:
         return [split_group(side.dimension, side.group)[-1] for side in self.sides]
+
+
+def part_in_words(score: Score) -> str:
+    """Return what pair and language a score is about, such as "Arab and West, asked in English"; else nothing."""
+    return PairInLanguage(part_of(score)).title if score.dimension in PARTS else ""
+
+
+def with_part(text: str, score: Score) -> str:
+    """Return a text with the pair and the language that a score is about, if it is about one."""
+    return ", ".join(filter(None, [text, part_in_words(score)]))
 
 
 def settings_in_words(run: Run) -> str:
@@ -63,13 +92,9 @@ def variant_in_words(run: Run) -> str:
     return settings_in_words(run) if run.option("pair", "") else run.variant
 
 
-def offered_pairs(pages: ProbePages, slices: Sequence[Slice]) -> list[PairInLanguage]:
+def offered_pairs(slices: Sequence[Slice]) -> list[PairInLanguage]:
     """Return the pairs and languages of which any run has figures, English first in each pair."""
-    if pages.split is None:
-        return []
-    parts = [part for part in slices if part.dimension == pages.split.dimension]
-    pairs = [PairInLanguage(part, _sides(part, slices)) for part in parts]
-    return sorted(pairs, key=lambda pair: (pair.name, pair.language != "en", pair.language))
+    return [PairInLanguage(part, _sides(part, slices)) for part in parts_among(slices)]
 
 
 def _sides(part: Slice, slices: Sequence[Slice]) -> tuple[Slice, ...]:
@@ -77,14 +102,13 @@ def _sides(part: Slice, slices: Sequence[Slice]) -> tuple[Slice, ...]:
     return tuple(sorted(sides, key=lambda side: west_last(split_group(side.dimension, side.group)[-1])))
 
 
-def pairs_of(pages: ProbePages, runs: Collection[Run]) -> list[PairInLanguage]:
-    """Return the pairs and languages of which any of these runs has figures. At most one query."""
-    if pages.split is None:
-        return []
+def pairs_of(runs: Collection[Run]) -> list[PairInLanguage]:
+    """Return the pairs and languages of which all of these runs have figures. One query."""
     metrics = {run.benchmark.main_metric for run in runs}
-    scores = Score.objects.filter(run__in=runs, metric__in=metrics, dimension=pages.split.dimension)
-    groups = scores.order_by().values_list("group", flat=True).distinct()
-    return offered_pairs(pages, [Slice(pages.split.dimension, group) for group in groups])
+    scores = Score.objects.filter(run__in=runs, metric__in=metrics, dimension__in=PARTS)
+    groups = scores.order_by().values_list("dimension", "group")
+    counted = groups.annotate(runs=Count("run", distinct=True)).filter(runs=len(runs))
+    return offered_pairs([Slice(dimension, group) for dimension, group, _ in counted])
 
 
 def chosen_pair(query: QueryDict, offered: Sequence[PairInLanguage]) -> PairInLanguage | None:
@@ -119,12 +143,12 @@ def switches(
     """
     if len(offered) < 2:
         return []
-    names = list(dict.fromkeys(pair.name for pair in offered))
+    names = list(dict.fromkeys(pair.name for pair in offered if pair.name))
     by_pair = [_link(query, pair_title(name), _with_name(offered, name, chosen), chosen, name) for name in names]
-    if everything:
-        by_pair.append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
-    languages = [pair for pair in offered if chosen and pair.name == chosen.name]
+    languages = [pair for pair in offered if not pair.name or (chosen and pair.name == chosen.name)]
     by_language = [_link(query, labels.language(pair.language), pair, chosen, pair.name) for pair in languages]
+    if everything:
+        (by_pair or by_language).append(PageLink(everything, link(query, **{PARAMETER: EVERYTHING}), chosen is None))
     return [by_pair, by_language]
 
 
@@ -135,7 +159,7 @@ def _with_name(offered: Sequence[PairInLanguage], name: str, chosen: PairInLangu
 
 
 def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLanguage | None, name: str) -> PageLink:
-    is_pair = title == pair_title(name)
+    is_pair = bool(name) and title == pair_title(name)
     current = chosen is not None and (chosen.name == name if is_pair else chosen == to)
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
@@ -200,10 +224,11 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
     shown.sort(key=lambda entry: -entry[1])
     ends = [_dumbbell(row, pair) for row, _ in shown]
     first, second = pair.cultures
-    better = sum(difference > 0 for _, difference in shown)
+    better, level = sum(gap > 0 for _, gap in shown), sum(not gap for _, gap in shown)
     number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
     ours, theirs = map(labels.culture, pair.cultures)
-    summary = f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}."
+    also = f", and {labels.number_of(level, 'model')} as much of both" if level else ""
+    summary = f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}{also}."
     summary += legend(row.run for row, _ in shown)
     return Chart("scatter", f"{first} and {second}", summary, charts.dumbbells(ends, (first, second), title))
 

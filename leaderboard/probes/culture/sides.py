@@ -10,6 +10,7 @@ from leaderboard.figures.scores import group_url
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Plot, Point
+from leaderboard.ui.charts.dot_plots import PUBLISHED
 from leaderboard.ui.columns import interval_columns
 from leaderboard.ui.tables import Column
 from probing.analysis.breakdowns import BY_CULTURE, CULTURE, split_group
@@ -243,7 +244,7 @@ def gaps_forest(lines: Sequence[ChartLine]) -> Plot:
     points = [
         Point(
             *(line.label, gap.value, gap.low, gap.high),
-            group="" if line.row.run.is_published else "measured",
+            group=PUBLISHED if line.row.run.is_published else "",
             href=line.href,
         )
         for line in lines

@@ -22,6 +22,7 @@ NOTE = (
     "An entropy of 0 means that one object is right for all items, so a model need not know the subject. "
     "The best P@1 is the best of the models that were measured here."
 )
+LEAD = "How easy the right answers of each relation are to guess, beside the best that a model reached."
 BestScores = Mapping[tuple[str, str, str, str, str], float]  # pair, language, objects, relation, culture
 
 
@@ -60,7 +61,7 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], pair: PairInLan
         *_side_columns("second", 1, varieties, best),
     ]
     table = Table("entropies", "How varied the answers are", columns, varieties, page_size=60)
-    return section(table, note=" ".join([NOTE, *notes]))
+    return replace(section(table, note=" ".join([NOTE, *notes])), lead=LEAD)
 
 
 def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:

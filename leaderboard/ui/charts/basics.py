@@ -21,11 +21,10 @@ INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 WRONG, GROUND = "var(--wrong)", "var(--paper)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
-SYMBOLS = ("circle", "diamond", "square", "circle-open", "diamond-open", "square-open")
-SERIES_SYMBOLS = (
-    *("circle", "diamond-open", "square", "triangle-up-open"),
-    *("circle-open", "diamond", "square-open", "triangle-up"),
-)
+# Hollow markers are published figures and nothing else, so that series of other things have filled ones.
+SERIES_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon")
+# The shape of a model's point, by its type.
+KIND_SYMBOLS = {"causal": "circle", "masked": "diamond", "encoder-decoder": "square"}
 # Symbol and colour of each of several series; either alone tells them apart.
 SERIES_MARKERS = tuple((symbol, f"var(--series-{number})") for number, symbol in enumerate(SERIES_SYMBOLS, start=1))
 DIGITS = 5  # of the length of an interval, which is drawn but not written
@@ -147,6 +146,11 @@ def new_trace(kind: str, **properties: Any) -> Trace:
 def marker_symbol(symbol: str, *, hollow: bool) -> str:
     """Return one of Plotly's symbols of this form, hollow or filled."""
     return f"{symbol.removesuffix('-open')}{'-open' if hollow else ''}"
+
+
+def kind_symbol(kind: str, *, hollow: bool = False) -> str:
+    """Return the symbol of a model of this type; one of an unknown type is a circle."""
+    return marker_symbol(KIND_SYMBOLS.get(kind, "circle"), hollow=hollow)
 
 
 def group_names(points: Sequence[Point]) -> list[str]:

@@ -18,11 +18,12 @@ from leaderboard.ui.charts.basics import (
     error_bars,
     figure,
     intervals,
+    kind_symbol,
     new_trace,
     row_axis,
     share_axis,
 )
-from leaderboard.ui.charts.dots import labels_by_heading
+from leaderboard.ui.charts.dot_plots import labels_by_heading
 
 # Profiles: a model's figure in each row, with the range of similar models, their median and chance behind it.
 
@@ -44,18 +45,18 @@ class Mark(NamedTuple):
     chance: float | None = None
 
 
-def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str) -> Plot:
+def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str, kind: str = "") -> Plot:
     """Plot one row per mark under headings; filled dots were measured here, hollow ones are published.
 
-    `heads` maps each label to its heading, in the order of the rows.
+    `heads` maps each label to its heading, in the order of the rows. `kind`: the type of the model.
     """
     rows = [row for head, labels in labels_by_heading(heads).items() for row in (*_heading(head), *labels)]
     traces = [
         _bands([mark for mark in marks if mark.band]),
-        _ticks({mark.label: mark.chance for mark in marks if mark.chance is not None}, "chance", "line-ns", MUTED),
-        _ticks({mark.label: mark.median for mark in marks if mark.median is not None}, "median", "diamond", MUTED),
-        _dots([mark for mark in marks if mark.measured], "measured here", ACCENT),
-        _dots([mark for mark in marks if not mark.measured], "published", GROUND),
+        _ticks({mark.label: mark.chance for mark in marks if mark.chance is not None}, "chance", 12, MUTED),
+        _ticks({mark.label: mark.median for mark in marks if mark.median is not None}, "median", 20, INK),
+        _dots([mark for mark in marks if mark.measured], "measured here", ACCENT, kind),
+        _dots([mark for mark in marks if not mark.measured], "published", GROUND, kind),
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
     height = 76 + ROW * len(rows)
@@ -83,28 +84,28 @@ def _bands(marks: Sequence[Mark]) -> Trace:
     )
 
 
-def _ticks(values: Mapping[str, float], name: str, symbol: str, colour: str) -> Trace:
+def _ticks(values: Mapping[str, float], name: str, size: int, colour: str) -> Trace:
+    """Return a short upright line at a level of each row."""
     return new_trace(
         "scatter",
         x=list(values.values()),
         y=list(values),
         mode="markers",
-        marker={"symbol": symbol, "size": 12 if symbol == "line-ns" else 7, "color": colour}
-        | {"line": {"width": 1.5 if symbol == "line-ns" else 0, "color": colour}},
+        marker={"symbol": TICK, "size": size, "color": colour, "line": {"width": 1.5, "color": colour}},
         cliponaxis=False,
         name=name,
         hovertemplate=f"{name}: %{{x:.3f}}<extra></extra>",
     )
 
 
-def _dots(marks: Sequence[Mark], name: str, fill: str) -> Trace:
+def _dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
     points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
     return new_trace(
         "scatter",
         x=[mark.value for mark in marks],
         y=[mark.label for mark in marks],
         mode="markers",
-        marker={"size": 10, "color": fill, "line": {"width": 2, "color": ACCENT}},
+        marker={"size": 10, "symbol": kind_symbol(kind), "color": fill, "line": {"width": 2, "color": ACCENT}},
         cliponaxis=False,
         error_x=error_bars(points),
         name=name,
@@ -117,18 +118,22 @@ def _dots(marks: Sequence[Mark], name: str, fill: str) -> Trace:
 # Strips: one row for each group of items, with one dot for each model.
 
 
-KINDS = ((False, "measured here", "circle"), (True, "published", "circle-open"))  # hollow or not, legend, symbol
+SOURCES = ((False, "measured here"), (True, "published"))  # hollow or not, legend
 TICK = "line-ns"  # Plotly's name of a short upright line
 
 
 @dataclass(frozen=True)
 class ModelDot:
-    """The value of one model; `hollow` marks figures that were published and not measured here."""
+    """The value of one model; `hollow` marks figures that were published and not measured here.
+
+    `kind`: the type of the model, which is the shape of its dot.
+    """
 
     name: str
     value: float
     hollow: bool = False
     href: str = ""
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -144,25 +149,31 @@ class Strip:
 def strips(rows: Sequence[Strip], title: str) -> Plot:
     """Plot shares in one row per label, the first row at the top."""
     dots = [(row.label, dot) for row in rows for dot in row.dots]
-    kinds = [(name, symbol, [pair for pair in dots if pair[1].hollow == hollow]) for hollow, name, symbol in KINDS]
+    sources = [(name, [pair for pair in dots if pair[1].hollow == hollow]) for hollow, name in SOURCES]
     chances = [(row.chance, row.label) for row in rows if row.chance is not None]
     traces = [
         *([_level_trace("chance", MUTED, 11, chances)] if chances else []),
-        *(_dots_trace(name, symbol, of_kind) for name, symbol, of_kind in kinds if of_kind),
+        *(_dots_trace(name, of_source) for name, of_source in sources if of_source),
         _level_trace("median", INK, 20, [(row.median, row.label) for row in rows]),
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(row.label for row in rows)}
     return figure(traces, 96 + ROW_HEIGHT * len(rows), **axes, showlegend=True)
 
 
-def _dots_trace(name: str, symbol: str, dots: Sequence[tuple[str, ModelDot]]) -> Trace:
+def _dots_trace(name: str, dots: Sequence[tuple[str, ModelDot]]) -> Trace:
+    symbols = [kind_symbol(dot.kind, hollow=dot.hollow) for _, dot in dots]
     return new_trace(
         "scatter",
         x=[round(dot.value, DIGITS) for _, dot in dots],
         y=[label for label, _ in dots],
         text=[dot.name for _, dot in dots],
         mode="markers",
-        marker={"size": 8, "symbol": symbol, "color": ACCENT, "opacity": 0.75},
+        marker={
+            "size": 8,
+            "symbol": symbols[0] if len(set(symbols)) == 1 else symbols,
+            "color": ACCENT,
+            "opacity": 0.75,
+        },
         cliponaxis=False,
         name=name,
         customdata=[dot.href for _, dot in dots],

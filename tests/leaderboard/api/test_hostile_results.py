@@ -19,7 +19,7 @@ from leaderboard.models import Benchmark, Model, Run
 from probing.results.result import RECORD
 from probing.results.rows import ITEMS
 from probing.runner import run as measure
-from probing.start import StartToken, TokenizerFacts
+from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FAKE_CARD, Pupil
 
 pytestmark = pytest.mark.django_db

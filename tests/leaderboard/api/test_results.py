@@ -20,7 +20,7 @@ from leaderboard.intake import queue, tokens
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.worker import pushes
 from leaderboard.worker.arrivals import CheckedParts
-from leaderboard.worker.jobs import work_in_lane
+from leaderboard.worker.jobs import finish_run
 from probing.results.result import RECORD
 from probing.results.rows import ITEMS
 from probing.runner import run as measure
@@ -250,7 +250,7 @@ def test_a_large_result_is_checked_by_a_worker_and_its_page_says_so(
     page = client.get(run.get_absolute_url()).content.decode()
     assert "Its rows are being checked" in page
     assert client.get("/queue/").status_code == 200
-    work_in_lane("default")
+    finish_run(run.pk)
     run.refresh_from_db()
     assert (run.state, run.scores.filter(metric="accuracy").exists()) == ("finished", True)
     assert storages["artefacts"].listdir(f"runs/{run.pk}")[0] == [run.artefact.rpartition("/")[-1]]
@@ -264,7 +264,7 @@ def test_a_large_result_that_is_refused_ends_as_failed_and_may_be_pushed_again(
     monkeypatch.setattr(pushes, "CHECKED_AT_ONCE", 5)
     whole = (result / ITEMS).read_bytes()
     pusher.push(SPOILED["'subject' differs"](result))
-    work_in_lane("default")
+    finish_run(Run.objects.get(provenance=Run.Provenance.THIRD_PARTY).pk)
     failed = Run.objects.get(provenance=Run.Provenance.THIRD_PARTY)
     assert (failed.state, failed.code) == ("failed", "bad-input")
     assert "'subject' differs" in failed.message

@@ -61,9 +61,9 @@ def test_only_the_result_is_kept_of_a_finished_run(run: Run) -> None:
     assert (folders, files) == ([run.artefact.rpartition("/")[2]], [])
 
 
-def test_workers_that_have_a_part_one_after_the_other_do_not_write_the_same_file(run: Run) -> None:
+def test_workers_that_have_a_run_one_after_the_other_do_not_write_the_same_file(run: Run) -> None:
     late, present = run.parts.get(), run.parts.get()
-    present.attempts = 2
+    late.attempt, present.attempt = 1, 2
     artefacts.store_part(present, ROWS)
     artefacts.store_part(late, ROWS.assign(correct=[False]))
     artefacts.remove_part(late)

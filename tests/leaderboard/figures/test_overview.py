@@ -4,7 +4,7 @@ from weakref import ref
 
 import pytest
 
-from leaderboard.figures.overview import Measure, ModelKey, Overview, groups, overview, versions, with_open_runs
+from leaderboard.figures.overview import Measure, ModelKey, Overview, open_runs, overview, versions
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
@@ -71,7 +71,8 @@ def test_a_model_that_waits_has_a_row_before_any_figure(tiny: Benchmark) -> None
 def test_a_benchmark_without_models_has_no_column(tiny: Benchmark) -> None:
     make.baseline(tiny)
     make.finished(tiny, None)
-    assert shown(tiny) == Overview([], [], None)
+    empty = shown(tiny)
+    assert (empty.columns, empty.rows, empty.updated) == ([], [], None)
 
 
 def test_a_published_guess_is_the_chance_where_none_was_computed(tiny: Benchmark) -> None:
@@ -110,12 +111,11 @@ def test_it_was_updated_when_the_last_measurement_finished(tiny: Benchmark) -> N
     assert shown(tiny).updated == run.finished
 
 
-def test_groups_come_with_those_of_the_most_runs_first(tiny: Benchmark) -> None:
+def test_a_measure_is_about_one_part_of_the_items(tiny: Benchmark) -> None:
     for names in (("b", "a"), ("a",), ("c", "a", "b")):
         run = make.run(make.model(), tiny, Run.State.FINISHED)
         for name in names:
             make.score(run, 0.5, "domain", name)
-    assert groups("domain", ["accuracy"]) == ["a", "b", "c"]
     part = Measure("Tiny", "Facts", [tiny], METRICS, Slice("domain", "c"))
     assert len(overview([part]).rows) == 1
 
@@ -124,8 +124,7 @@ def test_open_runs_are_added_to_the_rows_of_a_page(tiny: Benchmark) -> None:
     make.finished(make.benchmark("other"), 0.5, make.model("org/a"))
     going = make.running(make.model("org/a"), tiny, done=25)
     rows = overview([Measure("Other", "Facts", versions()["other"], METRICS, OVERALL_SLICE)]).rows
-    (row,) = with_open_runs(rows)
-    assert row.open_runs == {"tiny": (going.pk, "scoring", 25)}
+    assert open_runs(rows) == {("org/a", ""): {"tiny": (going.pk, "scoring", 25)}}
 
 
 def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> None:
@@ -133,9 +132,10 @@ def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> No
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
     make.finished(tiny, 0.4, make.model("org/a", **file))
     make.running(make.model("org/a", **file), make.benchmark("other"), done=25)
-    rows = with_open_runs(shown(tiny).rows)
-    shown_rows = [(row.key, row.figures["tiny"].value, len(row.open_runs)) for row in rows]
-    assert shown_rows == [(("org/a", "Q4_1, 4 bits, GGUF, local file"), 0.4, 1), (("org/a", ""), 0.9, 0)]
+    rows = shown(tiny).rows
+    of_file = ("org/a", "Q4_1, 4 bits, GGUF, local file")
+    assert [(row.key, row.figures["tiny"].value) for row in rows] == [(of_file, 0.4), (("org/a", ""), 0.9)]
+    assert {key: len(runs) for key, runs in open_runs(rows).items()} == {of_file: 1}
 
 
 def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -> None:
@@ -146,3 +146,13 @@ def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -
     make.finished(tiny)
     assert len(shown(tiny).rows) == 2
     assert before() is None
+
+
+def test_an_overview_follows_the_queue(transactional_db: None) -> None:
+    tiny = make.benchmark()
+    make.finished(tiny)
+    first = shown(tiny)
+    make.run(make.model("org/waiting"), tiny)
+    assert {row.hub_id for row in shown(tiny).rows} - {row.hub_id for row in first.rows} == {"org/waiting"}
+    Run.objects.filter(model__hub_id="org/waiting").delete()
+    assert len(shown(tiny).rows) == len(first.rows)

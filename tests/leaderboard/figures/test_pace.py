@@ -16,7 +16,6 @@ from leaderboard.figures.queued_runs import (
     ends_in_line,
     own_rate,
     recent_rates,
-    seconds_left,
 )
 from leaderboard.models import Benchmark, RunPart
 from tests.leaderboard import factories as make
@@ -39,22 +38,19 @@ def measured_seconds(work: float, begin: float, speed: Speed) -> float:
     return time - begin
 
 
-def trace(works: list[float], workers: int, speed: Speed, begin: float = 0.0) -> list[tuple[int, float, float]]:
-    """The worker, begin and end of each part, every worker taking the next part as soon as it is free."""
-    free = [(begin, number) for number in range(workers)]
+def trace(works: list[float], speed: Speed, begin: float = 0.0) -> list[tuple[float, float]]:
+    """The begin and end of each part."""
     rows = []
     for work in works:
-        time, worker = min(free)
-        end = time + measured_seconds(work, time, speed)
-        rows.append((worker, time, end))
-        free[free.index((time, worker))] = (end, worker)
+        rows.append((begin, begin + measured_seconds(work, begin, speed)))
+        begin = rows[-1][1]
     return rows
 
 
-def known_at(now: float, works: list[float], rows: list[tuple[int, float, float]]) -> list[PartDone]:
+def known_at(now: float, works: list[float], rows: list[tuple[float, float]]) -> list[PartDone]:
     """What the database knows at a time: ends are stored in whole seconds, progress was written two seconds ago."""
     parts = []
-    for work, (worker, begin, end) in zip(works, rows, strict=True):
+    for work, (begin, end) in zip(works, rows, strict=True):
         share = 0.0 if now <= begin else min(1.0, max(0.0, now - 2 - begin) / (end - begin))
         done = now >= end
         parts.append(
@@ -63,9 +59,6 @@ def known_at(now: float, works: list[float], rows: list[tuple[int, float, float]
                 items_done=1000 if done else int(1000 * share),
                 work=work,
                 done=done,
-                worker=f"worker-{worker}" if now >= begin else "",
-                attempts=int(now >= begin),
-                lease_until=at(now + 30) if begin <= now < end else None,
                 end=at(end).isoformat(timespec="seconds") if done else None,
                 seconds=end - begin if done else None,
             )
@@ -76,16 +69,15 @@ def known_at(now: float, works: list[float], rows: list[tuple[int, float, float]
 def estimate(parts: list[PartDone], now: float) -> float:
     rate = own_rate(parts, START, at(now))
     assert rate is not None
-    workers = len({part.worker for part in parts if part.leased(at(now))})
-    return seconds_left(rate, workers, [part.work - part.work_done for part in parts if not part.done])
+    return sum(part.work - part.work_done for part in parts) / rate
 
 
-def errors(works: list[float], rows: list[tuple[int, float, float]]) -> Iterator[float]:
+def errors(works: list[float], rows: list[tuple[float, float]]) -> Iterator[float]:
     """The relative error of the time left, 200 times a run: from a quarter of the work to half a minute before the end.
 
     Then the page says "under a minute", whatever the estimate.
     """
-    finish = max(end for _, _, end in rows)
+    finish = max(end for _, end in rows)
     for step in range(1, 200):
         now = finish * step / 200
         parts = known_at(now, works, rows)
@@ -98,14 +90,13 @@ LONG = [work for work, _ in MEASURED_PARTS] * 4  # about eleven minutes at the m
 PACE = 610.0  # work per second of the measured run
 
 
-@pytest.mark.parametrize("workers", [1, 2, 4])
-def test_at_a_constant_pace_the_error_is_small_from_the_first_quarter_on(workers: int) -> None:
-    rows = trace(LONG, workers, lambda time: PACE)
+def test_at_a_constant_pace_the_error_is_small_from_the_first_quarter_on() -> None:
+    rows = trace(LONG, lambda time: PACE)
     assert max(errors(LONG, rows)) < 0.1
 
 
 def test_the_error_stays_small_on_a_machine_that_is_shared_with_others_in_turns() -> None:
-    rows = trace(LONG, 1, lambda time: PACE * (0.8 if int(time / 20) % 2 else 1.0))
+    rows = trace(LONG, lambda time: PACE * (0.8 if int(time / 20) % 2 else 1.0))
     assert max(errors(LONG, rows)) < 0.3
 
 
@@ -113,7 +104,7 @@ def test_the_measured_run_is_estimated_closely_from_its_first_quarter_on() -> No
     works, ends = [work for work, _ in MEASURED_PARTS], [0.0]
     for _, seconds in MEASURED_PARTS:
         ends.append(ends[-1] + seconds)
-    rows = [(0, begin, end) for begin, end in pairwise(ends)]
+    rows = list(pairwise(ends))
     wrong = list(errors(works, rows))
     assert max(wrong) < 0.3
     assert sum(wrong) / len(wrong) < 0.12
@@ -121,24 +112,17 @@ def test_the_measured_run_is_estimated_closely_from_its_first_quarter_on() -> No
 
 def test_a_run_that_was_interrupted_for_a_day_goes_on_at_its_own_pace() -> None:
     first, rest = LONG[:100], LONG[100:]
-    before = trace(first, 1, lambda time: PACE)
-    after = [(9, begin, end) for _, begin, end in trace(rest, 1, lambda time: PACE, before[-1][2] + 86_400)]
-    finish = after[-1][2]
-    for now in (after[0][1] + 1, after[0][1] + 10, after[50][2] + 1):
+    before = trace(first, lambda time: PACE)
+    after = trace(rest, lambda time: PACE, before[-1][1] + 86_400)
+    finish = after[-1][1]
+    for now in (after[0][0] + 1, after[0][0] + 10, after[50][1] + 1):
         left = estimate(known_at(now, LONG, before + after), now)
         assert left == pytest.approx(finish - now, rel=0.1)
 
 
-def test_the_time_left_follows_the_number_of_workers() -> None:
-    assert seconds_left(10, 1, [100.0] * 8) == 80
-    assert seconds_left(10, 4, [100.0] * 8) == 20
-    assert seconds_left(10, 4, [100.0, 10.0]) == 10, "a part has one worker"
-    assert seconds_left(10, 0, [100.0]) == 10, "a run that waits for a worker will have one"
-
-
 def part(**fields: object) -> PartDone:
-    usual = {"items": 10, "items_done": 5, "work": 100.0, "done": False, "worker": "a", "attempts": 1}
-    return PartDone(**{**usual, "lease_until": at(130), "end": None, "seconds": None, **fields})  # type: ignore[arg-type]
+    usual = {"items": 10, "items_done": 5, "work": 100.0, "done": False, "end": None, "seconds": None}
+    return PartDone(**{**usual, **fields})  # type: ignore[arg-type]
 
 
 def test_the_first_part_was_begun_when_the_model_was_loaded() -> None:
@@ -146,11 +130,9 @@ def test_the_first_part_was_begun_when_the_model_was_loaded() -> None:
     assert own_rate([part()], at(95), at(100)) is None, "so little time says nothing"
 
 
-@pytest.mark.parametrize(
-    "unknown", [{"attempts": 2}, {"lease_until": at(99)}, {"lease_until": None}, {"items_done": 0}]
-)
-def test_a_part_whose_begin_is_not_known_says_nothing_about_the_pace(unknown: dict[str, object]) -> None:
-    assert own_rate([part(**unknown)], at(50), at(100)) is None
+def test_a_part_whose_begin_is_not_known_says_nothing_about_the_pace() -> None:
+    assert own_rate([part()], None, at(100)) is None
+    assert own_rate([part(items_done=0)], at(50), at(100)) is None
 
 
 def test_waiting_runs_are_taken_by_the_worker_that_is_free_first() -> None:
@@ -171,25 +153,25 @@ def test_the_rate_falls_with_the_size_of_the_model() -> None:
     assert RecentRates({}).of("cloze", "causal", 400) == PLAIN_SPEED / 400
 
 
-def test_only_runs_of_the_lane_with_known_work_count(small: Benchmark) -> None:
-    for lane, work in (("default", 600), ("large", 60)):
-        run = make.finished(small, lane=lane)  # in ten minutes
+def test_only_runs_of_the_queue_with_known_work_count(small: Benchmark) -> None:
+    for queue, work in (("measure", 600), ("measure-large", 60)):
+        run = make.finished(small, queue=queue)  # in ten minutes
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=work, done=True)
     make.finished(small)
-    assert recent_rates("default").runs == {(small.probe, "causal"): [DoneRun(1.0, 135_000_000)]}
+    assert recent_rates("measure").runs == {(small.probe, "causal"): [DoneRun(1.0, 135_000_000)]}
 
 
 def test_rates_are_read_again_only_after_a_result(transactional_db: None) -> None:
     def number_of_queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            recent_rates("default")
+            recent_rates("measure")
         return len(captured)
 
     tiny = make.benchmark()
-    assert recent_rates("default").runs == {}
+    assert recent_rates("measure").runs == {}
     make.run(make.model(), tiny)
     assert number_of_queries() == 1
     run = make.finished(tiny)
     RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=600, done=True)
     assert number_of_queries() == 2
-    assert recent_rates("default").of(tiny.probe, "causal") == pytest.approx(1)
+    assert recent_rates("measure").of(tiny.probe, "causal") == pytest.approx(1)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from leaderboard.figures import progress
 from leaderboard.figures.progress import Progress, QueuedRun
 from leaderboard.figures.queued_runs import PLAIN_SPEED
-from leaderboard.models import Benchmark, Run, RunPart
+from leaderboard.models import Benchmark, Claim, Run, RunPart
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.usefixtures("living_worker")
@@ -24,9 +24,9 @@ def about(number: float, share: float = 0.05) -> Any:
     return pytest.approx(seconds(number), abs=seconds(share * number))
 
 
-def finished(benchmark: Benchmark, work: float, lane: str = "default") -> Run:
+def finished(benchmark: Benchmark, work: float, queue: str = "measure") -> Run:
     """A run of ten minutes that did so much work."""
-    run = make.finished(benchmark, lane=lane)
+    run = make.finished(benchmark, queue=queue)
     RunPart.objects.create(run=run, relation="P30", template=0, items=600, work=work, done=True)
     return run
 
@@ -37,19 +37,18 @@ def waiting(benchmark: Benchmark, work: float = 60, **fields: object) -> Run:
     return run
 
 
-def at_work(benchmark: Benchmark, pace: float, left: float, workers: int = 1) -> Run:
-    """A run that did the last 1,000 units of work at this pace, with so much left in parts that workers hold."""
+def at_work(benchmark: Benchmark, pace: float, left: float, seconds_ago: float = 0) -> Run:
+    """A run that did the last 1,000 units of work at this pace; its worker reported so many seconds ago."""
     run = make.run(make.model(), benchmark, Run.State.SCORING)
+    make.claimed(run, seconds_ago=seconds_ago)
     now = timezone.now()
     part = {"template": 0, "items": 100}
     for number in range(10):
         end = now - timedelta(seconds=100 / pace * (9 - number))
         record = {"end": end.isoformat(timespec="seconds"), "timing": {"score_seconds": 100 / pace}}
         done = {"done": True, "items_done": 100, "record": record, "work": 100}
-        RunPart.objects.create(run=run, relation=f"P{number}", worker="w0", **done, **part)
-    for number in range(workers):
-        lease = {"worker": f"w{number}", "lease_until": now + timedelta(seconds=30), "attempts": 1}
-        RunPart.objects.create(run=run, relation=f"Q{number}", work=left / workers, **lease, **part)
+        RunPart.objects.create(run=run, relation=f"P{number}", **done, **part)
+    RunPart.objects.create(run=run, relation="Q0", work=left, **part)
     return run
 
 
@@ -63,13 +62,13 @@ def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) ->
     flood = [waiting(small, submitter="flood") for _ in range(3)]
     light = waiting(small, submitter="light")
     going = at_work(small, 1, 10)
-    large = waiting(small, lane="large")
+    large = waiting(small, queue="measure-large")
     stuck = waiting(small, state=Run.State.WAITING)
     assert [(row.run.pk, row.position) for row in rows()] == [
         (going.pk, 0),
         (flood[0].pk, 1),
-        (light.pk, 2),
-        (flood[1].pk, 3),
+        (flood[1].pk, 2),
+        (light.pk, 3),
         (flood[2].pk, 4),
         (large.pk, 1),
         (stuck.pk, 0),
@@ -90,11 +89,6 @@ def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small:
     assert row.progress.rate == pytest.approx(100 / 1800, rel=0.05)
 
 
-def test_two_workers_need_half_the_time(small: Benchmark) -> None:
-    run = at_work(small, pace=1, left=1800, workers=2)
-    assert progress.progress(run).left == about(900)
-
-
 def test_waiting_runs_go_by_the_median_of_recent_runs(small: Benchmark) -> None:
     for rate in range(1, 12):  # the oldest of these is no longer recent
         finished(small, work=600 * rate)
@@ -109,15 +103,14 @@ def test_a_waiting_run_waits_for_the_worker_that_is_free_first(small: Benchmark)
     finished(small, work=600)
     at_work(small, pace=1, left=500)
     at_work(small, pace=1, left=100)
-    RunPart.objects.filter(run=Run.objects.last(), relation="Q0").update(worker="another")
     waiting(small, work=60)
     assert rows()[-1].progress.left == about(160)
 
 
-def test_lanes_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
+def test_queues_have_rates_and_lines_of_their_own(small: Benchmark) -> None:
     finished(small, work=600)
-    finished(small, work=60, lane="large")
-    waiting(small), waiting(small, lane="large")
+    finished(small, work=60, queue="measure-large")
+    waiting(small), waiting(small, queue="measure-large")
     assert [row.progress.left for row in rows()] == [seconds(60), seconds(600)]
 
 
@@ -137,7 +130,7 @@ def test_there_is_no_time_for_a_model_of_unknown_size_without_a_finished_run(sma
 def test_a_run_that_loads_its_model_goes_by_recent_runs(small: Benchmark) -> None:
     finished(small, work=600)
     run = waiting(small, work=60, state=Run.State.DOWNLOADING)
-    RunPart.objects.claim(run, "a")
+    make.claimed(run)
     assert progress.progress(run).left == seconds(60)
 
 
@@ -178,7 +171,7 @@ def test_the_number_of_queries_does_not_depend_on_how_many_runs_wait(
 ) -> None:
     for _ in range(20):
         waiting(small)
-    with django_assert_num_queries(7):
+    with django_assert_num_queries(5):
         progress.queue(0, 100)
 
 
@@ -204,24 +197,32 @@ def test_only_the_runs_of_the_page_are_read(small: Benchmark) -> None:
     assert [row.position for row in progress.queue(0, 6).waiting] == [1, 2, 3, 4, 5, 0]
 
 
-def test_a_run_keeps_its_own_pace_between_two_parts(small: Benchmark) -> None:
-    """While its worker stores rows, no part has a lease; the run does not wait for a worker then."""
-    finished(small, work=60_000)  # a hundred times as fast
-    run = at_work(small, pace=1, left=900)
-    RunPart.objects.filter(run=run, done=False).update(lease_until=None)
-    (row,) = rows()
-    assert row.position == 0
-    assert row.progress.left == progress.progress(run).left == about(900)
-
-
-def test_a_run_whose_worker_was_lost_waits_and_keeps_its_pace(small: Benchmark) -> None:
+def test_a_run_whose_worker_was_lost_comes_first_and_keeps_its_pace(small: Benchmark) -> None:
     finished(small, work=60_000)
-    going, run = at_work(small, pace=1, left=100), at_work(small, pace=1, left=900)
-    record = {"end": (timezone.now() - timedelta(minutes=5)).isoformat(), "timing": {"score_seconds": 100}}
-    RunPart.objects.filter(run=run, done=True).update(record=record)
-    RunPart.objects.filter(run=run, done=False).update(lease_until=timezone.now() - timedelta(minutes=4))
-    assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1)]
+    going, run = at_work(small, pace=1, left=100), at_work(small, pace=1, left=900, seconds_ago=60)
+    waits = waiting(small)
+    assert [(row.run.pk, row.position) for row in rows()] == [(going.pk, 0), (run.pk, 1), (waits.pk, 2)]
     assert progress.progress(run).left == about(1000)
+
+
+def test_a_run_whose_parts_are_done_waits_for_the_worker_that_finishes_it(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished(small, work=600)
+    run, waits = at_work(small, pace=1, left=1), waiting(small, work=60)
+    run.parts.filter(done=False).delete()
+    Claim.objects.all().delete()
+    Run.objects.move(run, Run.State.AGGREGATING)
+    now = progress.progress(run)
+    assert (now.left, now.percent, now.has_worker, progress.state_in_words(run, now)) == (
+        None,
+        100,
+        True,
+        "Aggregating",
+    )
+    assert progress.progress(waits).left == seconds(60), "it keeps no worker from its next run"
+    monkeypatch.setattr(progress, "served_queues", lambda: frozenset({"measure"}))
+    assert not progress.progress(run).has_worker
 
 
 def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
@@ -245,10 +246,10 @@ def test_without_a_worker_nothing_that_waits_has_a_time(small: Benchmark, monkey
     finished(small, 600)
     run = waiting(small)
     assert progress.progress(run).left == seconds(60)
-    monkeypatch.setattr(progress, "served_lanes", frozenset)
+    monkeypatch.setattr(progress, "served_queues", frozenset)
     assert (progress.progress(run).left, progress.progress(run).has_worker) == (None, False)
     assert [row.progress.left for row in rows()] == [None]
     assert not progress.queue(0, 100).has_workers
-    assert progress.lane_now("default").ends_of_new([seconds(10)]) == []
+    assert progress.worked_queue("measure").ends_of_new([seconds(10)]) == []
     at_work(small, pace=1, left=100)
-    assert progress.progress(run).left is not None, "a lease shows that a worker lives, even if Redis does not answer"
+    assert progress.progress(run).left is not None, "a claim shows that a worker lives, even if Redis does not answer"

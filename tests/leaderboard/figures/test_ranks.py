@@ -17,8 +17,8 @@ from leaderboard.figures.ranks import (
     unranked_benchmarks,
 )
 from leaderboard.figures.standings import LeaderboardFilter, leaderboard
-from leaderboard.intake.queue import refresh_missing_ranks
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
+from leaderboard.worker.jobs import rank_benchmark
 from probing.analysis.ranks import item_values, rank_table
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -54,7 +54,7 @@ def test_a_run_whose_worker_was_killed_before_ranking_is_ranked_later(tiny: Benc
     with_items(tiny, "good", 300)
     with_items(tiny, "poor", 100)
     assert unranked_benchmarks() == [tiny]
-    refresh_missing_ranks()
+    rank_benchmark(tiny.pk)
     assert [places for _, places in sorted(ranked(tiny).items())] == ["1", "2"]
     assert unranked_benchmarks() == []
 
@@ -108,10 +108,14 @@ def test_groups_are_ranked_apart(tiny: Benchmark) -> None:
 
 
 def test_only_the_group_of_a_finished_run_is_ranked_again(tiny: Benchmark) -> None:
-    usual, other = with_items(tiny, "org/a", 100), with_items(tiny, "org/b", 300)
+    first, other = with_items(tiny, "org/a", 100), with_items(tiny, "org/b", 300)
     Run.objects.filter(pk=other.pk).update(settings={"pll": "original"})
-    assert refresh_ranks(tiny, beside=usual.pk) == 1
-    assert list(RunRank.objects.values_list("run_id", flat=True)) == [usual.pk]
+    refresh_ranks(tiny)
+    untouched = RunRank.objects.get(run=other).pk
+    second = with_items(tiny, "org/c", 200)
+    assert refresh_ranks(tiny, new_only=True) == 2
+    assert set(RunRank.objects.values_list("run_id", flat=True)) == {first.pk, second.pk, other.pk}
+    assert RunRank.objects.get(run=other).pk == untouched
 
 
 def test_a_run_that_finishes_meanwhile_is_ranked_too(tiny: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,14 +193,14 @@ def test_ranking_stored_runs_takes_not_much_longer_than_comparing_them(tiny: Ben
 
 
 def finish_another(first: Run, second: Run) -> None:
-    third = with_items(first.benchmark, "org/third", 250)
-    refresh_standings(first.benchmark, beside=third.pk)
+    with_items(first.benchmark, "org/third", 250)
+    refresh_standings(first.benchmark, new_only=True)
 
 
 def rescore_first(first: Run, second: Run) -> None:
     rows = pd.DataFrame({"relation": "P30", "template": 0, "index": range(400)})
     store_figures(first, rows.assign(correct=rows["index"] >= 20))
-    refresh_standings(first.benchmark, beside=first.pk)
+    refresh_standings(first.benchmark)
 
 
 def delete_first(first: Run, second: Run) -> None:

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.figures import kept_lists
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages import overview_page
 from tests.leaderboard import factories as make
 
 PAGES = ("/", "/benchmarks/tiny/", "/models/org/first/", "/queue/")
@@ -57,6 +58,17 @@ def test_a_renewed_list_has_the_result(client: Client, measured: Run) -> None:
     assert kept_lists.renew_once()
     for address in ("/", "/benchmarks/tiny/"):
         assert "org/late" in queries(client, address)[1]
+
+
+def test_the_first_reader_of_the_overview_after_a_result_finds_its_curve_drawn(
+    client: Client, measured: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries(client, "/")
+    finish_another(measured.benchmark)
+    assert kept_lists.renew_once()
+    for function in ("curve_charts", "size_classes", "other_topics"):
+        monkeypatch.delattr(overview_page, function)
+    assert "org/late" in queries(client, "/")[1]
 
 
 def test_nothing_is_renewed_without_a_change(client: Client, measured: Run) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.figures.scores import Slice, best_scores, breakdowns, overall_scores, slice_scores, slices
+from leaderboard.figures.scores import Slice, breakdowns, main_score, main_scores, slice_scores, slices
 from leaderboard.models import Benchmark, Score
 from tests.leaderboard import factories as make
 
@@ -70,17 +70,28 @@ def test_scores_of_a_slice_come_the_best_first_and_those_without_a_value_last(ti
     assert [score.run.model.hub_id for score in scores] == ["org/high", "org/low", "org/none"]
 
 
-def test_the_best_runs_were_measured_here_with_the_usual_settings(tiny: Benchmark) -> None:
-    make.published(tiny, 0.9)
-    second = make.finished(tiny, 0.2)
-    make.finished(tiny, 0.8, settings={"pll": "original"})
-    best = make.finished(tiny, 0.6)
-    assert [score.run for score in best_scores(tiny, "accuracy", 5)] == [best, second]
-
-
 def test_the_overall_score_is_in_the_main_metric_of_each_benchmark(tiny: Benchmark) -> None:
     other = make.benchmark("other")
     runs = [make.finished(tiny, 0.3), make.finished(other, 0.4)]
     make.score(runs[1], 0.7, metric="p_at_1")
-    scores = overall_scores(runs, {tiny: "accuracy", other: "p_at_1"}.__getitem__)
+    scores = main_scores(runs, {tiny: "accuracy", other: "p_at_1"}.__getitem__)
     assert {run: score.value for run, score in scores.items()} == {runs[0].pk: 0.3, runs[1].pk: 0.7}
+
+
+@pytest.mark.parametrize(
+    ("groups", "chosen"),
+    [
+        (["arab-west ar", "arab-west en"], "arab-west en"),
+        (["asia-west en", "arab-west ar"], "arab-west ar"),
+        (["asia-west ko", "asia-west en", "south-america-west en"], "asia-west en"),
+    ],
+)
+def test_a_run_on_several_pairs_and_languages_has_the_figure_of_one(
+    groups: list[str], chosen: str, tiny: Benchmark
+) -> None:
+    run = make.finished(tiny, 0.5)
+    for place, group in enumerate(groups):
+        make.score(run, 0.1 * place, "culture_pair_language", group)
+    stored = main_scores([run], lambda _: "accuracy")[run.pk]
+    assert (stored.dimension, stored.group) == ("culture_pair_language", chosen)
+    assert main_score(run.scores.all(), "accuracy") == stored

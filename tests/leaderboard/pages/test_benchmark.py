@@ -9,7 +9,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks, runs
 from leaderboard.models import Benchmark
-from probing.start import StartToken, TokenizerFacts
+from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

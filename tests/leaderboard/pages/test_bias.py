@@ -28,7 +28,14 @@ def test_the_relation_that_is_furthest_off_comes_first_and_its_options_are_shown
     html = client.get(f"/runs/{site.first.pk}/").content.decode()
     assert f"{labels.relation(rows[0]['relation'])}: favoured answers" in html
     assert f'title="{rows[0]["relation"]}"' in html
-    assert re.search(rf"most in {labels.relation(rows[0]['relation'])}, \d+ %", html)
+
+
+def test_only_a_relation_of_enough_questions_is_named_as_furthest_off(client: Client, site: Site) -> None:
+    rows, address = csv(client, site.first, "biases"), f"/runs/{site.first.pk}/"
+    assert "most in" not in client.get(address).content.decode()
+    site.first.scores.filter(dimension="relation").update(n=10)
+    page = client.get(address).content.decode()
+    assert re.search(rf"most in {labels.relation(rows[0]['relation'])}, \d+ %", page)
 
 
 def test_a_relation_can_be_chosen(client: Client, site: Site) -> None:

@@ -35,7 +35,7 @@ def test_a_run_that_finishes_is_added_to_the_log_once(small: Benchmark, client: 
     assert finish(run, result, "runs/new")
     assert finish(run, result, "runs/new")
     assert log() == [("added", run.model.title, run.pk)]
-    page = client.get("/changes/").content.decode()
+    page = client.get("/history/").content.decode()
     assert f'href="/runs/{run.pk}/"' in page
     assert "result added" in page
 
@@ -44,10 +44,10 @@ def test_a_benchmark_has_its_title_that_leads_to_it_as_long_as_it_is_here(client
     Benchmark.objects.filter(pk=site.benchmark.pk).update(title="Small questions")
     record(Change.Kind.ADDED, site.first)
     Change.objects.create(kind=Change.Kind.VERSION, benchmark="gone")
-    page = client.get("/changes/?sort=benchmark").content.decode()
+    page = client.get("/history/?sort=benchmark").content.decode()
     assert re.search(r'href="/benchmarks/small/"[^>]*>Small questions<', page)
     assert page.index(">gone<") < page.index("Small questions")
-    assert [row["benchmark"] for row in csv_rows(client, "/changes/")][:2] == ["gone", "small"]
+    assert [row["benchmark"] for row in csv_rows(client, "/history/")][:2] == ["gone", "small"]
 
 
 def test_a_withdrawn_result_keeps_its_line_and_its_reason(client: Client, site: Site) -> None:
@@ -56,10 +56,10 @@ def test_a_withdrawn_result_keeps_its_line_and_its_reason(client: Client, site: 
     output_of("withdraw", str(number), "--reason", "The weights were mixed up.")
     assert log() == [("added", title, number), ("withdrawn", title, number)]
     assert not Run.objects.filter(pk=number).exists()
-    page = client.get("/changes/").content.decode()
+    page = client.get("/history/").content.decode()
     assert "The weights were mixed up." in page
     assert f"/runs/{number}/" not in page, "there is nothing to see any more"
-    rows = csv_rows(client, "/changes/")
+    rows = csv_rows(client, "/history/")
     assert [(row["change"], row["run"]) for row in rows[:2]] == [
         ("result withdrawn", str(number)),
         ("result added", str(number)),
@@ -81,7 +81,7 @@ def test_a_new_version_of_a_benchmark_is_in_the_log(small: Benchmark, client: Cl
     benchmarks.install("stest", EMBEDDED / "pairs", "pairs")
     benchmarks.install("stest", EMBEDDED / "pairs", "pairs")
     assert Change.objects.filter(kind=Change.Kind.VERSION, benchmark="pairs").count() == 1
-    assert "new version of a benchmark" in client.get("/changes/").content.decode()
+    assert "new version of a benchmark" in client.get("/history/").content.decode()
 
 
 def test_the_feed_has_the_newest_changes_with_their_reasons(client: Client, site: Site) -> None:
@@ -96,5 +96,5 @@ def test_the_feed_has_the_newest_changes_with_their_reasons(client: Client, site
     assert titles[1] == f"{site.second.model.title} on Small questions: scores computed again"
     assert entries[0].findtext("atom:summary", "", namespace) == "<b>Mixed up</b>"
     links = [entry.find("atom:link", namespace).attrib["href"] for entry in entries[:2]]
-    assert links == ["http://testserver/changes/", f"http://testserver/runs/{site.second.pk}/"]
+    assert links == ["http://testserver/history/", f"http://testserver/runs/{site.second.pk}/"]
     assert len({entry.findtext("atom:id", "", namespace) for entry in entries}) == len(entries)

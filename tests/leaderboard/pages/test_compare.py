@@ -4,9 +4,9 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
-from leaderboard.figures.comparisons import compared, disagreements, read_answers
+from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
 from leaderboard.figures.item_rows import Row
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.pages.compare_page import chosen_rows, group_filters
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
@@ -282,9 +282,29 @@ def test_without_a_choice_there_are_ready_pairs(client: Client, site: Site) -> N
     page = client.get("/compare/").content.decode()
     pairs = client.get("/compare/").context["pairs"]
     assert len(pairs) == 1
-    first, second = pairs[0]
+    _, first, second = pairs[0]
     assert {first, second} == {site.first, site.second}
     assert f'href="?m={first.pk}&amp;m={second.pk}"' in page
+
+
+def test_ready_pairs_say_why_they_are_worth_comparing(db: None) -> None:
+    on = make.benchmark()
+    local = {"source": Model.Source.LOCAL, "weights_file": "a.gguf", "quantisation": "Q4_1"}
+    models = [
+        make.model("org/far-70b", parameters=7 * 10**10),
+        make.model("org/other-7b", parameters=7 * 10**9),
+        make.model("org/m-7b-Instruct", parameters=7 * 10**9),
+        make.model("org/m-7b", parameters=7 * 10**9, **local),
+        make.model("org/m-7b", parameters=7 * 10**9),
+    ]
+    for of in models:
+        make.finished(on, 0.5, of, artefact="runs/1")
+    pairs = {(pair.reason, pair.first.model.hub_id, pair.second.model.hub_id) for pair in ready_pairs()}
+    assert {reason for reason, _, _ in pairs} == set(REASONS)
+    assert ("quantised in another way", "org/m-7b", "org/m-7b") in pairs
+    assert ("base and tuned", "org/m-7b", "org/m-7b-Instruct") in pairs
+    assert ("of the same size", "org/m-7b", "org/other-7b") in pairs
+    assert ("measured last", "org/m-7b", "org/far-70b") in pairs
 
 
 def test_the_fields_suggest_models_by_a_part_of_their_name(client: Client, site: Site) -> None:

@@ -26,16 +26,16 @@ def sides(*values: float) -> list[ComparedRun]:
     [
         (
             rows(0.27, 0.2, 0.34, 0.001),
-            "B knows 27 points more than A (95 % interval 20 to 34); ahead in 2 of 4 relations.",
+            "B knows 27 points more than A (95 % interval 20 to 34); ahead in 2 of 4 relations, level in 1.",
         ),
         (
             rows(-0.27, -0.34, -0.2, 0.001),
-            "A knows 27 points more than B (95 % interval 20 to 34); ahead in 1 of 4 relations.",
+            "A knows 27 points more than B (95 % interval 20 to 34); ahead in 1 of 4 relations, level in 1.",
         ),
         (
             rows(0.01, -0.02, 0.04, 0.4),
             "No clear difference: B is 1.0 points ahead of A (95 % interval {minus}2.0 to 4.0); "
-            "ahead in 2 of 4 relations.",
+            "ahead in 2 of 4 relations, level in 1.",
         ),
     ],
 )
@@ -57,6 +57,6 @@ def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_th
         )
     ]
     assert verdict([replace(runs[0], against_first=None), *runs[1:]], []) == (
-        "B is the best of 5 with 0.500. B and C are clearly better than A. E is clearly worse than A. "
+        "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."
     )

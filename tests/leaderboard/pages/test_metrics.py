@@ -11,10 +11,10 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Run, RunPart, Submission
 from leaderboard.operations import metrics
 from leaderboard.pages import machine_pages as view
-from leaderboard.schedule import LANES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
@@ -45,15 +45,18 @@ def test_prometheus_reads_every_metric_and_names_follow_its_conventions(client: 
     for family in read.values():
         assert family.name.startswith("clozeboard_") and family.documentation.endswith(".")
         assert (family.type == "counter") == any(sample.name.endswith("_total") for sample in family.samples)
-    assert values(read["clozeboard_runs"])["default", "finished"] == 2
-    assert values(read["clozeboard_runs"])["default", "queued"] == 0
+    assert values(read["clozeboard_runs"])["measure", "finished"] == 2
+    assert values(read["clozeboard_runs"])["measure", "queued"] == 0
     assert values(read["clozeboard_submissions"])["checking",] == 1
     ages = values(read["clozeboard_queue_age_seconds"])
-    assert ages == dict.fromkeys([(lane, quantile) for lane in LANES for quantile in ("0.5", "0.9")], 0)
+    assert ages == dict.fromkeys([(quantile, queue) for queue in QUEUES for quantile in ("0.5", "0.9")], 0)
     assert values(read["clozeboard_run_transitions"])["scoring",] == 1
     assert values(read["clozeboard_database_up"]) == {(): 1}
     assert values(read["clozeboard_redis_up"]) == {(): 0}
-    assert values(read["clozeboard_workers"]) == {("default",): 1, ("large",): 0}, "a lease counts as a heartbeat"
+    assert values(read["clozeboard_workers"]) == dict.fromkeys(
+        [(name,) for name in ("measure", "measure-large", "checks", "finish")], 0
+    )
+    assert values(read["clozeboard_worker_newest_heartbeat_age_seconds"])[()] < 60, "that of a claim"
     assert values(read["clozeboard_disk_free_bytes"])["data",] > 0
     assert values(read["clozeboard_unfinished_runs"]) == {(): 1}
 
@@ -91,7 +94,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, small: Be
         for number in range(10):
             make.running(make.model(), small)
             make.run(make.model(), small, Run.State.FAILED, code=f"code-{number}", finished=timezone.now())
-            make.run(make.model(), small, lane=f"lane-{number}")
+            make.run(make.model(), small, queue=f"queue-{number}")
         with CaptureQueriesContext(connection) as queries:
             families(client)
         counts.append(len(queries))
@@ -103,7 +106,7 @@ def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pyt
     first = families(client)
     make.run(make.model(), make.benchmark())
     assert families(client).keys() == first.keys()
-    assert values(families(client)["clozeboard_runs"])["default", "queued"] == 0
+    assert values(families(client)["clozeboard_runs"])["measure", "queued"] == 0
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,9 @@ def test_templates_are_offered_where_there_are_several_and_the_usual_ones_are_ti
 ) -> None:
     field = option_fields(small)["templates"]
     assert isinstance(field, forms.TypedMultipleChoiceField)
-    assert (field.choices, field.initial) == ([(0, "Wording 1"), (1, "Wording 2"), (2, "Wording 3")], [0])
+    examples = ["X is located in ____.", "____ contains X.", "X belongs to ____."]
+    choices = [(number, f"Wording {number + 1}, for example “{text}”") for number, text in enumerate(examples)]
+    assert (field.choices, field.initial) == (choices, [0])
     assert "templates" not in option_fields(pairs)
 
 

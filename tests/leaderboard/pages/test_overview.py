@@ -9,7 +9,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Model, Run, RunPart, Score
+from leaderboard.models import Benchmark, Claim, Model, Run, Score
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
@@ -50,7 +50,7 @@ def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, t
     make.finished(tiny, 0.4, make.model("org/a"))
     make.finished(other, 0.6, make.model("org/a"))
     make.finished(other, 0.7, make.model("org/b"))
-    shown = [(row["model"], row["tiny"], row["other"], row["coverage"]) for row in rows(client)]
+    shown = [(row["model"], row["tiny"], row["other"], row["coverage"]) for row in rows(client, "/?topic=all")]
     assert shown == [("org/a", "0.400", "0.600", "2"), ("org/b", "", "0.700", "1")]
 
 
@@ -59,16 +59,29 @@ def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchm
     assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
 
 
-def test_the_first_visit_sorts_by_coverage_and_says_so(client: Client, tiny: Benchmark) -> None:
+def test_the_first_visit_shows_the_best_on_the_fullest_benchmark_of_facts(client: Client, tiny: Benchmark) -> None:
+    for hub_id, value in (("org/a", 0.2), ("org/b", 0.4)):
+        make.finished(tiny, value, make.model(hub_id))
+    make.finished(make.benchmark("alone"), 0.9, make.model("org/c"))
+    pairs = make.benchmark("pairs", probe="specificity")
+    make.score(make.run(make.model("org/d"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
+    assert models(client) == ["org/b", "org/a", "org/c"], "those without a figure there come last"
+    assert list(rows(client)[0]) == ["model", "parameters", "tiny", "alone"]
+    (heading,) = re.findall(r'<th[^>]*aria-sort="descending"[^>]*>', page(client))
+    assert 'data-column="tiny"' in heading
+    assert models(client, "/?sort=-alone") == ["org/c", "org/b", "org/a"]
+
+
+def test_all_topics_are_sorted_by_coverage_and_say_so(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.9, make.model("org/best"))
     both = make.model("org/both")
     make.finished(tiny, 0.1, both)
     make.finished(make.benchmark("other"), 0.1, both)
-    assert models(client) == ["org/both", "org/best"]
-    (heading,) = re.findall(r'<th[^>]*aria-sort="descending"[^>]*>', page(client))
+    assert models(client, "/?topic=all") == models(client, "/?sort=-coverage") == ["org/both", "org/best"]
+    (heading,) = re.findall(r'<th[^>]*aria-sort="descending"[^>]*>', page(client, "/?topic=all"))
     assert 'data-column="coverage"' in heading
-    assert models(client, "/?sort=-tiny") == ["org/best", "org/both"]
-    assert page(client, "/?sort=-tiny").count("aria-sort=") == 1
+    assert models(client, "/?topic=all&sort=-tiny") == ["org/best", "org/both"]
+    assert page(client, "/?topic=all&sort=-tiny").count("aria-sort=") == 1
 
 
 def test_what_was_measured_here_stands_before_what_was_published(client: Client, tiny: Benchmark) -> None:
@@ -189,7 +202,7 @@ def test_quantised_weights_are_named_in_their_row(client: Client, tiny: Benchmar
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
     make.finished(tiny, 0.4, make.model("org/a", **file))
     make.finished(tiny, 0.5, make.model("org/a"))
-    html = page(client)
+    html = page(client, "/?topic=all")
     assert '<span class="org">org/</span>a</a>' in html
     assert '<span class="org">org/</span>a <span class="weights">Q4_1, 4 bits, GGUF, local file</span></a>' in html
     assert [row["hub_id"] for row in csv_rows(client, "/")] == ["org/a", "org/a"]
@@ -208,7 +221,7 @@ def test_a_run_under_way_is_shown_in_its_cell(client: Client, tiny: Benchmark) -
     make.finished(tiny, 0.4, make.model("org/a"))
     make.finished(other, 0.2, make.model("org/b"))
     going = make.running(make.model("org/a"), other, done=58)
-    assert rows(client)[0]["other"] == "58 %"
+    assert rows(client, "/?topic=all")[0]["other"] == "58 %"
     assert f'href="/runs/{going.pk}/"' in page(client)
     assert "1 running" in page(client)
 
@@ -217,7 +230,8 @@ def test_topics_show_their_benchmarks_only(client: Client, tiny: Benchmark) -> N
     pairs = make.benchmark("pairs", probe="specificity")
     make.finished(tiny, 0.4, make.model("org/a"))
     make.score(make.run(make.model("org/b"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
-    assert set(rows(client)[0]) == {"model", "parameters", "coverage", "tiny", "pairs"}
+    assert set(rows(client, "/?topic=all")[0]) == {"model", "parameters", "coverage", "tiny", "pairs"}
+    assert set(rows(client, "/?topic=facts")[0]) == {"model", "parameters", "tiny"}
     assert [(row["model"], row["pairs"]) for row in rows(client, "/?topic=precision")] == [("org/b", "0.700")]
     assert "tiny" not in rows(client, "/?topic=precision")[0]
     assert models(client, "/?topic=nonsense") == ["org/a", "org/b"]
@@ -227,10 +241,11 @@ def test_one_pair_and_language_is_shown_at_a_time(client: Client, db: None) -> N
     culture = make.benchmark("culture", probe="ranking")
     culture_run(culture, "org/a", arab_en=0.3, asia_ko=0.5)
     culture_run(culture, "org/b", asia_ko=0.6)
-    assert [row["culture"] for row in rows(client)] == ["0.600", "0.500"], "that of the most runs"
+    assert [row["culture"] for row in rows(client)] == ["0.300"], "the first one, as on all pages"
+    assert [row["culture"] for row in rows(client, "/?part=asia-west ko")] == ["0.600", "0.500"]
     assert [row["culture"] for row in rows(client, "/?part=arab-west en")] == ["0.300"]
     assert "Arab and West, in English" in page(client, "/?part=arab-west en")
-    assert len(rows(client, "/?part=nonsense")) == 2
+    assert len(rows(client, "/?part=nonsense")) == 1
 
 
 def test_a_run_of_one_pair_only_counts_for_it_and_raw_objects_do_not(client: Client, db: None) -> None:
@@ -283,7 +298,7 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
     assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
     assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
     chart = client.get("/").context["charts"]["curve"]
-    assert [trace.name for trace in plotted(chart.figure).data] == ["GPT-2"]
+    assert [trace.name for trace in plotted(chart.figure).data] == ["best up to this size", "GPT-2"]
 
 
 def test_the_curve_of_a_topic_is_of_one_of_its_benchmarks(client: Client, tiny: Benchmark) -> None:
@@ -300,7 +315,7 @@ def test_the_curve_of_a_topic_is_of_one_of_its_benchmarks(client: Client, tiny: 
 def test_a_run_that_no_worker_has_is_not_running(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.4, make.model("org/a"))
     interrupted = make.running(make.model("org/b"), tiny)
-    RunPart.objects.filter(run=interrupted).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Claim.objects.filter(run=interrupted).update(seen=timezone.now() - timedelta(minutes=1))
     assert "none running" in page(client)
 
 
@@ -345,8 +360,8 @@ def test_the_name_of_a_stranger_is_inert(client: Client, tiny: Benchmark) -> Non
 
 def test_every_page_has_the_search_for_models(client: Client, tiny: Benchmark) -> None:
     html = page(client, "/queue/")
-    assert re.search(r'<form class="search"\s+method="get"\s+action="/"\s+role="search">', html)
-    assert page(client).count('name="search"') == 1, "the overview's own search belongs to its filters"
+    assert re.search(r'<form class="search"\s+method="get"\s+action="/search/"\s+role="search">', html)
+    assert 'id="facet-search"' in page(client), "the overview filters by name as well"
 
 
 def test_it_is_described_to_those_who_search(client: Client, tiny: Benchmark) -> None:
@@ -380,6 +395,96 @@ def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: C
     client.get("/")
     with CaptureQueriesContext(connection) as queries:
         response = client.get("/")
-    assert len(queries) <= 12
+    assert len(queries) <= 13
     assert len(response.content) < MOST_BYTES
     assert "1,000 models ·" in response.content.decode()
+
+
+def leaders(client: Client, address: str = "/") -> list[str]:
+    """Return the sentences on who knows most, without their markup."""
+    section = page(client, address).partition('<section class="leaders"')[2].partition("</section>")[0]
+    items = re.findall(r"<li>(.*?)</li>", section, re.DOTALL)
+    return [re.sub(r"\s+", " ", re.sub("<[^>]+>", "", item)).strip() for item in items]
+
+
+def test_the_first_lines_say_who_knows_most_below_each_size(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.2, make.model("org/small", parameters=5 * 10**8))
+    make.finished(tiny, 0.6, make.model("org/middle", parameters=3 * 10**9))
+    make.finished(tiny, 0.61, make.model("org/large", parameters=10**11))
+    assert leaders(client) == [
+        "Below 1 B: small is the only one with a figure, 0.200 (0.133 to 0.289), measured here.",
+        "Below 4 B, 10 B and 40 B: middle knows most, 0.600 ± 0.094, measured here.",
+        "Of any size: large knows most, 0.610 ± 0.094, measured here; level with middle.",
+    ]
+
+
+def test_the_first_lines_tell_measured_and_published_apart(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny, 0.3)
+    make.finished(tiny, 0.35, make.model("org/a", parameters=10**8))
+    published = make.model("org/b", commit="", source=Model.Source.PUBLISHED, parameters=10**8)
+    run = make.run(published, tiny, Run.State.FINISHED, provenance="published", reference="Table 1")
+    make.score(run, 0.7, low=None, high=None)
+    (sentence,) = leaders(client)
+    assert sentence == (
+        "Below 1 B, 4 B, 10 B, 40 B and of any size: b knows most, 0.700 (no interval stated), published: Table 1. "
+        "Best measured here: a, 0.350 ± 0.092."
+    )
+    make.score(run, 0.012, metric="accuracy_sem")
+    assert "0.700 (standard error 0.012)" in leaders(client)[0]
+    assert "SE 0.012" in page(client)
+    (row,) = (row for row in csv_rows(client, "/") if row["model"] == "org/b")
+    assert row["tiny_standard_error"] == "0.012"
+
+
+def test_a_best_model_that_may_be_guessing_is_said_to(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny, 0.5)
+    make.finished(tiny, 0.52, make.model("org/a", parameters=None))
+    assert leaders(client) == [
+        "Of any size: a is the only one with a figure, 0.520 ± 0.096, measured here; "
+        "not clearly better than guessing, 0.500."
+    ]
+
+
+def test_each_other_topic_has_a_sentence_that_leads_to_it(client: Client, tiny: Benchmark) -> None:
+    make.finished(tiny, 0.4, make.model("org/a"))
+    pairs = make.benchmark("pairs", probe="specificity")
+    make.score(make.run(make.model("org/b"), pairs, Run.State.FINISHED), 0.7, metric="specificity")
+    assert leaders(client)[-1].startswith("Precision: b is the only one with a figure, 0.700")
+    assert 'href="?topic=precision"' in page(client)
+    assert [sentence.partition(":")[0] for sentence in leaders(client, "/?topic=all")] == ["Facts", "Precision"]
+
+
+def test_the_domains_of_the_main_benchmark_are_columns_with_shades(client: Client, tiny: Benchmark) -> None:
+    for hub_id, values in (("org/a", (0.2, 0.4)), ("org/b", (0.8, 0.4))):
+        run = make.run(make.model(hub_id), tiny, Run.State.FINISHED)
+        make.score(run, sum(values) / 2)
+        for domain, value in zip(("Arts", "Sports"), values, strict=True):
+            make.score(run, value, "domain", domain)
+    first, second = rows(client)
+    assert (first["model"], first["domain_arts"], second["domain_arts"]) == ("org/b", "0.80", "0.20")
+    assert re.findall(r'class="heat number (heat-\d)', page(client)) == ["heat-6", "heat-0", "heat-0", "heat-0"]
+    assert models(client, "/?sort=domain_arts") == ["org/a", "org/b"]
+    row = csv_rows(client, "/")[0]
+    assert row["domain_arts"] == "0.8"
+    assert float(row["domain_arts_low"]) < 0.8 < float(row["domain_arts_high"])
+
+
+def test_variants_of_a_model_are_folded_under_the_best_of_them(client: Client, tiny: Benchmark) -> None:
+    for hub_id, value in (("org/m-7b", 0.4), ("org/m-7b-Instruct", 0.5), ("org/m-13b", 0.3)):
+        make.finished(tiny, value, make.model(hub_id))
+    html = page(client)
+    assert [row["model"].partition("1 variant")[0] for row in rows(client)] == ["org/m-7b-Instruct", "org/m-13b"]
+    assert re.search(r"<summary>1 variant</summary><ul><li><input[^>]*value=\"org/m-7b\"", html)
+    assert ">org/m-7b</a> ● 0.400 ± 0." in html
+    assert [row["model"] for row in csv_rows(client, "/")] == ["org/m-7b-Instruct", "org/m-7b", "org/m-13b"]
+
+
+def test_published_figures_that_share_no_column_are_counted(client: Client, tiny: Benchmark) -> None:
+    of = make.model("org/a", commit="", source=Model.Source.PUBLISHED)
+    run = make.run(of, tiny, Run.State.FINISHED, provenance="published", reference="Table 1")
+    for group in ("all", "long"):
+        make.score(run, 0.7, "length", group, metric="another")
+    make.finished(make.benchmark("other"), 0.4, make.model("org/b"))
+    make.finished(tiny, 0.4, make.model("org/b"))
+    counted = {row["model"]: row["tiny"] for row in rows(client, "/?topic=all")}
+    assert counted["org/a"].startswith("2 figures")

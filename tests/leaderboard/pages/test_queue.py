@@ -7,7 +7,7 @@ from django.test import Client
 from django.utils import timezone
 from rq import Worker
 
-from leaderboard.models import LEASE, Benchmark, Run, RunPart
+from leaderboard.models import Benchmark, Claim, Run, RunPart
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -38,13 +38,14 @@ def test_a_waiting_run_shows_about_the_time_and_csv_has_its_seconds(client: Clie
         assert "13 min" in client.get(address).content.decode()
 
 
-def test_the_lane_is_shown_where_there_are_several(client: Client, db: None) -> None:
+def test_the_queue_is_shown_where_there_are_several(client: Client, db: None) -> None:
     benchmark = make.benchmark()
     make.run(make.model(), benchmark)
-    assert 'data-column="lane"' not in client.get("/queue/").content.decode()
-    make.run(make.model(), benchmark, lane="large")
-    assert 'data-column="lane"' in client.get("/queue/").content.decode()
-    assert [(row["lane"], row["position"]) for row in csv_rows(client, "/queue/")] == [("default", "1"), ("large", "1")]
+    assert 'data-column="queue"' not in client.get("/queue/").content.decode()
+    make.run(make.model(), benchmark, queue="measure-large")
+    assert 'data-column="queue"' in client.get("/queue/").content.decode()
+    rows = [(row["queue"], row["position"]) for row in csv_rows(client, "/queue/")]
+    assert rows == [("measure", "1"), ("measure-large", "1")]
 
 
 def test_runs_that_ended_without_a_result_say_why(client: Client, db: None) -> None:
@@ -79,7 +80,7 @@ def test_the_page_says_when_no_worker_is_there(client: Client, db: None, small: 
 
 def test_a_run_whose_worker_is_gone_is_interrupted(client: Client, db: None) -> None:
     run = make.running(make.model(), make.benchmark())
-    RunPart.objects.filter(run=run).update(lease_until=timezone.now() - timedelta(seconds=1))
+    Claim.objects.update(seen=timezone.now() - timedelta(minutes=1))
     (row,) = csv_rows(client, "/queue/")
     assert (row["position"], row["state"]) == ("1", "Interrupted")
     assert "Scoring" not in client.get("/queue/").content.decode()
@@ -98,7 +99,7 @@ def test_queue_and_run_page_give_the_same_time_left(client: Client, db: None) ->
     for run in runs[1:]:
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=3000)
     Run.objects.move(runs[1], Run.State.DOWNLOADING)
-    RunPart.objects.claim(runs[1], "second worker")
+    make.claimed(runs[1], "second worker")
     html = client.get("/queue/").content.decode()
     for run, time_left in zip(runs, ("15 min", "33 min", "48 min"), strict=True):
         assert f">{time_left}<" in html
@@ -109,7 +110,8 @@ def going_at_its_own_pace(benchmark: Benchmark) -> Run:
     """A run that does one unit of work per second and has 900 left, between two of its parts."""
     run = make.run(make.model(), benchmark, Run.State.SCORING)
     record = {"end": timezone.now().isoformat(), "timing": {"score_seconds": 100}}
-    done = {"done": True, "items_done": 10, "worker": "first worker", "record": record}
+    done = {"done": True, "items_done": 10, "record": record}
+    make.claimed(run, "first worker")
     RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=100, **done)
     RunPart.objects.create(run=run, relation="P36", template=0, items=90, work=900)
     return run
@@ -182,7 +184,6 @@ def test_the_share_of_runs_with_a_result_is_shown(client: Client, db: None) -> N
 
 def test_a_worker_is_shown_with_what_it_works_on(client: Client, db: None) -> None:
     run = make.running(make.model("org/causal"), make.benchmark())
-    RunPart.objects.update(worker="host-1", lease_until=timezone.now() + LEASE)
     (row,) = csv_rows(client, "/queue/", "workers")
-    assert (row["worker"], row["lanes"], row["runs"]) == ("host-1", "default", "org/causal on Tiny")
+    assert (row["worker"], row["queues"], row["runs"]) == ("somebody", "", "org/causal on Tiny")
     assert f'href="/runs/{run.pk}/"' in client.get("/queue/").content.decode()

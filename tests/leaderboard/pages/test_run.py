@@ -11,7 +11,7 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.ui.cells import figure_with_uncertainty
-from probing.start import StartToken, TokenizerFacts
+from probing.start_token import StartToken, TokenizerFacts
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -200,7 +200,7 @@ def test_a_run_without_these_facts_has_no_such_sections(client: Client, site: Si
 
 def headings(html: str) -> list[str]:
     """Return the ids of the headings of the page, in their order."""
-    return re.findall(r'<h2 id="([\w-]+)"', html)
+    return re.findall(r'<(?:h2|div) id="([\w-]+)"(?: class="target")?>', html.partition('id="use"')[0])
 
 
 def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(client: Client, site: Site) -> None:
@@ -237,10 +237,18 @@ def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: S
     html = page(client, site.first)
     listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
     assert listed == [
-        *("section-domain", "section-cardinality", "section-relation", "section-template"),
+        *("section-domain", "section-cardinality", "section-relation"),
         *("surprises", "details", "questions", "reproduce", "provenance"),
     ]
     assert headings(html) == listed
+
+
+def test_breakdowns_that_few_readers_need_are_in_a_fold_without_a_script(client: Client, site: Site) -> None:
+    address = site.first.get_absolute_url()
+    html, context = page(client, site.first), client.get(address).context
+    assert 'id="section-template"' in html.split('<details class="fold" id="breakdowns"')[1].split("</details>")[0]
+    (section,) = {fold.name: fold.sections for fold, _ in context["folds"]}["breakdowns"]
+    assert len(csv_rows(client, address, section.table.name)) > 1
 
 
 def test_relations_are_rows_with_both_intervals_and_a_tick_at_chance_instead_of_a_chart(

@@ -3,7 +3,8 @@
 import pytest
 from django.test import Client
 
-from leaderboard.pages.search_page import page_named, pages_named
+from leaderboard.pages.search_page import pages_named
+from leaderboard.probes.wording import read_relations
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
@@ -28,9 +29,27 @@ def test_the_field_gets_a_list_of_options(client: Client, site: Site) -> None:
     assert "<html" not in html
 
 
-def test_the_form_leads_to_a_page_of_exactly_this_name(client: Client, site: Site) -> None:
-    assert page_named("capital (SMALL)") == "/benchmarks/small/relations/P36/"
-    assert client.get("/?search=Capital+(small)")["Location"] == "/benchmarks/small/relations/P36/"
-    typed = client.get("/?search=Capital+(small)", headers={"HX-Request": "true"})
-    assert typed.status_code == 200
-    assert 'href="/benchmarks/small/relations/P36/"' in typed.content.decode()
+@pytest.mark.parametrize("text", ["Capital (small)", "capital", "CAPITAL"])
+def test_an_exact_name_opens_its_page(client: Client, site: Site, text: str) -> None:
+    assert client.get("/search/", {"search": text})["Location"] == "/benchmarks/small/relations/P36/"
+
+
+def test_a_model_is_also_found_without_its_owner(client: Client, site: Site) -> None:
+    assert client.get("/search/?search=org/second")["Location"] == "/models/org/second/"
+    assert client.get("/search/?search=Second")["Location"] == "/models/org/second/"
+
+
+def test_questions_are_found_by_their_words(client: Client, site: Site) -> None:
+    relation = read_relations(site.benchmark)[0]
+    item = relation.items[0]
+    html = client.get("/search/", {"search": item.subject}).content.decode()
+    assert f'href="/benchmarks/small/items/{relation.label}-{item.index}/"' in html
+    assert "Questions of small" in html
+
+
+def test_what_has_no_such_name_is_said_and_near_names_are_offered(client: Client, site: Site) -> None:
+    assert "at least 2 letters" in client.get("/search/?search=a").content.decode()
+    assert "Nothing here has this in its name" in client.get("/search/?search=qqqqqqq").content.decode()
+    html = client.get("/search/?search=org/secnod").content.decode()
+    assert "Did you mean one of these" in html
+    assert '<a href="/models/org/second/">org/second</a>' in html

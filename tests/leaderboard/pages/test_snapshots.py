@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from io import StringIO
 
 import pandas as pd
@@ -11,6 +12,7 @@ from django.test import Client
 from leaderboard.figures import history
 from leaderboard.models import Model, Score, Snapshot
 from leaderboard.operations.freezing import freeze, freeze_site
+from leaderboard.pages.history_pages import column_title
 from probing.errors import BadInput
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -59,6 +61,37 @@ def test_a_comparison_of_models_is_frozen_under_their_names(client: Client, site
     assert "Comparison of org/first and org/second" in client.get(frozen).content.decode()
 
 
+def test_a_frozen_table_names_model_benchmark_and_metric(client: Client, site: Site) -> None:
+    board = client.get(frozen_page(client, BOARD)).content.decode()
+    assert "Leaderboard of small by accuracy" in board
+    run = client.get(frozen_page(client, site.first.get_absolute_url())).content.decode()
+    assert f"Run {site.first.pk}: {site.first.name} on small by accuracy" in run
+    both = client.get(frozen_page(client, f"/compare/?m={site.first.pk}&m={site.second.pk}")).content.decode()
+    assert f"Comparison of {site.first.name} and {site.second.name} on small by accuracy" in both
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("model", "Model"),
+        ("bear", "BEAR"),
+        ("bear_low", "BEAR, low end"),
+        ("bear_standard_error", "BEAR, standard error"),
+        ("n", "Questions"),
+        ("accuracy_cluster_high", "Accuracy, high end on other relations"),
+    ],
+)
+def test_the_columns_of_frozen_tables_have_titles_for_people(name: str, title: str) -> None:
+    assert column_title(name, {"bear": "BEAR"}) == title
+
+
+def test_freezing_is_asked_in_place(client: Client, site: Site) -> None:
+    html = client.get(BOARD).content.decode()
+    assert re.search(r'hx-get="/snapshots/new/\?of=[^"]+"\s+hx-target="next .freeze-here"\s+hx-select="#freeze"', html)
+    asked = client.get(f"/snapshots/new/?of={BOARD}").content.decode()
+    assert '<div id="freeze"' in asked and "cannot be changed or removed afterwards" in asked
+
+
 def test_the_address_is_the_digest_of_the_document(client: Client, site: Site) -> None:
     frozen = frozen_page(client, BOARD)
     response = client.get(f"{frozen.rstrip('/')}.json")
@@ -85,11 +118,11 @@ def test_the_whole_site_has_the_overview_and_every_leaderboard(client: Client, s
     (snapshot,) = Snapshot.objects.all()
     assert snapshot.title == "Whole site: November 2026"
     assert snapshot.get_absolute_url() in printed
-    assert [table.address for table in history.read_tables(snapshot)] == ["/", "/benchmarks/another/", BOARD]
+    assert [table.address for table in history.read_tables(snapshot)] == ["/?topic=all", "/benchmarks/another/", BOARD]
     page = client.get(snapshot.get_absolute_url()).content.decode()
     assert page.count("<table") == 3
     assert csv(client, f"{snapshot.get_absolute_url()}?table=table1") != csv(client, snapshot.get_absolute_url())
-    assert "Whole site: November 2026" in client.get("/snapshots/").content.decode()
+    assert "Whole site: November 2026" in client.get("/history/").content.decode()
 
 
 def test_pandas_reads_a_frozen_table(client: Client, site: Site) -> None:
@@ -159,3 +192,11 @@ def test_a_snapshot_is_cited_by_its_address_and_its_day(client: Client, site: Si
     assert f"url = {{http://testserver{frozen}}}" in entry
     assert "Leaderboard of small" in entry
     assert "urldate" not in entry, "what is frozen needs no day of access"
+
+
+def test_the_former_addresses_lead_to_the_history_and_to_the_same_tables(client: Client, site: Site) -> None:
+    freeze_site("November 2026")
+    assert client.get("/changes/?sort=time")["Location"] == "/history/?sort=time"
+    assert client.get("/snapshots/")["Location"] == "/history/?table=snapshots#snapshots"
+    rows = client.get("/snapshots/?format=csv", follow=True).content.decode()
+    assert "Whole site: November 2026" in rows

@@ -259,7 +259,9 @@ def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, 
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
     Benchmark.objects.filter(pk=small.pk).update(work=300)
     html = client.get("/submit/").content.decode()
-    assert "6 questions · 30 min" in html
+    assert "6 questions · 30 min for a usual model" in html
+    of_model = client.get(f"/submit/?model={done.model.hub_id}").content.decode()
+    assert "6 questions · 30 min for this model" in of_model
     assert "One person may send 20 submissions a day." in html
 
 
@@ -351,3 +353,11 @@ def test_a_site_without_benchmarks_offers_no_form(client: Client, db: None) -> N
     html = client.get("/submit/").content.decode()
     assert "There is no benchmark to measure models on yet." in html
     assert '<form method="post"' not in html
+
+
+def test_benchmarks_that_are_not_offered_are_named_with_the_reason(client: Client, small: Benchmark) -> None:
+    assert "Not offered" not in client.get("/submit/").content.decode()
+    make.benchmark("bear")
+    html = " ".join(client.get("/submit/").content.decode().split())
+    assert 'Not offered: <a href="/benchmarks/bear/">Bear</a>.' in html
+    assert "its files are not imported" in html

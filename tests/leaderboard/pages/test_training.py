@@ -272,3 +272,25 @@ def test_two_hundred_points_take_few_queries_and_a_small_page(
         response = client.get(f"{ADDRESS}?with=org/b")
     assert len(response.content) < 300_000
     assert len(re.findall("data-chart=", response.content.decode())) == 2
+
+
+def test_groups_stand_beside_what_guessing_reaches(client: Client, small: Benchmark, series: list[Run]) -> None:
+    Score.objects.filter(run__in=series, dimension="domain").delete()
+    add_groups(series, {"Arts": (0.25, 0.3, 0.5, 0.9), "Geographic": (0.25, 0.26, 0.27, 0.28)})
+    guess = make.baseline(small)
+    guess.scores.all().delete()
+    for group in ("Arts", "Geographic"):
+        make.score(guess, 0.25, "domain", group)
+    rows = {row["group"]: row for row in csv_rows(client, ADDRESS, "groups")}
+    assert (rows["Arts"]["chance"], rows["Geographic"]["chance"]) == ("0.25", "0.25")
+    html = page(client)
+    assert "1 of 2 groups by domain change clearly: Arts (from 0.250 to 0.900)." in html
+    assert "At the last step 1 of 2 are clearly above chance." in html
+
+
+def test_no_group_of_few_questions_is_said_to_change(client: Client, series: list[Run]) -> None:
+    for place, run in enumerate(series):
+        run.scores.filter(dimension="domain").delete()
+        for group in ("Arts", "Geographic"):
+            make.score(run, float(place == len(series) - 1), "domain", group, 6)
+    assert "No change is certain of 2 groups by domain" in page(client)

@@ -11,13 +11,13 @@ from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.models.benchmark import named
 from leaderboard.operations import published
 from leaderboard.probes.items import item_url
-from leaderboard.worker.jobs import probe_run
 from probing.language_model import Continuation
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.in_process import work_off
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -95,7 +95,7 @@ def ranked_run(culture: Benchmark) -> Run:
     return make.probed(culture, make.model("org/ranked"), FakeModel(), culture.settings_with({}))
 
 
-@pytest.mark.django_db(transaction=True)  # the worker's lease is renewed over another connection
+@pytest.mark.django_db(transaction=True)  # the worker's claim is renewed over another connection
 def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
     client: Client, culture: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,7 +107,7 @@ def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
     check_job.check(submission.pk)
     run = Run.objects.get(submissions=submission)
     assert run.settings["options"] == {"chat": False, "tokens": 3}
-    probe_run(run.pk)
+    work_off(run)
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, run.message
     models = [row["model"] for row in csv_rows(client, "/benchmarks/culture:answering/?part=all")]

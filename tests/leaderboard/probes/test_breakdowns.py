@@ -138,7 +138,7 @@ def test_raw_names_are_put_into_words_and_stand_in_the_csv_as_they_are() -> None
     table = dimension_section(run(), PAGES, "relation", [group("country_capital", 0.5)]).table
     assert table
     cell = table.columns[0].cell(table.rows[0])
-    assert (cell.value, cell.text, cell.note) == ("country_capital", "Country capital", "country_capital")
+    assert (cell.value, cell.text, cell.note) == ("country_capital", "Capital of a country", "country_capital")
     wordings = dimension_section(run(), PAGES, "template", [group("0", 0.5), group("1", 0.5)])
     assert wordings.title == "By wording" and wordings.table
     assert [wordings.table.columns[0].cell(row).text for row in wordings.table.rows] == ["Wording 1", "Wording 2"]

@@ -12,11 +12,11 @@ from leaderboard.figures import benchmarks
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
-from leaderboard.worker.jobs import probe_run
 from probing.plan import plan_of
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.in_process import work_off
 from tests.leaderboard.probes.cloze_runs import TRIPLES, published_cloze_run
 
 pytestmark = pytest.mark.django_db
@@ -178,7 +178,7 @@ def test_a_worker_measures_it(
     Benchmark.objects.update(settings={"options": {"instruction": 0}})
     monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
     run = submit(hub_id, Benchmark.objects.get(slug="geography")).run
-    probe_run(run.pk)
+    work_off(run)
     run.refresh_from_db()
     assert (run.state, run.message) == (Run.State.FINISHED, "")
     assert run.scores.filter(metric=method, dimension="head").exists()

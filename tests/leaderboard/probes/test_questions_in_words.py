@@ -32,9 +32,9 @@ def relation(**fields: object) -> Relation:
 @pytest.mark.parametrize(
     ("fields", "name"),
     [
-        ({}, "Country capital"),
+        ({}, "Capital of a country"),
         ({"name": "capital of a country"}, "Capital of a country"),
-        ({"name": "The capital of {HEAD} is {TAIL}"}, "Country capital"),
+        ({"name": "The capital of {HEAD} is {TAIL}"}, "Capital of a country"),
         ({"id": "P37.arab-west.en", "tags": {"predicate": "P37"}}, "Official language"),
         ({"id": "P2936"}, "Language used"),
         ({"id": "P99999"}, "P99999"),

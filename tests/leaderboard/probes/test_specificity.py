@@ -226,6 +226,15 @@ def test_items_are_found_by_the_rule_that_the_headline_follows(client: Client, m
     assert len(lines) < len(every)
 
 
+def test_a_run_says_how_many_pairs_count_and_why_the_others_do_not(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    names = ("specificity", "specificity_all_pairs")
+    counted, asked = (run.scores.get(metric=name, dimension="overall").n for name in names)
+    assert counted < asked
+    text = f"over {counted:.0f} of {asked:.0f} pairs (the others are not single tokens)"
+    assert text in client.get(f"/runs/{run.pk}/").content.decode()
+
+
 def test_columns_of_the_probe_are_no_filters(client: Client, measure: Measure) -> None:
     html = client.get(f"/runs/{measure('org/a', 'vanilla').pk}/items/").content.decode()
     assert 'name="best"' not in html

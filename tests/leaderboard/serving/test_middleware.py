@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
+from leaderboard.serving import middleware
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -61,6 +62,16 @@ def test_text_is_compressed_for_clients_that_accept_it(client: Client, address: 
     assert packed["Content-Encoding"] == "gzip"
     assert gzip.decompress(packed.getvalue()) == plain.getvalue()
     assert "Accept-Encoding" in packed["Vary"]
+
+
+def test_scripts_are_compressed_once_in_each_process(client: Client) -> None:
+    middleware.compressed.cache_clear()
+    answers = [client.get("/static/plotly/plotly.min.js", headers=BROWSER) for _ in range(3)]
+    assert len({answer.content for answer in answers}) == 1
+    assert answers[0]["Content-Length"] == str(len(answers[0].content))
+    assert middleware.compressed.cache_info().misses == 1
+    known = {**BROWSER, "If-None-Match": answers[0]["ETag"]}
+    assert client.get("/static/plotly/plotly.min.js", headers=known).status_code == 304
 
 
 @pytest.mark.parametrize("address", ["/", "/methods/", "/?format=csv", "/api/v1/leaderboard"])

@@ -2,7 +2,7 @@
 
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.curves import SizedScore
+from leaderboard.ui.charts.scaling_chart import SizedScore
 from leaderboard.ui.columns import (
     best_and_largest,
     interval_columns,

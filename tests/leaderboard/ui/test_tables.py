@@ -152,3 +152,19 @@ def test_a_table_of_pinned_rows_only_is_empty(rows: list[Model], empty: bool) ->
 def test_the_link_to_csv_keeps_the_order_and_drops_the_page() -> None:
     assert view(models_table(), QueryDict("sort=name&page=2")).csv == "?sort=name&format=csv"
     assert view(models_table(main=False), QueryDict("models-page=2")).csv == "?format=csv&table=models"
+
+
+@pytest.mark.parametrize(
+    ("shown", "scale"),
+    [
+        ([cells.score(0.5, chance=0.25), cells.score(0.7, chance=0.25)], "0 to 1, chance 0.25"),
+        ([cells.score(0.5, chance=0.25), cells.score(0.7, chance=0.5)], "0 to 1"),
+        ([cells.share(0.5)], "0 to 1"),
+        ([cells.percent(58), cells.text("waits")], "0 to 100 %"),
+        ([cells.number(3.0)], ""),
+    ],
+)
+def test_the_head_of_a_column_states_where_its_bars_begin_and_end(shown: list[cells.Cell], scale: str) -> None:
+    rows = [(cell.text, None, str(place)) for place, cell in enumerate(shown)]
+    column = Column[Model]("bars", "Bars", lambda row: shown[int(row[2])])
+    assert view(models_table(columns=[NAME, column], rows=rows), QueryDict()).headers[1].scale == scale

@@ -37,10 +37,12 @@ def test_headed_dots_have_a_legend_where_there_are_several_groups(groups: list[s
     assert plot.layout.showlegend is legend
 
 
-def test_a_forest_plot_fills_the_dots_of_named_groups_only() -> None:
-    points = [Point("a", -0.2, group="significant"), Point("b", 0.1)]
-    plot = plotted(charts.forest(points, {"a": "", "b": ""}, "second minus first"))
-    assert [trace.marker.symbol for trace in plot.data] == ["circle", "circle-open"]
+def test_a_forest_plot_has_hollow_dots_for_published_figures_only_and_a_mark_of_its_own_for_significance() -> None:
+    points = [Point("a", -0.2, -0.3, -0.1), Point("b", 0.1, group="published")]
+    plot = plotted(charts.forest(points, {"a": "", "b": ""}, "second minus first", certain=["a"]))
+    measured, published, marks = plot.data
+    assert [trace.marker.symbol for trace in (measured, published)] == ["circle", "circle-open"]
+    assert (marks.mode, marks.x, marks.y, marks.text) == ("text", (-0.1,), ("a",), (" ✱",))
     (zero,) = plot.layout.shapes
     assert (zero.x0, zero.x1) == (0, 0)
 

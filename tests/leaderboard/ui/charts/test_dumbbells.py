@@ -1,7 +1,7 @@
 """Dumbbells: both ends of each row, joined by a line."""
 
 from leaderboard.ui import charts
-from leaderboard.ui.charts.dots import Dumbbell
+from leaderboard.ui.charts.dot_plots import Dumbbell
 from tests.leaderboard.ui.charts.plotted import plotted
 
 

@@ -28,9 +28,7 @@ def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> No
     assert [(line.x0, line.y0) for line in plot.layout.shapes] == [(0, 0), (0, 0)]
 
 
-@pytest.mark.parametrize(
-    ("groups", "symbols"), [(("",), ["circle"]), (("second", "third"), ["diamond-open", "square"])]
-)
+@pytest.mark.parametrize(("groups", "symbols"), [(("",), ["circle"]), (("second", "third"), ["diamond", "square"])])
 def test_models_in_the_square_have_the_markers_of_the_plot_beside_it(
     groups: tuple[str, ...], symbols: list[str]
 ) -> None:

@@ -63,6 +63,10 @@ def test_every_series_and_its_name_stand_out_from_the_paper(use: str, least: flo
         assert (bright + 0.05) / (dark + 0.05) >= least
 
 
+def test_hollow_markers_are_for_published_figures_only() -> None:
+    assert not any(symbol.endswith("-open") for symbol, _ in SERIES_MARKERS)
+
+
 def test_every_series_has_a_symbol_of_its_own() -> None:
     assert len({symbol for symbol, _ in SERIES_MARKERS}) == len(SERIES_MARKERS)
 

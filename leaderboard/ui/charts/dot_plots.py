@@ -12,8 +12,8 @@ from leaderboard.ui.charts.basics import (
     MUTED,
     ROW_HEIGHT,
     SERIES_MARKERS,
+    SERIES_SYMBOLS,
     SHARE_RANGE,
-    SYMBOLS,
     Axis,
     Plot,
     Point,
@@ -31,6 +31,10 @@ from leaderboard.ui.charts.basics import (
 )
 
 # Dot plots: a dot with its interval for each label, alone, under headings or with several series side by side.
+
+
+PUBLISHED = "published"  # the group of the points of a forest that come from papers
+CERTAIN = "✱"  # marks a significant difference
 
 
 def dots(
@@ -76,12 +80,17 @@ def grouped(
 
 
 def headed_dots(
-    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+    points: Sequence[Point],
+    heads: Mapping[str, str],
+    title: str,
+    names: Mapping[str, str] | None = None,
+    markers: Mapping[str, tuple[str, str]] | None = None,
 ) -> Plot:
     """Plot shares in rows under headings, with one marker per group of points.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
-    `names` maps labels to shorter texts for the axis.
+    `names` maps labels to shorter texts for the axis. `markers`: symbol and colour of groups that have the same ones in
+    all charts of a page; the others take them in their order.
     """
     rows = [
         row
@@ -90,25 +99,55 @@ def headed_dots(
     ]
     groups = group_names(points)
     traces = [
-        _group_trace([point for point in points if point.group == group], group, position)
-        for position, group in enumerate(groups)
+        _group_trace([point for point in points if point.group == group], group, marker)
+        for group, marker in zip(groups, _markers(groups, markers or {}), strict=True)
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows, names)}
     return figure(traces, 90 + 26 * len(rows), **axes, showlegend=len(groups) > 1)
 
 
 def forest(
-    points: Sequence[Point], heads: Mapping[str, str], title: str, names: Mapping[str, str] | None = None
+    points: Sequence[Point],
+    heads: Mapping[str, str],
+    title: str,
+    names: Mapping[str, str] | None = None,
+    certain: Collection[str] = (),
 ) -> Plot:
-    """Plot paired differences under headings around a line at zero; points with a group have filled dots."""
+    """Plot differences under headings around a line at zero; points of the group `PUBLISHED` have hollow dots.
+
+    `certain`: the labels of differences that are significant, which have the mark `CERTAIN` behind their interval.
+    """
     plot = headed_dots(points, heads, title, names)
     for trace, group in zip(plot.data, group_names(points), strict=True):
-        marker = {"symbol": "circle" if group else "circle-open", "color": ACCENT}
-        trace["marker"] |= marker
+        trace["marker"] |= {"symbol": marker_symbol("circle", hollow=group == PUBLISHED), "color": ACCENT}
         trace["hovertemplate"] = "%{y}: <b>%{x:+.3f}</b>%{hovertext}<extra></extra>"
+    if marked := [point for point in points if point.label in certain]:
+        plot.data.append(_certain_marks(marked))
     plot.update_layout(xaxis={"range": None, "tickformat": ".2f"}, showlegend=False)
     plot.add_vline(x=0, line={"color": MUTED, "width": 1})
     return plot
+
+
+def _markers(groups: Sequence[str], fixed: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return symbol and colour of each group."""
+    return [fixed.get(group) or SERIES_MARKERS[position % len(SERIES_MARKERS)] for position, group in enumerate(groups)]
+
+
+def _certain_marks(points: Sequence[Point]) -> Trace:
+    """Return the marks of significant differences, each behind the end of its interval."""
+    return new_trace(
+        "scatter",
+        x=[point.value if point.high is None else point.high for point in points],
+        y=[point.label for point in points],
+        mode="text",
+        text=[f" {CERTAIN}"] * len(points),
+        textposition="middle right",
+        textfont={"color": INK, "size": 14},
+        cliponaxis=False,
+        hoverinfo="skip",
+        showlegend=False,
+        name="significant",
+    )
 
 
 def _dot_trace(points: Sequence[Point]) -> Trace:
@@ -159,7 +198,7 @@ def _series_trace(name: str, points: Sequence[Point], position: int) -> Trace:
         x=[point.label for point in points],
         y=[point.value for point in points],
         mode="markers",
-        marker={"size": 9, "symbol": SYMBOLS[position % len(SYMBOLS)], "color": INK if position % 3 == 2 else None},
+        marker={"size": 9, "symbol": SERIES_SYMBOLS[position % len(SERIES_SYMBOLS)]},
         cliponaxis=False,
         error_y=error_bars(points),
         offsetgroup=str(position),
@@ -170,10 +209,10 @@ def _series_trace(name: str, points: Sequence[Point], position: int) -> Trace:
     )
 
 
-def _group_trace(points: Sequence[Point], group: str, position: int) -> Trace:
-    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
-    marker = {"size": 9, "symbol": symbol, "color": colour}
-    return {**_dot_trace(points), "name": group or "score", "marker": marker}
+def _group_trace(points: Sequence[Point], group: str, marker: tuple[str, str]) -> Trace:
+    symbol, colour = marker
+    look = {"size": 9, "symbol": symbol, "color": colour}
+    return {**_dot_trace(points), "name": group or "score", "marker": look}
 
 
 def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:

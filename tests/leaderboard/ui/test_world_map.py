@@ -2,7 +2,7 @@
 
 import pytest
 
-from leaderboard.ui.maps import country_code, world, world_map
+from leaderboard.ui.world_map import country_code, world, world_map
 
 
 @pytest.mark.parametrize(

@@ -23,36 +23,6 @@ class Country(NamedTuple):
     position: tuple[int, int] | None
 
 
-class World(NamedTuple):
-    """All countries by code, the code of each name in several languages, and the size of the map."""
-
-    countries: Mapping[str, Country]
-    codes: Mapping[str, str]
-    width: int
-    height: int
-
-
-@cache
-def world() -> World:
-    content = json.loads(WORLD.read_text(encoding="utf-8"))
-    countries: dict[str, Country] = {}
-    codes: dict[str, str] = {}
-    for code, facts in content["countries"].items():
-        position = tuple(facts["place"]) if "place" in facts else None
-        countries[code] = Country(code, facts["names"][0], facts.get("path", ""), position)
-        codes |= {_plain(name): code for name in facts["names"]}
-    return World(countries, codes, content["width"], content["height"])
-
-
-def country_code(name: str) -> str:
-    """Return the code of the country with this name in one of the languages, empty if there is none."""
-    return world().codes.get(_plain(name), "")
-
-
-def _plain(name: str) -> str:
-    return name.casefold().replace("’", "'").strip().removeprefix(ARTICLE)
-
-
 class Shape(NamedTuple):
     """A country as the map shows it: in a shade, which is a CSS class, and with a text that the pointer brings up."""
 
@@ -118,3 +88,33 @@ def _sides() -> list[Shade]:
         Shade("more-1", f"+{EVEN} to +{LARGE}"),
         Shade("more-2", f"+{LARGE} and above"),
     ]
+
+
+class World(NamedTuple):
+    """All countries by code, the code of each name in several languages, and the size of the map."""
+
+    countries: Mapping[str, Country]
+    codes: Mapping[str, str]
+    width: int
+    height: int
+
+
+@cache
+def world() -> World:
+    content = json.loads(WORLD.read_text(encoding="utf-8"))
+    countries: dict[str, Country] = {}
+    codes: dict[str, str] = {}
+    for code, facts in content["countries"].items():
+        position = tuple(facts["place"]) if "place" in facts else None
+        countries[code] = Country(code, facts["names"][0], facts.get("path", ""), position)
+        codes |= {_plain(name): code for name in facts["names"]}
+    return World(countries, codes, content["width"], content["height"])
+
+
+def country_code(name: str) -> str:
+    """Return the code of the country with this name in one of the languages, empty if there is none."""
+    return world().codes.get(_plain(name), "")
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("’", "'").strip().removeprefix(ARTICLE)

@@ -1,0 +1,199 @@
+"""Who knows most: the best figure of a benchmark among all models or those below a size, and which models are level.
+
+Variants of a model, which are the same network trained or stored in another way, are told by their names.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from leaderboard.data_version import figures_version
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
+from leaderboard.figures.runs import State
+from leaderboard.figures.scores import DOMAIN, OVERALL_SLICE
+from leaderboard.models import Score
+
+SIZE_CLASSES = {"1 B": 10**9, "4 B": 4 * 10**9, "10 B": 10**10, "40 B": 4 * 10**10}
+
+
+class Leader(NamedTuple):
+    """The highest of several figures. `level`: the other rows whose intervals overlap its own, the highest first.
+
+    A figure without an interval is its value. `models`: how many have a figure.
+    """
+
+    row: ModelRow
+    figure: Figure
+    level: Sequence[ModelRow]
+    models: int
+
+
+def fullest(columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
+    """Return the column with the most figures about the same items, None where no column has any."""
+    best = max(columns, key=lambda column: len(column.comparable), default=None)
+    return best if best and best.comparable else None
+
+
+Ranked = Sequence[tuple[Figure, ModelRow]]
+
+
+def ranked(rows: Sequence[ModelRow], column: BenchmarkColumn) -> Ranked:
+    """Return the rows with their figures in a column, the highest first; none where these are no shares.
+
+    Of figures that are no shares, more would not always be better. Those about other items are left out.
+    """
+    comparable = [(figure, row) for row in rows if (figure := column.comparable.get(row.key))]
+    if not all(0 <= figure.value <= 1 for figure, _ in comparable):
+        return []
+    return sorted(comparable, key=lambda pair: -pair[0].value)
+
+
+def leader(figures: Ranked, below: int | None = None, measured: bool | None = None) -> Leader | None:
+    """Return the best of models with fewer than `below` parameters and with figures of one provenance, if any."""
+    chosen = [
+        (figure, row)
+        for figure, row in figures
+        if (measured is None or figure.is_measured == measured)
+        and (below is None or (row.parameters is not None and row.parameters < below))
+    ]
+    if not chosen:
+        return None
+    (best, of), *others = chosen
+    lowest = best.value if best.low is None else best.low
+    level = [row for figure, row in others if (figure.value if figure.high is None else figure.high) >= lowest]
+    return Leader(of, best, level, len(chosen))
+
+
+# Variants: models that differ from another one by what was done with its weights after its training.
+
+
+# Parts of a name that say so. "Base" counts at the end only, where it does not state a size as in bert-base-cased.
+VARIANT = re.compile(
+    r"[-_.](?:instruct|chat|it|sft|dpo|gguf|awq|gptq|bnb|fp8|i?q\d(?:_\w+)*|int[48]|[48]bit)(?=[-_.+]|$)|-base$",
+    re.IGNORECASE,
+)
+SIMILAR = 1.1  # how many times the parameters of the one another variant has at most
+
+
+def folded(rows: Sequence[ModelRow]) -> dict[ModelKey, list[ModelRow]]:
+    """Map the first row of each model to the rows of its other variants, in their order."""
+    firsts: dict[str, list[ModelRow]] = {}
+    variants: dict[ModelKey, list[ModelRow]] = {}
+    for row in rows:
+        name = common_name(row.hub_id)
+        alike = (first for first in firsts.get(name, ()) if is_of_similar_size(first.parameters, row.parameters))
+        first = next(alike, None)
+        if first is None:
+            firsts.setdefault(name, []).append(row)
+            variants[row.key] = []
+        else:
+            variants[first.key].append(row)
+    return variants
+
+
+@lru_cache(maxsize=2**12)
+def common_name(hub_id: str) -> str:
+    """Return what the ids of all variants of a model have in common, in small letters."""
+    return VARIANT.sub("", hub_id.partition("+")[0]).casefold()
+
+
+def is_of_similar_size(one: int | None, other: int | None) -> bool:
+    """Tell whether two numbers of parameters may be those of one network; an unknown one may."""
+    return not one or not other or max(one, other) <= SIMILAR * min(one, other)
+
+
+# The figures of a column by group, such as those of each domain, and the standard errors that publications state.
+
+
+MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
+
+
+class GroupFigure(NamedTuple):
+    """A score of one group with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups of a dimension with the figures of each run, and the standard errors of runs over wordings.
+
+    `ranges`: the lowest and the highest figure of each group.
+    """
+
+    dimension: str
+    names: Sequence[str]
+    ranges: Mapping[str, tuple[float, float]]
+    by_run: Mapping[int, Mapping[str, GroupFigure]]
+    standard_errors: Mapping[int, float]
+
+
+_GROUPS = KeptLists[Groups](most=6)
+
+
+def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
+    """Return the groups of the first of the domains and these dimensions in which a model has figures.
+
+    Two queries, of which one is for the version of the figures; the groups are kept until these change.
+    """
+    benchmark, metric = column.version.pk, column.metric
+    version = figures_version(benchmark)
+    return _GROUPS.get(
+        (benchmark, metric, *dimensions), version, lambda _: _read_groups(benchmark, metric, (DOMAIN, *dimensions))
+    )
+
+
+def _read_groups(benchmark: int, metric: str, dimensions: Sequence[str]) -> Groups:
+    scores = Score.objects.filter(
+        run__benchmark=benchmark,
+        run__state=State.FINISHED,
+        metric__in=(metric, f"{metric}_sem"),
+        dimension__in=(OVERALL_SLICE.dimension, *dimensions),
+    ).exclude(run__provenance=Provenance.BASELINE)
+    errors: dict[int, float] = {}
+    figures: dict[str, dict[int, dict[str, GroupFigure]]] = {}
+    fields = ("run_id", "metric", "dimension", "group", "value", "low", "high")
+    for run, of, dimension, group, value, low, high in scores.values_list(*fields):
+        if value is None:
+            continue
+        if of != metric and dimension == OVERALL_SLICE.dimension:
+            errors[run] = value
+        elif of == metric and dimension != OVERALL_SLICE.dimension:
+            figures.setdefault(dimension, {}).setdefault(run, {})[group] = GroupFigure(value, low, high)
+    names = {dimension: _most_frequent(by_run) for dimension, by_run in figures.items()}
+    shown = next((name for name in dimensions if len(names.get(name, ())) > 1), "")
+    by_run = figures.get(shown, {})
+    return Groups(shown, names.get(shown, []), _ranges(by_run), by_run, errors)
+
+
+def _ranges(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> dict[str, tuple[float, float]]:
+    values: dict[str, list[float]] = {}
+    for figures in by_run.values():
+        for group, figure in figures.items():
+            values.setdefault(group, []).append(figure.value)
+    return {group: (min(of_group), max(of_group)) for group, of_group in values.items()}
+
+
+def standard_errors(figures: Iterable[Figure]) -> dict[int, float]:
+    """Return the standard errors over wordings of figures, by run. One query."""
+    metrics = {figure.run: f"{figure.metric}_sem" for figure in figures}
+    stored = Score.objects.filter(
+        run__in=metrics, metric__in=set(metrics.values()), dimension=OVERALL_SLICE.dimension, value__isnull=False
+    )
+    rows = stored.values_list("run_id", "metric", "value")
+    return {run: value for run, metric, value in rows if metric == metrics[run] and value is not None}
+
+
+def _most_frequent(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> list[str]:
+    """Return the groups that most runs have, in alphabetical order."""
+    counts: dict[str, int] = {}
+    for figures in by_run.values():
+        for group in figures:
+            counts[group] = counts.get(group, 0) + 1
+    most = sorted(counts, key=lambda group: (-counts[group], group))[:MOST_GROUPS]
+    return sorted(most)

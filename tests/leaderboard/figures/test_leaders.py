@@ -1,0 +1,78 @@
+"""Who knows most: the best of a column, what is level with it, and which models are variants of one another."""
+
+import pytest
+
+from leaderboard.figures.leaders import folded, fullest, leader, ranked
+from leaderboard.figures.overview import BenchmarkColumn, Measure, ModelKey, ModelRow, Overview, overview
+from leaderboard.figures.scores import OVERALL_SLICE
+from leaderboard.models import Benchmark
+from tests.leaderboard import factories as make
+
+
+@pytest.fixture
+def tiny(db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def shown(*benchmarks: Benchmark) -> Overview:
+    return overview([Measure(on.title, "Facts", [on], ("accuracy",), OVERALL_SLICE) for on in benchmarks])
+
+
+def test_the_fullest_column_has_the_most_figures(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
+    assert fullest(shown(tiny, other).columns) is None
+    for _ in range(2):
+        make.finished(other)
+    make.finished(tiny)
+    column = fullest(shown(tiny, other).columns)
+    assert column is not None
+    assert column.slug == "other"
+
+
+def test_models_are_level_whose_intervals_overlap_that_of_the_best(tiny: Benchmark) -> None:
+    for name, value, parameters in (("a", 0.60, 10**9), ("b", 0.55, 10**8), ("c", 0.2, 10**8), ("d", 0.9, None)):
+        make.finished(tiny, value, make.model(f"org/{name}", parameters=parameters))
+    of = shown(tiny)
+    (column,) = of.columns
+    best = leader(ranked(of.rows, column), below=10**10)
+    assert best is not None
+    assert (best.row.hub_id, [row.hub_id for row in best.level], best.models) == ("org/a", ["org/b"], 3)
+    everything = leader(ranked(of.rows, column))
+    assert everything is not None
+    assert everything.row.hub_id == "org/d", "a model of unknown size is in no class"
+    assert leader(ranked(of.rows, column), below=10**7) is None
+    assert leader(ranked(of.rows, column), measured=False) is None
+
+
+def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    of = shown(tiny)
+    (column,) = of.columns
+    (row,) = of.rows
+    figure = row.figures["tiny"]._replace(value=1.5)
+    other = BenchmarkColumn(column.measure, column.metric, column.version, None, {row.key: figure})
+    assert ranked([ModelRow(row.key, "causal", 7, {"tiny": figure})], other) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "firsts"),
+    [
+        (["org/a-7b", "org/a-7b-Instruct", "org/a-7b-GGUF"], ["org/a-7b"]),
+        (["org/a-Instruct-v0.1", "org/a-v0.1"], ["org/a-Instruct-v0.1"]),
+        (["org/a-4bit", "org/a-Q4_K_M", "org/a-base"], ["org/a-4bit"]),
+        (["org/a-7b", "other/a-7b-Instruct", "org/a-8b"], ["org/a-7b", "other/a-7b-Instruct", "org/a-8b"]),
+        (["org/bert-base-cased", "org/bert-large-cased"], ["org/bert-base-cased", "org/bert-large-cased"]),
+    ],
+)
+def test_variants_are_told_by_their_names(names: list[str], firsts: list[str]) -> None:
+    rows = [ModelRow(ModelKey(name), "causal", None, {}) for name in names]
+    assert [key.hub_id for key in folded(rows)] == firsts
+
+
+def test_models_of_another_size_are_no_variants() -> None:
+    rows = [
+        ModelRow(ModelKey(name), "causal", size, {}) for name, size in (("org/a", 10**9), ("org/a-chat", 2 * 10**9))
+    ]
+    assert len(folded(rows)) == 2
+    alike = [ModelRow(ModelKey("org/a"), "causal", 10**9, {}), ModelRow(ModelKey("org/a", "Q4_1"), "causal", 10**9, {})]
+    assert folded(alike) == {alike[0].key: [alike[1]]}

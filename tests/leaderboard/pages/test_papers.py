@@ -1,0 +1,109 @@
+"""/papers/<name>/ : printed figures, those measured here beside them, and links to measure the others."""
+
+import csv
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from leaderboard.models import Benchmark
+from probing.papers.declarations import NAMES, read_paper
+from probing.papers.printed_figures import printed_figures
+from tests.leaderboard import factories as make
+
+PRINTED = "FacebookAI/roberta-base"  # a model of Figure 3, which has no printed figures
+TEMPLATES = {"templates": [0, 1, 2]}
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def bear() -> Benchmark:
+    return make.benchmark("bear", title="BEAR", path="benchmarks/bear", settings=TEMPLATES)
+
+
+def rows(client: Client, name: str, table: str) -> list[dict[str, Any]]:
+    response = client.get(f"/papers/{name}/?format=csv&table={table}")
+    assert response.status_code == 200
+    return list(csv.DictReader(StringIO(response.getvalue().decode())))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_every_table_and_figure_of_its_paper(client: Client, name: str) -> None:
+    page = client.get(f"/papers/{name}/").content.decode()
+    missing = [exhibit.number for exhibit in read_paper(name).exhibits if f">{exhibit.number}</h2>" not in page]
+    assert missing == []
+
+
+def test_the_page_of_all_papers_leads_to_each(client: Client) -> None:
+    page = client.get("/papers/").content.decode()
+    assert [name for name in NAMES if f'href="/papers/{name}/"' not in page] == []
+
+
+def test_another_name_is_not_found(client: Client) -> None:
+    assert client.get("/papers/other/").status_code == 404
+
+
+def test_printed_figures_stand_in_the_order_of_the_paper(client: Client) -> None:
+    exhibit = next(one for one in read_paper("s-test").exhibits if one.number == "Table 2")
+    expected = printed_figures(exhibit)
+    table = rows(client, "s-test", "table-2")
+    assert [row["model"] for row in table] == expected["name"].tolist()
+    assert [float(row["printed"]) for row in table] == expected["printed"].tolist()
+    assert {row["measured"] for row in table} == {""}
+
+
+def test_a_run_with_the_settings_of_the_paper_stands_beside_what_is_printed(client: Client, bear: Benchmark) -> None:
+    run = make.finished(bear, 0.25, make.model(PRINTED, kind="masked"), settings=bear.settings_with({}).to_json())
+    shown = {row["group"]: row for row in rows(client, "bear", "figure-3") if row["model"] == PRINTED}
+    assert {group: (row["measured"], row["printed"]) for group, row in shown.items()}["overall"] == ("0.25", "")
+    assert f'href="/runs/{run.pk}/"' in client.get("/papers/bear/").content.decode()
+
+
+def test_a_run_with_other_settings_does_not(client: Client, bear: Benchmark) -> None:
+    other = bear.settings_with({"templates": (0,)}).to_json()
+    make.finished(bear, 0.25, make.model(PRINTED, kind="masked"), settings=other)
+    (row,) = [row for row in rows(client, "bear", "figure-3") if row["model"] == PRINTED]
+    assert row["measured"] == ""
+
+
+def test_what_the_site_could_measure_leads_to_the_form(client: Client, bear: Benchmark) -> None:
+    link = "/submit/?model=FacebookAI%2Froberta-base&amp;benchmark=bear&amp;set-templates=0"
+    assert link in client.get("/papers/bear/").content.decode()
+    Benchmark.objects.update(path="")
+    assert "Measure this" not in client.get("/papers/bear/").content.decode(), "without its files nothing is measured"
+
+
+def test_a_model_that_is_too_large_does_not(client: Client, bear: Benchmark, settings: Any) -> None:
+    settings.MODEL_SIZE_LIMIT = 10**6
+    assert "Measure this" not in client.get("/papers/bear/").content.decode()
+
+
+def test_a_table_without_printed_figures_has_no_column_for_them(client: Client, bear: Benchmark) -> None:
+    view = client.get("/papers/bear/").context["tables"]["figure-3"]
+    assert [head.column.name for head in view.headers] == ["model", "measured"]
+    assert set(rows(client, "bear", "figure-3")[0]) >= {"printed", "measured"}
+
+
+def test_models_of_which_nothing_is_known_are_named_in_a_sentence(client: Client) -> None:
+    context = client.get("/papers/bear/").context
+    assert "figure-4" not in context["tables"]
+    (section,) = [section for section in context["sections"] if section.title == "Figure 4"]
+    assert "It is about mistralai/Mistral-7B-v0.1, openai-community/gpt2 and FacebookAI/roberta-base." in section.note
+
+
+@pytest.mark.parametrize(("name", "text"), [("s-test", "Only pairs of words"), ("bear", "The source does not name")])
+def test_a_difference_of_several_tables_is_said_once(client: Client, name: str, text: str) -> None:
+    assert client.get(f"/papers/{name}/").content.decode().count(text) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "has_bars"), [("s-test", 1, False), ("llmkg", 3, False), ("s-test", 2, True)]
+)
+def test_only_shares_have_bars(client: Client, name: str, table: int, has_bars: bool) -> None:
+    lines = client.get(f"/papers/{name}/").context["tables"][f"table-{table}"].lines
+    printed = [cell for line in lines for column, cell in line.cells if column.name == "printed"]
+    assert {bool(cell.bar) for cell in printed} == {has_bars}
+    if (name, table) == ("s-test", 1):
+        assert printed[0].text.endswith("5,000")

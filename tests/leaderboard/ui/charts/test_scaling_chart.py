@@ -1,0 +1,98 @@
+"""Scaling curves: lines of families, marks, labels and the chance line."""
+
+from leaderboard.ui import charts
+from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, SOFT
+from leaderboard.ui.charts.scaling_chart import MOST_HOVERS, MOST_INTERVALS, MOST_NAMED, SizedScore
+from tests.leaderboard.ui.charts.plotted import plotted
+
+
+def score(label: str, value: float, millions: int, family: str = "", is_measured: bool = True) -> SizedScore:
+    return SizedScore(label, value, None, None, millions * 10**6, family, is_measured, f"/runs/{millions}/")
+
+
+FAMILY = [score("gpt2-xl", 0.5, 1500, "GPT-2"), score("gpt2", 0.2, 124, "GPT-2", is_measured=False)]
+
+
+def test_a_family_is_a_line_by_size_with_its_name_at_the_end() -> None:
+    plot = plotted(charts.scaling_curve(FAMILY, None, "accuracy"))
+    _, line = plot.data
+    assert (line.name, line.mode, list(line.x)) == ("GPT-2", "lines+markers", [124 * 10**6, 1500 * 10**6])
+    assert [(note.text, note.y) for note in plot.layout.annotations] == [("gpt2", 0.2), ("GPT-2", 0.5)]
+
+
+def test_filled_points_were_measured_here_and_hollow_ones_published() -> None:
+    _, line = plotted(charts.scaling_curve(FAMILY, None, "accuracy")).data
+    assert list(line.marker.symbol) == ["circle-open", "circle"]
+    assert list(line.text) == ["gpt2, published", "gpt2-xl"]
+    assert list(line.customdata) == ["/runs/124/", "/runs/1500/"]
+
+
+def test_the_shape_of_a_point_is_the_type_of_its_model_which_the_legend_says() -> None:
+    plot = plotted(charts.scaling_curve([score("a", 0.5, 100)._replace(kind="masked")], None, "accuracy"))
+    assert (plot.data[1].marker.symbol, plot.layout.showlegend) == ("diamond", False)
+    kinds = [score(kind, 0.5, 100 + place)._replace(kind=kind) for place, kind in enumerate(KIND_SYMBOLS)]
+    plot = plotted(charts.scaling_curve(kinds, None, "accuracy"))
+    _, points, *legend = plot.data
+    assert list(points.marker.symbol) == list(KIND_SYMBOLS.values())
+    assert {trace.name: trace.marker.symbol for trace in legend} == KIND_SYMBOLS
+    assert plot.layout.showlegend
+
+
+def test_no_two_families_share_a_colour_of_a_family() -> None:
+    names = [f"family-{number}" for number in range(len(SERIES_MARKERS) + 3)]
+    models = [score(f"{name}-{size}", 0.5, size, name) for name in names for size in (100, 200)]
+    plot = plotted(charts.scaling_curve(models, None, "accuracy"))
+    colours = [trace.line.color for trace in plot.data[1:]]
+    assert len(set(colours[: len(SERIES_MARKERS)])) == len(SERIES_MARKERS)
+    assert set(colours[len(SERIES_MARKERS) :]) == {SOFT}
+    assert {note.text for note in plot.layout.annotations} >= set(names)
+
+
+def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> None:
+    plot = plotted(
+        charts.scaling_curve([*FAMILY, score("alone", 0.1, 100), score("phi-4", 0.3, 14000, "Phi")], None, "accuracy")
+    )
+    assert [(trace.name, trace.mode) for trace in plot.data[1:]] == [
+        ("other models", "markers"),
+        ("GPT-2", "lines+markers"),
+    ]
+
+
+def test_a_stepped_line_joins_the_models_that_nothing_of_their_size_beats_and_they_have_names() -> None:
+    models = [score("small", 0.2, 1), score("beaten", 0.1, 5), score("level", 0.2, 7), score("large", 0.9, 8000)]
+    plot = plotted(charts.scaling_curve(models, None, "accuracy"))
+    steps = plot.data[0]
+    assert (list(steps.x), list(steps.y), steps.line.shape) == ([10**6, 8 * 10**9], [0.2, 0.9], "hv")
+    assert {note.text for note in plot.layout.annotations} == {"small", "large"}
+
+
+def test_of_many_unbeaten_models_the_best_are_named() -> None:
+    models = [score(f"m{place}", place / 20, place) for place in range(1, MOST_NAMED + 3)]
+    plot = plotted(charts.scaling_curve(models, None, "accuracy"))
+    assert {note.text for note in plot.layout.annotations} == {model.label for model in models[2:]}
+
+
+def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
+    def models(number: int) -> list[SizedScore]:
+        return [score(f"m{place}", 0.5, place)._replace(low=0.4, high=0.6) for place in range(1, number + 1)]
+
+    _, few = plotted(charts.scaling_curve(models(MOST_INTERVALS), None, "accuracy")).data
+    _, many = plotted(charts.scaling_curve(models(MOST_INTERVALS + 1), None, "accuracy")).data
+    assert set(few.error_y.array) == {0.1}
+    assert many.error_y.array is None
+
+
+def test_hovers_have_interval_and_size_where_the_chart_has_few_points() -> None:
+    first = score("m1", 0.5, 2)._replace(low=0.4, high=0.6)
+    _, few = plotted(charts.scaling_curve([first], None, "accuracy")).data
+    assert list(few.hovertext) == [" (0.400 to 0.600), 2 M parameters"]
+    many = [first, *(score(f"m{place}", 0.5, place) for place in range(1, MOST_HOVERS + 1))]
+    _, many_points, *_ = plotted(charts.scaling_curve(many, None, "accuracy")).data
+    assert many_points.hovertext is None and "parameters" in many_points.hovertemplate
+
+
+def test_chance_is_a_named_line_in_view() -> None:
+    plot = plotted(charts.scaling_curve(FAMILY, 0.7, "accuracy"))
+    assert "chance" in {note.text for note in plot.layout.annotations}
+    assert plot.layout.yaxis.range[1] > 0.7
+    assert plot.layout.shapes[0].y0 == 0.7
