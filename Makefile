@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
+# Every process would compile all that it imports, which takes longer than the import itself.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo docs test types chaos lint format lock bench screenshots browser
@@ -13,7 +15,8 @@ help:  ## list the targets
 
 # Everything in a lock file is checked against its hashes: first uv itself, which then installs the others several times
 # as fast as pip does. Where pip is told of an index that uv does not know, pip installs them.
-# torch comes afterwards and without a hash: see its file.
+# torch comes afterwards and without a hash: see its file. The last line compiles what measuring processes import, since
+# they may write nothing; the rest need not be compiled.
 PIP := $(BIN)/pip install --quiet --progress-bar off
 LOCKED := --require-hashes --no-deps -r
 define INSTALL
@@ -21,8 +24,9 @@ define INSTALL
 	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
 	$(PIP) $(LOCKED) $(VENV)/uv.txt
 	$(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) $< || $(PIP) $(LOCKED) $<
-	$(PIP) -r requirements-torch.txt
+	$(PIP) --no-compile -r requirements-torch.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -c "import probing.measuring.child"
 	touch $@
 endef
 
@@ -75,7 +79,8 @@ format: install  ## rewrite code and templates in the project's style
 
 COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal \
 	--python-version 3.11 --generate-hashes --no-emit-package torch --annotation-style line \
-	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml --extra site --group demo --group install
+	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml $(addprefix --extra ,work postgres s3) --group demo \
+	--group install
 
 lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
 	$(COMPILE) --extra dev --extra training -o requirements-dev.txt

@@ -46,7 +46,8 @@ RUNS = {
 }
 PAGES = (
     "/",
-    "/?search=model-0012",
+    "/?topic=all",
+    "/search/?search=subject+7",
     "/benchmarks/",
     "/benchmarks/synthetic-1/",
     "/benchmarks/synthetic-1/?sort=-parameters&page=3",

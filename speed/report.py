@@ -180,6 +180,19 @@ def ratios_table(results: Mapping[str, Any]) -> str:
     return markdown(("work", "this project", "against", "by processor time", "by the clock", "must be"), rows)
 
 
+def hybrid_table(results: Mapping[str, Any]) -> str:
+    """Return how many times faster than lm-evaluation-harness recurrent and hybrid networks are scored."""
+    rows = []
+    for name, comparison in results["comparisons"].items():
+        (ratio,) = comparison["ratios"]
+        positions = (f"{row['positions']:,}" for row in comparison["systems"])
+        times = (in_bold(ratio["times"][kind], ".1f") for kind in ("processor", "clock"))
+        rows.append((name, f"{comparison['parameters'] / 1e6:,.0f} M", *positions, *times, f"≥ {ratio['required']:g}"))
+    peer = results["comparisons"][name]["systems"][1]["system"]
+    columns = ("network", "parameters", "positions", f"positions of {peer}", "by processor time", "by the clock")
+    return markdown((*columns, "must be"), rows)
+
+
 def _system(row: Mapping[str, Any]) -> str:
     if row["own"]:
         return OWN_NAMES[row["system"]]
@@ -272,6 +285,7 @@ def in_bold(values: Sequence[float], form: str) -> str:
 TABLES = (
     Table("peers", "peers", summary_table, "README.md"),
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
+    Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
     Table("positions", "peers", positions_table),
     Table("limits", "peers", limits_table),
     Table("growth", "peers", growth_table),

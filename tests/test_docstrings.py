@@ -107,7 +107,7 @@ def test_the_first_page_names_every_extra() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     text = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", text, re.MULTILINE)
-    assert set(re.findall(r"\w+", " ".join(rows))) == extras.keys() - {"site", "dev"}
+    assert set(re.findall(r"\w+", " ".join(rows))) == extras.keys() - {"dev"}
 
 
 def test_every_public_name_is_explained() -> None:

@@ -1,6 +1,5 @@
 """The package as `pip install` leaves it: the library without the site, its command, and the versions it asks for."""
 
-import ast
 import os
 import re
 import subprocess
@@ -14,6 +13,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.test_architecture import LOADS_TORCH, MODULES, PACKAGES, imports
+
 ROOT = Path(__file__).parent.parent
 LIST_PACKAGED_BENCHMARKS = """
 import sys
@@ -26,9 +27,11 @@ print(sorted(slug for slug, entry in CATALOG.items() if not entry.downloads and 
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = PYPROJECT["project"]
 LIBRARY = PROJECT["dependencies"]
-HARNESS = PROJECT["optional-dependencies"]["harness"]
-BACKEND = ROOT / "probing" / "harness" / "backend.py"  # is loaded by the harness, or if that is installed
-SITE = PROJECT["optional-dependencies"]["site"] + PYPROJECT["dependency-groups"]["demo"]
+EXTRAS = PROJECT["optional-dependencies"]
+# Packages of extras that modules of the library import at once; elsewhere `probing.extras` names what is missing.
+SCORING = (*LOADS_TORCH, "probing.files.tokenizer_trial")  # the latter is a program of its own
+SITE = [*chain(*(EXTRAS[name] for name in ("hf", "gguf", "peft", "quantised", "site", "work", "postgres", "s3")))]
+SITE += PYPROJECT["dependency-groups"]["demo"]
 
 
 @pytest.fixture(scope="module")
@@ -82,21 +85,21 @@ def test_the_command_passes_its_exit_code_on(installed: Path) -> None:
     assert failure.value.returncode == 2
 
 
-def test_the_library_declares_every_package_that_it_imports() -> None:
+def test_every_package_that_is_imported_is_declared_for_its_module() -> None:
     distributions = packages_distributions()
-    for path in (ROOT / "probing").rglob("*.py"):
-        requirements = LIBRARY + (HARNESS if path == BACKEND else [])
-        declared = {canonicalize_name(Requirement(requirement).name) for requirement in requirements}
-        for name in imported(path) - sys.stdlib_module_names - {"probing"}:
-            assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, (path, name)
+    for module, tree in MODULES.items():
+        declared = {canonicalize_name(Requirement(requirement).name) for requirement in declared_for(module)}
+        names = {name.partition(".")[0] for name in imports(tree)} - {"django_stubs_ext"}  # which type checkers read
+        for name in names - sys.stdlib_module_names - {*PACKAGES}:
+            assert declared & {canonicalize_name(distribution) for distribution in distributions[name]}, (module, name)
 
 
-def imported(path: Path) -> set[str]:
-    """Return the names of the top-level packages that a module imports."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    names |= {node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)}
-    return {name.partition(".")[0] for name in names}
+def declared_for(module: str) -> list[str]:
+    """Return the requirements of the installation that has a module: the core, or an extra with it."""
+    if module.startswith("leaderboard"):
+        return LIBRARY + EXTRAS["site"] + (EXTRAS["s3"] if module == "leaderboard.figures.artefacts" else [])
+    harness = EXTRAS["harness"] if module == "probing.harness.backend" else []
+    return LIBRARY + harness + (EXTRAS["hf"] if module.startswith(SCORING) else [])
 
 
 def test_the_lock_file_of_the_site_pins_versions_in_range() -> None:
@@ -104,8 +107,8 @@ def test_the_lock_file_of_the_site_pins_versions_in_range() -> None:
 
 
 def test_the_lock_file_of_the_tests_pins_versions_in_range() -> None:
-    ranges = {*chain(*PROJECT["optional-dependencies"].values())}
-    ray = {*PROJECT["optional-dependencies"]["ray"]}  # too large for one test, which is skipped without it
+    ranges = {*chain(*EXTRAS.values())}
+    ray = {*EXTRAS["ray"]}  # too large for one test, which is skipped without it
     assert not_pinned(sorted(ranges - ray), "requirements-dev.txt") == []
 
 
@@ -115,7 +118,7 @@ def not_pinned(requirements: list[str], lock_file: str) -> list[str]:
     missing = []
     for requirement in requirements:
         parsed = Requirement(requirement)
-        version = versions.get(canonicalize_name(parsed.name))
+        version = versions.get(canonicalize_name(parsed.name), PROJECT["version"] if parsed.extras else None)
         if version is None or not parsed.specifier.contains(version, prereleases=True):
             missing.append(requirement)
     return missing

@@ -1,4 +1,4 @@
-"""docs/papers.md names what exists: files, tests, commands with their options, and pages."""
+"""The page of the papers names what exists: files, tests, commands with their options, and pages."""
 
 import argparse
 import re
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from django.urls import Resolver404, resolve
 
+from docs.site.papers import papers_page
 from probing.__main__ import parser
 from probing.known_benchmarks import CATALOG
 from probing.probes import PROBES
@@ -13,9 +14,9 @@ from probing.probes.probe import declared_options
 from probing.results.result import Result
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+TEXT = papers_page()
 # The rows of the tables, without their heads: what is in the paper, where it is here, what shows it, what differs.
-ROWS = [row for row in re.findall(r"^\| (.+) \|$", TEXT, re.MULTILINE) if not row.startswith("In the paper")]
+ROWS = [row for row in re.findall(r"^\| (.+) \|$", TEXT, re.MULTILINE) if not row.startswith(("In the paper", "---"))]
 FOLDERS = ("probing/", "leaderboard/", "examples/", "fixtures/", "tests/", "docs/")
 NAMES = sorted(set(re.findall(r"`([^`]+)`", "\n".join(ROWS))))
 OPTIONS = {option for probe in PROBES.values() for option in declared_options(probe)}

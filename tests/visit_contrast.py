@@ -12,7 +12,7 @@ from django.test import Client
 
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Run, Submission
-from leaderboard.worker.jobs import probe_run
+from leaderboard.worker.jobs import finish_run, measure_run
 from probing.known_benchmarks import EMBEDDED
 
 settings.ALLOWED_HOSTS = ["testserver"]
@@ -45,7 +45,8 @@ for submission in Submission.objects.order_by("pk"):
     check_job.check(submission.pk)
 first, second = Run.objects.order_by("pk")
 for run in (first, second):
-    probe_run(run.pk)
+    measure_run(run.pk)
+    finish_run(run.pk)
     run.refresh_from_db()
     assert run.state == Run.State.FINISHED, (run.state, run.message)
 assert "Preference for the truth" in page(f"/benchmarks/{SLUG}/")

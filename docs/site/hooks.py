@@ -11,6 +11,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from docs.site.generated import GENERATED
+from docs.site.papers import papers_page
 
 ROOT = Path(__file__).parents[2]
 # Documents that lie in the root of the repository, by the names of their pages.
@@ -36,6 +37,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def made_pages() -> Mapping[str, str]:
     """Return the content of all pages and files of the site that are not in docs/, by their names."""
     pages = {name: make() for name, make in GENERATED.items()}
+    pages["papers.md"] = papers_page()
     pages |= {page: (ROOT / name).read_text(encoding="utf-8") for name, page in ROOT_PAGES.items()}
     pages[CITATION] = (ROOT / CITATION).read_text(encoding="utf-8")
     pages[LICENCE_PAGE] = f"# Licence\n\n```text\n{(ROOT / LICENCE).read_text(encoding='utf-8')}```\n"

@@ -8,6 +8,7 @@ import pytest
 from speed.report import (
     TABLES,
     Table,
+    hybrid_table,
     in_bold,
     main,
     memory_table,
@@ -87,6 +88,13 @@ def results() -> dict[str, Any]:
             }
         ],
     }
+
+
+def test_hybrid_networks_have_their_positions_and_ratios(results: dict[str, Any]) -> None:
+    compared = results["comparisons"]["causal"]
+    compared = compared | {"ratios": compared["ratios"][:1], "parameters": 123_400_000}
+    (*_, row) = hybrid_table({"comparisons": {"Granite": compared}}).splitlines()
+    assert row == "| Granite | 123 M | 110 | 1,100 | 4.0, **5.0**, 6.0 | 7.0, **8.0**, 9.0 | ≥ 4.5 |"
 
 
 def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -> None:

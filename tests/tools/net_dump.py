@@ -59,7 +59,6 @@ CHANGING = (
     (re.compile(r"\b1[789]\d{8}\b"), "TIMESTAMP"),
     (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
     (re.compile(r"\d+ seconds old"), "SECONDS old"),
-    (re.compile(r"(Waiting now, lane \w+).*"), r"\1"),
 )
 CHANGING_KEYS = re.compile(
     r'(\\?"(?:\w*seconds|started?|end|finished|created|time|version|python|packages|\w*memory\w*|\w*per_second)\\?": )'
@@ -237,9 +236,8 @@ def fill() -> None:
     filled_site.add_unfinished()
     # The worker of the run that goes on reports no more; how slow this machine is must not decide when it is lost.
     for model in apps.get_models():
-        if "lease_until" in {field.name for field in model._meta.fields}:
-            leased = model._default_manager.exclude(lease_until=None)
-            leased.update(lease_until=datetime.now(UTC) + timedelta(days=1))
+        for field in {"lease_until", "seen"} & {field.name for field in model._meta.fields}:
+            model._default_manager.exclude(**{field: None}).update(**{field: datetime.now(UTC) + timedelta(days=1)})
 
 
 def measure(out: Path, folder: Path) -> None:

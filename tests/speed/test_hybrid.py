@@ -1,0 +1,41 @@
+"""The comparison with hybrid networks: each can be built with its sizes, and both systems score it."""
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from speed import hybrid
+from speed.networks import LoadedNetwork
+from speed.work import ChoiceItem, Workload
+from tests.tiny_models import build_gpt2
+
+WORK = Workload("starter", ("P30",), (ChoiceItem("[X] is in [Y].", "Chad", ("Africa", "Asia", "Europe"), 0),))
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory: pytest.TempPathFactory) -> LoadedNetwork:
+    folder = build_gpt2(tmp_path_factory.mktemp("words"))
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    return LoadedNetwork("tiny", "causal", AutoModelForCausalLM.from_pretrained(folder), tokenizer, {})
+
+
+@pytest.mark.parametrize("name", hybrid.NETWORKS)
+def test_networks_have_the_width_that_is_stated(words: LoadedNetwork, name: str) -> None:
+    kind, sizes = hybrid.NETWORKS[name]
+    with torch.device("meta"):
+        network = hybrid.random_network(name, kind, sizes, words).network
+    assert network.config.hidden_size >= 1024
+    assert network.num_parameters() > 20_000_000
+
+
+@pytest.mark.slow
+def test_both_systems_are_compared(words: LoadedNetwork, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hybrid, "ROUNDS", 1)
+    kind, sizes = hybrid.NETWORKS["Falcon-H1"]
+    small = {"hidden_size": 64, "intermediate_size": 64, "head_dim": 8, "mamba_d_ssm": 64, "mamba_n_heads": 8}
+    sizes = sizes | small | {"mamba_d_head": 8, "mamba_d_state": 8}
+    row = hybrid.measure(hybrid.random_network("Falcon-H1", kind, sizes, words), WORK)
+    systems = {system["system"]: system for system in row["systems"]}
+    assert list(systems) == ["full", "lm-evaluation-harness"], row["not_measured"]
+    assert systems["lm-evaluation-harness"]["largest_difference"] < 1e-3
+    assert row["ratios"][0]["required"] == 2.0
