@@ -6,7 +6,7 @@ Draper and Smith, Applied Regression Analysis, section 3.2). docs/methods/compar
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, log10, sqrt
+from math import inf, log10, pow, sqrt
 from statistics import median
 from typing import NamedTuple, Self
 
@@ -82,7 +82,7 @@ class SizeCurve:
 
 
 def _parameters(logarithm: float) -> float:
-    return 10.0 ** float(np.clip(logarithm, -MOST_DIGITS, MOST_DIGITS))
+    return pow(10, np.clip(logarithm, -MOST_DIGITS, MOST_DIGITS))
 
 
 def size_equivalents(sizes: Sequence[float], scores: Sequence[float]) -> list[SizeEquivalent | None]:
@@ -116,4 +116,5 @@ def usual_error(sizes: Sequence[float], equivalents: Sequence[SizeEquivalent | N
     """
     pairs = zip(sizes, equivalents, strict=True)
     errors = [abs(log10(equivalent.size / size)) if equivalent else inf for size, equivalent in pairs]
-    return 10**error if errors and (error := median(errors)) < inf else None
+    usual = median(errors) if errors else inf
+    return pow(10, usual) if usual < inf else None
