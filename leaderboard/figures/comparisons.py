@@ -21,6 +21,7 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from probing.analysis.breakdowns import CROSSED, group_names
+from probing.analysis.changed_facts import changes_by_nearness
 from probing.analysis.paired_tests import RESULT_NAMES, common_rows
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -300,6 +301,13 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
     )
 
 
+def changed_facts(runs: Sequence[Run], facts: pd.DataFrame, part: Slice) -> list[Row]:
+    """Compare the run before and the run after a change of facts, group by group (`changes_by_nearness`)."""
+    columns = ("subject", "prediction_label")
+    before, after = (rows_of_part(_compared_rows(run, columns), part) for run in runs)
+    return records(changes_by_nearness(before, after, facts, probe_named(runs[0].benchmark.probe).correctness))
+
+
 def rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
     """Return the rows of a part of the items; all of them where the part is all items."""
     if part == OVERALL_SLICE:
@@ -312,9 +320,9 @@ def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
     return {name: _compared_rows(run) for name, run in zip(RESULT_NAMES, runs, strict=False)}
 
 
-def _compared_rows(run: Run) -> pd.DataFrame:
+def _compared_rows(run: Run, further: Sequence[str] = ()) -> pd.DataFrame:
     probe, columns = probe_named(run.benchmark.probe), item_rows.names(run)
-    needed = [*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns)]
+    needed = dict.fromkeys([*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns), *further])
     return item_rows.frame(run, [name for name in needed if name in columns])
 
 

@@ -24,16 +24,15 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import about_questions, published_sections
 from leaderboard.pages.questions_page import question_columns
+from leaderboard.pages.rank_folds import size_equivalents_fold, ties
 from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.standings_table import (
     offered_slices,
     pair_of,
     read_filter,
-    size_equivalents_fold,
     standings_charts,
     standings_table,
-    ties,
 )
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import (

@@ -131,7 +131,7 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
         return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
 
     return [
-        Column("difference", "Difference", lambda row: _difference(row.against_first), align="number"),
+        Column("difference", "Difference", lambda row: difference_cell(row.against_first), align="number"),
         Column("difference_low", "", bound("low"), shown=False),
         Column("difference_high", "", bound("high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
@@ -140,7 +140,7 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
     ]
 
 
-def _difference(row: Row | None) -> Cell:
+def difference_cell(row: Row | None) -> Cell:
     """Show a difference from the first run; the first run itself has none."""
     return cells.signed(row["difference"], low=row["low"], high=row["high"]) if row else cells.number(None)
 
@@ -209,7 +209,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
                 align="number",
             ),
             *(_bound_column(bound) for bound in SIDE_BOUNDS),
-            Column("difference", "Difference", _difference, align="number"),
+            Column("difference", "Difference", difference_cell, align="number"),
             Column("low", "", lambda row: cells.signed(row["low"]), shown=False),
             Column("high", "", lambda row: cells.signed(row["high"]), shown=False),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),

@@ -7,6 +7,7 @@ the share of unchanged predictions, which EasyEdit (Wang et al. 2023) calls loca
 """
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import pandas as pd
@@ -27,21 +28,30 @@ NEXT_STEP = 'Write lines such as {"relation": "P36", "subject": "France"}, or a 
 
 
 def read_facts(path: Path) -> pd.DataFrame:
-    """Read a CSV or JSON Lines file of facts; raise `BadInput` where it is none.
+    """Read a file of facts (`parse_facts`); raise `BadInput` where it is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{path} cannot be read as a list of facts ({error}).", NEXT_STEP) from error
+    return parse_facts(text, str(path))
+
+
+def parse_facts(text: str, source: str) -> pd.DataFrame:
+    """Read facts from JSON Lines, whose first character is a brace, or else from CSV with a line of column names.
 
     Columns: `relation`, and `index` or `subject`. Beside them may stand `template`, the wording of the change (where it
-    is missing, the first one that was asked), and `answer`, the new answer that the change was to bring.
+    is missing, the first one that was asked), and `answer`, the new answer that the change was to bring. `source` names
+    the text in errors: raises `BadInput` where it has no facts.
     """
     try:
-        if path.suffix == ".csv":
-            facts = pd.read_csv(path, dtype={"relation": str, "subject": str, "answer": str})
+        if text.lstrip().startswith("{"):
+            facts = pd.DataFrame([json.loads(line) for line in text.splitlines() if line.strip()])
         else:
-            lines = path.read_text(encoding="utf-8").splitlines()
-            facts = pd.DataFrame([json.loads(line) for line in lines if line.strip()])
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise BadInput(f"{path} cannot be read as a list of facts ({error}).", NEXT_STEP) from error
+            facts = pd.read_csv(StringIO(text), dtype={"relation": str, "subject": str, "answer": str})
+    except (ValueError, AttributeError, TypeError) as error:
+        raise BadInput(f"{source} cannot be read as a list of facts ({error}).", NEXT_STEP) from error
     if facts.empty or "relation" not in facts or not {"index", "subject"} & set(facts):
-        raise BadInput(f"{path} has no facts: it needs relation, and index or subject.", NEXT_STEP)
+        raise BadInput(f"{source} has no facts: it needs relation, and index or subject.", NEXT_STEP)
     return facts
 
 

@@ -1,0 +1,171 @@
+"""The folds of a benchmark that are made of its ranks: models that cannot be told apart, and sizes of like models."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from django.utils.text import get_text_list
+
+from leaderboard.figures.kept_lists import KeptLists
+from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
+from leaderboard.models import Benchmark, RunRank
+from leaderboard.probes import pages_of
+from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.ui import cells, charts, labels
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.columns import model_column
+from leaderboard.ui.sections import Section, section
+from leaderboard.ui.tables import Column, Table
+from probing.analysis.size_equivalents import FEWEST, SizeEquivalent, size_equivalents, unbeaten, usual_error
+from probing.errors import BadInput
+
+SHOWN = 40  # models on one page of the table, and in the chart
+NOTE = (
+    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the "
+    "questions that they share. All of this holds at once in 95 of 100 samples of questions. Only runs with the usual "
+    "settings that were measured here are compared."
+)
+
+
+def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[Section]:
+    """Return the section, or nothing while fewer than two runs are ranked."""
+    if len(ranks) < 2:
+        return []
+    metric = pages.metric_label(pages.main_metric(benchmark))
+    groups = len({(rank.run.way, rank.tie_group) for rank in ranks})
+    models = labels.counted([rank.run for rank in ranks])
+    numbers = get_text_list([f"{n:,}" for n in sorted({rank.n or 0 for rank in ranks})], "and")
+    items = "facts" if pages.of_parts else "questions"  # a fact in several languages counts once
+    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {numbers} {items}."
+    figure = charts.headed_dots(
+        [_point(rank) for rank in ranks[:SHOWN]],
+        {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
+        labels.within(metric),
+    )
+    return [section(_table(ranks, metric), (summary, figure), NOTE, title="Models that cannot be told apart")]
+
+
+def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
+    return Table(
+        name="ties",
+        caption="Groups of models that cannot be told apart",
+        columns=[
+            Column("tie_group", "Group", lambda rank: cells.number(rank.tie_group), align="number"),
+            model_column(lambda rank: rank.run),
+            Column("places", "Rank", lambda rank: cells.text(rank.rank_range), align="rank"),
+            Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
+            Column("low", "", lambda rank: cells.number(rank.low), shown=False),
+            Column("high", "", lambda rank: cells.number(rank.high), shown=False),
+            Column("n", "Common questions", lambda rank: cells.number(rank.n), align="number"),
+        ],
+        rows=ranks,
+        heading=lambda rank: labels.sentence(rank.run.way),
+        page_size=SHOWN,
+    )
+
+
+def _ties_heading(rank: RunRank) -> str:
+    return ", ".join(filter(None, [labels.sentence(rank.run.way), f"group {rank.tie_group}"])).capitalize()
+
+
+def _point(rank: RunRank) -> Point:
+    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high, href=rank.run.get_absolute_url())
+
+
+# The sizes at which other models know as much.
+
+
+SIZES_LEAD = "How large other models are that know as much, and which models are the best of their size."
+BEYOND = 10  # sizes are named up to this many times the largest model's, and down to the same part of the smallest's
+SIZES_NOTE = (
+    "A line of scores over the logarithm of the size is fitted to all other models, and the size at which it reaches "
+    "the score of the model is read off, with an interval of 95 %. A size counts all parameters, also where only some "
+    "of them are used for each token. Only runs with the usual settings that were measured here count."
+)
+
+
+class SizedRank(NamedTuple):
+    """A ranked run of a model of known size, and the sizes that go with its score by the line of the other models.
+
+    `is_unbeaten`: it scores higher than all models of the same or a smaller size.
+    """
+
+    rank: RunRank
+    equivalent: SizeEquivalent | None
+    is_unbeaten: bool
+
+
+_SIZED = KeptLists[list[SizedRank]](most=4)
+
+
+def size_equivalents_fold(filters: LeaderboardFilter, board: Leaderboard) -> list[Section]:
+    """Return the section, or nothing while too few models of known sizes are ranked or scores do not rise with them."""
+    rows = made_of_rows(_SIZED, filters, board, lambda latest: _sized_ranks(latest.compared))
+    error = usual_error([_size(row.rank) for row in rows], [row.equivalent for row in rows])
+    if error is None:
+        return []
+    note = f"{SIZES_NOTE} The median model is {error:.1f} times as large or as small as its score says."
+    return [replace(section(_sizes_table(filters, rows), note=note), lead=SIZES_LEAD)]
+
+
+def _sized_ranks(ranks: Sequence[RunRank]) -> list[SizedRank]:
+    """Return the runs of each way of asking that have enough models of known sizes, in the order of their ranks."""
+    by_way: dict[str, list[RunRank]] = {}
+    for rank in ranks:
+        if rank.run.model.parameters:
+            by_way.setdefault(rank.run.way, []).append(rank)
+    return [row for alike in by_way.values() if len(alike) > FEWEST for row in _compared_in_size(alike)]
+
+
+def _compared_in_size(ranks: Sequence[RunRank]) -> list[SizedRank]:
+    sizes, scores = [_size(rank) for rank in ranks], [rank.value or 0.0 for rank in ranks]
+    try:
+        equivalents = size_equivalents(sizes, scores)
+    except BadInput:  # all others have one size
+        return []
+    best = unbeaten(sizes, scores)
+    return [
+        SizedRank(rank, equivalent, place in best)
+        for place, (rank, equivalent) in enumerate(zip(ranks, equivalents, strict=True))
+    ]
+
+
+def _size(rank: RunRank) -> int:
+    return rank.run.model.parameters or 0
+
+
+def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank]) -> Table[SizedRank]:
+    sizes = [_size(row.rank) for row in rows]
+    smallest, largest = round(min(sizes) / BEYOND), max(sizes) * BEYOND
+
+    def end(name: str) -> Callable[[SizedRank], Cell]:
+        def cell(row: SizedRank) -> Cell:
+            size = getattr(row.equivalent, name, None)
+            if size and size > largest:
+                return replace(cells.parameters(None), text=f"over {cells.parameters(largest).text}")
+            if size and size < smallest:
+                return replace(cells.parameters(None), text=f"under {cells.parameters(smallest).text}")
+            return cells.parameters(size and round(size))
+
+        return cell
+
+    metric = pages_of(filters.benchmark).metric_label(filters.metric)
+    return Table(
+        name="sizes",
+        caption="Sizes that go with the scores",
+        columns=[
+            model_column(lambda row: row.rank.run),
+            Column("parameters", "Parameters", lambda row: cells.parameters(_size(row.rank)), align="number"),
+            Column(
+                "value", metric, lambda row: cells.score(row.rank.value, row.rank.low, row.rank.high), align="score"
+            ),
+            Column("equivalent", "Knows as much as one of", end("size"), align="number"),
+            Column("equivalent_low", "from", end("low"), align="number"),
+            Column("equivalent_high", "to", end("high"), align="number"),
+            Column("unbeaten", "Best of its size", lambda row: cells.text("yes" if row.is_unbeaten else "")),
+        ],
+        rows=rows,
+        heading=lambda row: labels.sentence(row.rank.run.way),
+        page_size=SHOWN,
+    )

@@ -1,0 +1,63 @@
+"""The fold of a comparison of two runs on facts that were changed between them."""
+
+from html import unescape
+from urllib.parse import urlencode
+
+import pandas as pd
+import pytest
+from django.test import Client
+
+from leaderboard.figures import item_rows
+from leaderboard.models import Run
+from probing.analysis.changed_facts import changes_by_nearness
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.pages.html_table import Tables
+from tests.leaderboard.pages.test_every_page import read_csv
+
+COLUMNS = ["relation", "template", "index", "subject", "prediction_label", "correct"]
+
+
+def rows(run: Run) -> pd.DataFrame:
+    return item_rows.frame(run, COLUMNS)
+
+
+def address(site: Site, facts: str) -> str:
+    return "/compare/?" + urlencode([("m", site.first.pk), ("m", site.second.pk), ("facts", facts)])
+
+
+@pytest.mark.parametrize("in_lines", [False, True], ids=["CSV", "JSON Lines"])
+def test_the_table_has_the_figures_of_the_library(client: Client, site: Site, in_lines: bool) -> None:
+    item = rows(site.first).iloc[0]
+    facts = pd.DataFrame([{"relation": item["relation"], "subject": item["subject"], "answer": "nothing"}])
+    text = facts.to_json(orient="records", lines=True) if in_lines else facts.to_csv(index=False)
+    expected = changes_by_nearness(rows(site.first), rows(site.second), facts)
+    header, *lines = read_csv(client, f"{address(site, text)}&table=facts&format=csv")
+    table = pd.DataFrame(lines, columns=header)
+    assert [name.lower() for name in table["group"]] == expected["group"].tolist()
+    for name in ("n", "first", "second", "difference", "low", "high", "unchanged", "p", "p_holm"):
+        assert table[name].astype(float).tolist() == pytest.approx(expected[name].tolist()), name
+    assert float(table["new_answer"][0]) == 0, "no model answers it"
+    page = client.get(address(site, text)).content.decode()
+    assert len(Tables(page).found["facts"]) == 1 + len(expected)
+    assert text.strip() in unescape(page), "the field keeps what was asked"
+
+
+def test_without_facts_there_is_the_field_alone(client: Client, site: Site) -> None:
+    page = client.get(address(site, "")).content.decode()
+    assert "Changed facts" in page
+    assert "facts" not in Tables(page).found
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ("relation,subject\nP30,Atlantis", "1 of 1 facts were not asked, such as 'Atlantis' in P30."),
+        ("Atlantis", "The list has no facts: it needs relation, and index or subject."),
+        ("{broken", "The list cannot be read as a list of facts"),
+    ],
+)
+def test_what_is_wrong_with_the_facts_is_said_in_the_fold(client: Client, site: Site, facts: str, reason: str) -> None:
+    page = client.get(address(site, facts)).content.decode()
+    fold = unescape(page.partition('id="facts"')[2])
+    assert reason in fold
+    assert "facts" not in Tables(page).found
