@@ -1,7 +1,9 @@
 """What tests share: the fake model, a small benchmark, its folder, and the real data where it lies at hand."""
 
+import gc
 import json
 import os
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,16 @@ from tests.real_data import real_data
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
+COVERAGE = "COVERAGE_PROCESS_CONFIG"  # the variable by which coverage starts in further processes
 BROWSER = "tests/e2e/"
 LONGEST = (
     *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
     "tests/probing/scoring/test_memory_on_real_pairs.py",
+)
+# Slow tests that do not count towards coverage, which doubles their time: quick ones run the same lines.
+UNCOUNTED = (
+    *("tests/zoo/", "tests/speed/", "tests/examples/", "tests/leaderboard/pages/", "tests/leaderboard/test_"),
+    *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "scoring")),
 )
 METADATA: dict[str, Any] = {
     "P30": {
@@ -84,12 +92,31 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     """Let one process have all tests of a file, and all of the browser: they share a site that takes long to fill."""
     file = item.nodeid.partition("::")[0]
     item.add_marker(pytest.mark.xdist_group(BROWSER if file.startswith(BROWSER) else file))
+    if file.startswith(BROWSER) or (file.startswith(UNCOUNTED) and item.get_closest_marker("slow")):
+        item.add_marker(pytest.mark.no_cover)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Start the processes of an uncounted test, and those of its fixtures, without coverage."""
+    config = os.environ.pop(COVERAGE, None) if item.get_closest_marker("no_cover") else None
+    try:
+        return (yield)
+    finally:
+        if config:
+            os.environ[COVERAGE] = config
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no process works on it alone at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Keep modules and tests, which last until the end, out of the collections of garbage between."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

