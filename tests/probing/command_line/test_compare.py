@@ -119,6 +119,26 @@ def test_compare_says_in_what_the_runs_differ(
     ]
 
 
+def test_biases_of_several_models_stand_side_by_side(
+    folder: str, results: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, csv, decided = (str(tmp_path / name) for name in ("generic", "biases.csv", "decided"))
+    use(monkeypatch, FakeModel())
+    assert main(["run", "fake", "--benchmark", folder, "--set", "generic_subjects=it", "--out", out]) == 0
+    again = str(shutil.copytree(out, tmp_path / "again"))
+    capsys.readouterr()
+    assert main(["compare", out, again, "--bias", "P30", "--csv", csv]) == 0
+    assert "Probabilities with generic subjects of P30" in capsys.readouterr().out
+    table = pd.read_csv(csv)
+    assert table.groupby("kind")["first"].sum().tolist() == pytest.approx([1, 1])
+    assert table["first"].tolist() == table["second"].tolist()
+    assert main(["compare", *results, "--bias", "P99"]) == 2
+    assert "There are no rows of P99." in complaint(capsys)
+    assert main(["run", "fake", "--benchmark", folder, "--decide", "--out", decided]) == 0
+    assert main(["compare", results[0], decided, "--bias", "P30"]) == 2
+    assert "upper bounds" in complaint(capsys)
+
+
 def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert main(["compare", results[0], f"{results[0]}/"]) == 2
