@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from probing.analysis.culture_metrics import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
+from probing.formats.own_wordings import paper_questions
 from probing.language_model import Continuation, LanguageModel
 from probing.options import option
 from probing.probes.probe import (
@@ -63,6 +64,9 @@ class Answering(Probe):
     objects: str = option(
         "augmented", "augmented, or raw: before superclasses were added", chooses_items=True, tag="objects"
     )
+    questions: Literal["benchmark", "paper"] = option(
+        "benchmark", "those of the benchmark, or the seven of DLAMA's paper in English and Arabic", chooses_items=True
+    )
     chat: bool = option(True, "ask through the model's chat template")
     tokens: int = option(40, "how many tokens the model may write")
 
@@ -76,7 +80,14 @@ class Answering(Probe):
 
     def why_not(self, relation: Relation) -> str:
         """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
-        return "" if relation.questions else f"no question in {relation.tags.get('language', 'any language')}"
+        return "" if self.question(relation)[0] else f"no question in {relation.tags.get('language', 'any language')}"
+
+    def question(self, relation: Relation) -> tuple[str, str]:
+        """Return the question of a relation, with [X] for the subject, and its system message; empty without one."""
+        if self.questions == "paper":
+            wording = str(relation.tags.get("predicate", "")), str(relation.tags.get("language", ""))
+            return paper_questions().get(wording, ("", ""))
+        return (relation.questions or ("",))[0], relation.system
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
@@ -85,8 +96,9 @@ class Answering(Probe):
             columns = response_row(relation, item, question, str(response))
             return {"relation": relation.label, "template": template} | columns
 
-        questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
-        responses = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
+        text, system = self.question(relation)
+        questions = [text.replace(SUBJECT_SLOT, item.subject) for item in relation.items]
+        responses = model.generate(questions, self.tokens, chat=self.chat, system=system)
         for item, question, response in zip(relation.items, questions, responses, strict=False):
             yield unless_too_long(row, item, question, response)
 

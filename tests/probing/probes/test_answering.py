@@ -1,7 +1,7 @@
 """Answers by generation: what is asked, and how an answer is found in what was written."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,16 @@ def test_the_question_goes_through_the_chat_template_after_the_system_message(pa
         "What do people of Egypt speak?",
         {"tokens": 7, "chat": True, "system": "Be short."},
     )
+
+
+def test_the_questions_of_the_paper_come_with_its_system_message(pairs: Benchmark) -> None:
+    relation, model, probe = pairs.relations[0], Says(), Answering(questions="paper")
+    next(probe.rows(model, relation, 0, Settings()))
+    question, how = model.requests[0]
+    assert question == 'What is the official language of "Egypt"? Reply with the language name only.'
+    assert how["system"] == "You are an encyclopedia."
+    other = replace(relation, tags={**relation.tags, "predicate": "P140"})
+    assert probe.why_not(other) == "no question in en"
 
 
 def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: Path) -> None:
