@@ -5,7 +5,8 @@ falls with the size of the sample. That of a good model on a thousand sentences 
 (about 1e-308), so each comes with its base-10 logarithm, which is computed without it. Cohen's d and the probability of
 superiority (that a true statement is less perplexing than a false one) tell how large the difference is. They are taken
 over all distinct sentences, with 95 % intervals. A statement that was put in several phrasings counts once, with the
-geometric mean of its perplexities.
+geometric mean of its perplexities. The same figures stand beside it for log-probabilities divided by tokens, by words and
+by characters (`DIVIDED_BY`), of which the rows have all numbers.
 
 Perplexities of models with different tokenizers measure different things and are never compared. Each model's order of
 the same sentences can be: its superiority, and the rank of each sentence.
@@ -40,8 +41,10 @@ SIGNIFICANCE_LEVEL = 0.05
 # Over phrasings: the mean of their figures, that of the best one, and the best minus the worst.
 MEAN, BEST, SPREAD = PHRASING_METRICS = ("phrasing_mean", "phrasing_best", "phrasing_spread")
 TEMPLATE = "template"
+DIVIDED_BY = "divided_by"
 SMALLEST_LOG_P = -690.0  # natural logarithm of the p-values that scipy still computes without underflow
 LARGEST_STATISTIC = 1e150  # its square is still a float
+LARGEST_LOG_PERPLEXITY = log(LARGEST_STATISTIC)  # per word, a sentence of one long word may be beyond it
 TINY = 1e-12
 FEWEST = 2  # sentences of either kind, below which nothing can be said about their spread
 EQUAL = 1e-9  # placements that differ by less are equal but for rounding
@@ -52,7 +55,19 @@ def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     statements = over_phrasings(rows)
     by_phrasing = list(_by_phrasing(rows)) if len(statements) < len(rows) else []
     scores = [*_effects(statements), *by_phrasing, *_by_relation(statements), *_by_repetition(statements)]
-    return tidy([*scores, *_by_truth(statements)])
+    return tidy([*scores, *_by_truth(statements), *_by_length(rows)])
+
+
+def _by_length(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the effects and the tests over repetitions of perplexities by token, by word and by character."""
+    lengths = {"token": rows["tokens"], "word": rows["words"], "character": rows["statement"].str.len()}
+    for name, length in lengths.items():
+        perplexity = np.exp((-rows["log_prob"] / length).clip(upper=LARGEST_LOG_PERPLEXITY))
+        statements = over_phrasings(rows.assign(perplexity=perplexity))
+        yield from _effects(statements, DIVIDED_BY, name)
+        for metric, dimension, _, *figures in _by_repetition(statements):
+            if dimension == OVERALL and not metric.startswith("log10_p"):
+                yield metric, DIVIDED_BY, name, *figures
 
 
 def over_phrasings(rows: pd.DataFrame) -> pd.DataFrame:
