@@ -243,6 +243,10 @@ def add_sampling_options(parser: argparse._ActionsContainer) -> None:
     add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
     add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
     add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
+    ladder = (
+        "draw false statements at six levels of difficulty: 3, 2 and 1 parts, each anywhere and within its category"
+    )
+    add("--ladder", action="store_true", default=None, help=ladder)
     add("--seed", type=int, metavar="N", help="seed of the draws")
     phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
     add("--phrasings", type=Path, metavar="FILE", help=phrasings)

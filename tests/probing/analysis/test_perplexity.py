@@ -107,6 +107,17 @@ def test_one_measurement_is_divided_by_tokens_words_and_characters() -> None:
     assert value(perplexity_scores(long), "superiority", "divided_by", "word") == 0.5
 
 
+def test_each_level_of_a_ladder_is_compared_with_all_true_statements() -> None:
+    lines = [("r", True, 2.0, [1]), ("r", True, 4.0, [1])]
+    lines += [("r", False, perplexity, [1]) for perplexity in (8.0, 9.0, 3.0, 1.0)]
+    table = rows(*lines).assign(level=["true", "true", "easy", "easy", "hard", "hard"])
+    scores = perplexity_scores(table)
+    assert value(scores, "superiority", "level", "easy") == 1
+    assert value(scores, "superiority", "level", "hard") == 0.25
+    assert value(scores, "p_value_mean", "level", "hard") == pytest.approx(ttest_ind([2, 4], [3, 1]).pvalue)
+    assert value(scores, "superiority") == 0.625
+
+
 def test_scores_are_tidy_and_finite(two_repetitions: pd.DataFrame) -> None:
     scores = perplexity_scores(two_repetitions)
     assert list(scores.columns) == SCORE_COLUMNS
