@@ -108,7 +108,7 @@ def add_baselines(parser: argparse.ArgumentParser) -> None:
     add("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
     add("--probe", default="", help="how models would be asked; default: the benchmark's usual probe")
     words = parser.add_mutually_exclusive_group()
-    corpus = "specificity: also choose the answer that is rarer in this text file, which may be gzipped"
+    corpus = "specificity: also choose the answer that is rarer in this text or dump of Wikipedia (.xml.bz2)"
     words.add_argument("--corpus", default="", metavar="FILE", help=corpus)
     listed = "the same by a list of words, each with its count behind a tab, comma or space"
     words.add_argument("--frequencies", default="", metavar="FILE", help=listed)
