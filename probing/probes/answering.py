@@ -30,6 +30,8 @@ from probing.statements.fact_types import FACT_TYPES
 from probing.statements.geography_sentences import wh_question
 from probing.template import SUBJECT_SLOT
 
+Asked = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
+
 
 class AnsweringColumns(RowColumns):
     """Columns of a row; any further column is a tag.
@@ -94,7 +96,7 @@ class Answering(Probe):
         if self.questions == "paper":
             wording = str(relation.tags.get("predicate", "")), str(relation.tags.get("language", ""))
             return paper_questions().get(wording, ("", ""))
-        return (relation.questions or ("",))[0], relation.system or SYSTEM_MESSAGES["en"]
+        return (relation.questions or ("",))[0], relation.system
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
@@ -104,7 +106,9 @@ class Answering(Probe):
             return {"relation": relation.label, "template": template} | columns
 
         text, system = self.question(relation)
-        asked = _own_questions(relation, text) if text else _wh_questions(relation)
+        asked = _own_questions(relation, text)
+        if not text:  # a fact type of geography
+            asked, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
         responses = model.generate([question for question, _ in asked], self.tokens, chat=self.chat, system=system)
         for item, (question, names), response in zip(relation.items, asked, responses, strict=False):
             yield unless_too_long(row, item, question, names, response)
@@ -114,9 +118,6 @@ class Answering(Probe):
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return answering_scores(rows, tag_columns(self, rows.columns))
-
-
-Asked = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
 
 def _own_questions(relation: Relation, text: str) -> Asked:
