@@ -41,6 +41,7 @@ METRIC_LABELS = {
     "in_near_1": "Within 1 token",
     **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
     "not_one_token": "Answer not one token",
+    "accuracy_with_aliases": "Accuracy, other names count",
     "relative_accuracy_lm_pub_quiz": "Accuracy kept after training, multiple choice",
     "relative_accuracy_mask_predict": "Accuracy kept after training, filled blank",
     "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",

@@ -106,8 +106,9 @@ class Answering(Probe):
             return {"relation": relation.label, "template": template} | columns
 
         text, system = self.question(relation)
-        asked = _own_questions(relation, text)
-        if not text:  # a fact type of geography
+        if text:
+            asked = _own_questions(relation, text)
+        else:  # a fact type of geography
             asked, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
         responses = model.generate([question for question, _ in asked], self.tokens, chat=self.chat, system=system)
         for item, (question, names), response in zip(relation.items, asked, responses, strict=False):
@@ -134,7 +135,8 @@ def _wh_questions(relation: Relation) -> Asked:
 
     def asked(item: Item) -> str:
         question, names = wh_question(fact_type, item.names, about_subject=item.tags.get("masked") == "subject")
-        right.setdefault(question, {}).update(dict.fromkeys(names))
+        aliases = (relation.answer_space[answer] for answer in item.answers[1:])
+        right.setdefault(question, {}).update(dict.fromkeys([*names, *aliases]))
         return question
 
     for item in relation.pool:
