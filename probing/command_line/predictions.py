@@ -26,7 +26,10 @@ from probing.settings import Settings
 
 TASK = "The chart of predictions"
 OTHERS = "all other answers"
-BAR_HEIGHT = 34  # pixels; there are two bars for each language
+BAR_HEIGHT = 34  # pixels
+# The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
+# which is as long as P@1, and what is right.
+BARS = {"share": "predicted", "correct_share": "predicted rightly", "right_share": "right"}
 FRAME = 220  # pixels for the menu above the bars, and the axis and the legend below
 
 
@@ -91,8 +94,8 @@ def _refuse_twice(table: pd.DataFrame) -> None:
 def prediction_chart(shares: pd.DataFrame, most: int) -> Any:
     """Return a chart of stacked bars, with a menu of the relations where there are several.
 
-    `shares`: the table of `prediction_shares`. Each language has a bar for what the model answers, and below it one for
-    what is right. The answers that are given most often in all languages have colours, `most` of them at the most.
+    `shares`: the table of `prediction_shares`. Each language has the `BARS`. The answers that are given most often in
+    all languages have colours, `most` of them at the most.
     """
     library = graph_objects(TASK)
     figure = library.Figure()
@@ -113,7 +116,7 @@ def prediction_chart(shares: pd.DataFrame, most: int) -> Any:
                 )
             )
             of_trace.append(relation)
-    most_bars = 2 * shares.groupby("relation")["language"].nunique().max()
+    most_bars = len(BARS) * shares.groupby("relation")["language"].nunique().max()
     figure.update_layout(
         barmode="stack",
         height=int(FRAME + BAR_HEIGHT * most_bars),
@@ -134,16 +137,14 @@ def _stacked(shares: pd.DataFrame, most: int) -> list[tuple[str, pd.Series]]:
     totals = shares.groupby("answer", sort=False)["predictions"].sum().sort_values(ascending=False, kind="stable")
     named = list(totals.index[: min(most, len(LIGHT.series))])
     languages = list(dict.fromkeys(shares["language"]))
-    bars = [bar for language in languages for bar in (_bar(language), _bar(language, "right"))]
+    bars = [_bar(language, kind) for language in languages for kind in BARS.values()]
     table = pd.DataFrame(0.0, index=bars, columns=[*named, OTHERS])
-    for language, answer, share, right in shares[["language", "answer", "share", "right_share"]].itertuples(
-        index=False
-    ):
+    for language, answer, *values in shares[["language", "answer", *BARS]].itertuples(index=False):
         column = answer if answer in named else OTHERS
-        table.loc[_bar(language), column] += share
-        table.loc[_bar(language, "right"), column] += right
+        for kind, value in zip(BARS.values(), values, strict=True):
+            table.loc[_bar(language, kind), column] += value
     return [(name, table[name]) for name in table.columns if table[name].any()]
 
 
-def _bar(language: str, kind: str = "predicted") -> str:
+def _bar(language: str, kind: str) -> str:
     return html.escape(" ".join(filter(None, [language, kind])))
