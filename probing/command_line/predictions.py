@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from probing.analysis.culture_metrics import prediction_shares
+from probing.analysis.nearness import nearness
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.command_line.printing import print_table
@@ -50,13 +51,15 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         raise BadInput(f"--most {arguments.most} would print nothing.", "Give 1 or more.")
     merged = read_merged(arguments.merge) if arguments.merge else {}
     opened = cache(open_benchmark)
-    tables, models = [], set()
+    tables, distances, models = [], [], set()
     for folder in dict.fromkeys(arguments.folders):
         result = Result.load(folder)
         models.add(result.record["model"]["id"])
         benchmark = opened(arguments.benchmark or result.record["benchmark"]["slug"])
         refuse_other_questions(result, plan_of(benchmark, Settings.from_json(result.record["settings"])))
-        tables.append(prediction_shares(_of_relations(result.items, arguments.relation), benchmark, merged))
+        rows = _of_relations(result.items, arguments.relation)
+        tables.append(prediction_shares(rows, benchmark, merged))
+        distances.append(nearness(rows, benchmark))
     if len(models) > 1:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")
     table = pd.concat(tables, ignore_index=True)
@@ -65,6 +68,9 @@ def print_predictions(arguments: argparse.Namespace) -> None:
     print_table(by_language.head(arguments.most))
     print("\nP@1, with answers that count as one merged")
     print_table(by_language["correct_share"].sum().rename("p_at_1").reset_index())
+    if len(near := pd.concat(distances)):
+        print("\nhow near the answers are to right ones, by the country of both")
+        print_table(near)
     if arguments.csv:
         with new_file(arguments.csv) as temporary:
             table.to_csv(temporary, index=False)

@@ -1,6 +1,7 @@
 """The command predictions: shares of answers by language, with answers merged by the user's file."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from probing.__main__ import main
 from probing.analysis.culture_metrics import COLUMNS
 from probing.baselines import UniformModel
+from probing.catalog import open_benchmark
 from probing.command_line.predictions import prediction_chart
 from probing.formats import dlama
 from probing.runner import run
@@ -43,6 +45,26 @@ def test_shares_by_language_are_printed_and_written(
     assert shares["predictions"].groupby("language").sum().to_dict() == {"ar": 5, "en": 5}
     assert shares.loc[("en", "Semitic"), "share"] == 1.0
     assert right["ar", "Semitic"] == right["en", "Semitic"] == 0.3
+
+
+def test_answers_about_places_have_their_nearness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    capitals: dict[str, Any] = {"relations": ["P36"], "language": "en", "pair": "arab-west"}
+    run(UniformModel(), open_benchmark("culture"), out=out, progress=False, **capitals)
+    assert main(["predictions", str(out)]) == 0
+    *_, head, shares = capsys.readouterr().out.strip().splitlines()
+    assert head.split() == [
+        "relation",
+        "language",
+        "predictions",
+        "right",
+        "same",
+        "country",
+        "neighbour",
+        "elsewhere",
+        "unknown",
+    ]
+    assert sum(map(float, shares.split()[3:])) == pytest.approx(1, abs=1e-3)
 
 
 def test_the_chart_is_a_page_of_its_own(results: list[str], tmp_path: Path) -> None:
