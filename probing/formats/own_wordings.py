@@ -48,6 +48,11 @@ def own_names() -> dict[str, str]:
     return {predicate: entry["name"] for predicate, entry in _entries().items()}
 
 
+def source_note(source: str) -> str:
+    """Return the beginning of a benchmark's note on templates from a source."""
+    return f"Templates from {source}: "
+
+
 def all_own_questions() -> dict[str, Mapping[str, str]]:
     """Return predicate -> language -> question, with [X] for the subject."""
     return {predicate: entry["questions"] for predicate, entry in _entries().items()}
