@@ -158,9 +158,10 @@ class Curve:
 class Training:
     """Series of one benchmark in one choice of settings, with their scores.
 
-    `all_series`: those of the model on every benchmark, and `everything` their curves. `curves`: those of the model
-    here, the main one first. `others`: those of a second model. `dimension`: that of the breakdown of the main series
-    into `groups`, empty without one. `error` says which choice of the reader was left out, and why.
+    `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
+    `others`: those of a second model. `everything`: the curves of both on every benchmark. `dimension`: that of the
+    breakdown of the main series into `groups`, empty without one. `error` says which choice of the reader was left out,
+    and why.
     """
 
     hub_id: str
@@ -277,23 +278,26 @@ def read_training(hub_id: str, query: QueryDict) -> Training:
             f"The page of the model, /models/{hub_id}/, has all of its runs.",
         )
     own = _chosen(all_series, query)
-    others, error = _second(query.get("with", ""), own[0])
+    all_others, error = _second(query.get("with", ""), own[0])
+    others = [part for part in all_others if _is_like(part, own[0])]
     series, benchmark = [*own, *others], own[0].benchmark
     dimensions = dimensions_of(own[0].last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
     dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
-    scores = Trajectories([*all_series, *others], dimension)
+    everywhere = [*all_series, *all_others]
+    scores = Trajectories(everywhere, dimension)
     curves = [Curve(name, of, scores.overall(of)) for name, of in zip(curve_names(series), series, strict=True)]
-    everything = [Curve(_way(of), of, scores.overall(of)) for of in all_series]
+    everything = [Curve(_way(of, hub_id), of, scores.overall(of)) for of in everywhere]
     mine, theirs = curves[: len(own)], curves[len(own) :]
     groups, look = scores.groups(own[0]), _look(query, series)
     return Training(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups, look, error)
 
 
-def _way(series: Series) -> str:
-    """Name a series by its benchmark, and by whatever sets it apart from others of the model there."""
+def _way(series: Series, hub_id: str) -> str:
+    """Name a series by its benchmark, by whatever sets it apart there, and by its model where it is another one."""
+    model = "" if series.model.hub_id == hub_id else series.model.hub_id
     source = "" if series.is_measured else _source(series.last)
     version = "" if series.benchmark.current else f"version {series.benchmark.version[:12]}"
-    return ", ".join(filter(None, [series.benchmark.title, series.settings_group, version, source]))
+    return ", ".join(filter(None, [model, series.benchmark.title, series.settings_group, version, source]))
 
 
 def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
@@ -307,18 +311,23 @@ def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
 
 
 def _second(hub_id: str, main: Series) -> tuple[list[Series], ProbingError | None]:
-    """Return the series of a second model in the settings of the main one, or why there are none."""
+    """Return all series of a second model, or why none can be set beside the main one."""
     if not hub_id:
         return [], None
     if hub_id == main.model.hub_id:
         return [], BadInput(f"{hub_id} is the model of this page.", "Choose another model.")
-    series = [part for part in read_series([hub_id], main.benchmark) if part.settings_group == main.settings_group]
-    if series:
+    series = read_series([hub_id])
+    if any(_is_like(part, main) for part in series):
         return series, None
     return [], BadInput(
         f"{hub_id!r:.200} has no results at several steps on {main.benchmark.title} with these settings.",
         "Choose a model from the list.",
     )
+
+
+def _is_like(series: Series, main: Series) -> bool:
+    """Tell whether a series is on the benchmark of the main one, in the same settings."""
+    return (series.benchmark, series.settings_group) == (main.benchmark, main.settings_group)
 
 
 def _look(query: QueryDict, series: Sequence[Series]) -> Look:
@@ -335,7 +344,7 @@ def trajectory_sections(training: Training) -> list[Section]:
     sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
     if training.others:
         sections.append(differences_section(training.main, training.others[0]))
-    if len(training.everything) > 1:
+    if len(training.all_series) > 1:
         sections.append(benchmarks_section(training.everything, training.look))
     return [*sections, *_group_sections(training)]
 

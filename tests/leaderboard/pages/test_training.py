@@ -265,6 +265,12 @@ def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client
     lines = client.get(f"{ADDRESS}?relative=chance").context["charts"]["benchmarks"].figure.data
     assert sorted(line["y"][-1] for line in lines) == pytest.approx([100 * 0.05 / 0.3, 220])
     assert len(client.get(API).json()["benchmarks"]) == 2 * len(STEPS)
+    for on in (series[0].benchmark, other):
+        training(on, hub_id="org/b")
+    both = client.get(f"{ADDRESS}?with=org/b").context["charts"]["benchmarks"].figure.data
+    assert {line["name"] for line in both if line["name"].startswith("org/b, ")} == {
+        f"org/b, {on.title}" for on in (series[0].benchmark, other)
+    }
 
 
 def test_two_hundred_points_take_few_queries_and_a_small_page(
