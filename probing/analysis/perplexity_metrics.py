@@ -70,7 +70,7 @@ def _by_length(rows: pd.DataFrame) -> Iterator[ScoreRow]:
 def _by_level(statements: pd.DataFrame) -> Iterator[ScoreRow]:
     """Yield the figures of all true statements beside the false ones of each level of difficulty."""
     if LEVEL in statements:
-        true, levels = statements["true"], statements[LEVEL]
+        true, levels = statements["true"].astype(bool), statements[LEVEL]
         for level in levels[~true].unique():
             yield from _figures(statements[true | (levels == level)], LEVEL, level)
 

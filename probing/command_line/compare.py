@@ -112,6 +112,8 @@ def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | No
     for name, (folder, result) in named.items():
         print(f"{name}: {_name(result)}, in {folder}")
     tables = {kind: table for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
+    if not tables:
+        raise BadInput(f"The questions of {relation} have options of their own.", "Choose a relation that shares them.")
     for kind, table in tables.items():
         print(f"\n{BIAS_TITLES[kind]} of {relation}, as the mean over templates")
         print_table(table[["label", *rows, "gold"]])
