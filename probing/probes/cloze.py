@@ -48,7 +48,8 @@ class ClozeColumns(RowColumns):
     `rank`: from 1, the answer's place among the ranked tokens if `method` is "top", or the number of the token that
     completes it if `method` is "near"; empty if it was not found. `correct`: whether the rank is within the probe's k;
     empty if the sentence cannot be put to the model, a generator, because text follows its blank. `one_token`: whether
-    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `margin` is always empty.
+    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `alias_rank`: the best rank of the
+    answer and of its other names, which only a benchmark with aliases has. `margin` is always empty.
     """
 
     id: str
@@ -58,6 +59,7 @@ class ClozeColumns(RowColumns):
     prediction_label: str
     correct: bool | None
     rank: int | None
+    alias_rank: int | None
     margin: float | None
     method: str
     one_token: bool | None
