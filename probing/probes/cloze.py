@@ -48,8 +48,8 @@ class ClozeColumns(RowColumns):
     `rank`: from 1, the answer's place among the ranked tokens if `method` is "top", or the number of the token that
     completes it if `method` is "near"; empty if it was not found. `correct`: whether the rank is within the probe's k;
     empty if the sentence cannot be put to the model, a generator, because text follows its blank. `one_token`: whether
-    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `alias_rank`: the best rank of the
-    answer and of its other names, which only a benchmark with aliases has. `margin` is always empty.
+    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `alias_rank`: the best rank of
+    the answer and of its other names, which only a benchmark with aliases has. `margin` is always empty.
     """
 
     id: str
@@ -179,14 +179,8 @@ class Cloze(Probe):
     def _row(self, relation: Relation, item: Item, text: Prompt, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of a row but relation and template; `columns`: the answer's, {} if there is none."""
         rank = columns.get("rank")
-        defaults = {
-            "method": "",
-            "rank": None,
-            "alias_rank": None,
-            "one_token": None,
-            "prediction_label": "",
-            "continuation": "",
-        }
+        unknown = dict.fromkeys(("rank", "alias_rank", "one_token"))
+        defaults = {**unknown, "method": "", "prediction_label": "", "continuation": ""}
         return {
             "index": item.index,
             "id": item.id,
