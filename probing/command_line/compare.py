@@ -108,7 +108,7 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
 def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | None) -> None:
     """Print the biases in a relation, a column for each result (LM-PUB-QUIZ, Figures 4 and 6)."""
     named = dict(zip(RESULT_NAMES, results.items(), strict=False))
-    rows = {name: _with_all_scores(result.items, relation) for name, (_, result) in named.items()}
+    rows = {name: all_scored(result.items, relation) for name, (_, result) in named.items()}
     for name, (folder, result) in named.items():
         print(f"{name}: {_name(result)}, in {folder}")
     tables = {kind: table for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
@@ -122,7 +122,7 @@ def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | No
             pd.concat([table.assign(kind=kind) for kind, table in tables.items()]).to_csv(new, index=False)
 
 
-def _with_all_scores(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
+def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
     """Return the rows of a relation, which must have the scores of all options."""
     if "exact" not in rows:
         raise BadInput("These results have no scores of options.", "Give results of multiple choice.")
