@@ -41,10 +41,11 @@ def agreement(forms: Sequence[Form]) -> pd.DataFrame:
 
 
 def stored_agreement(path: Path) -> pd.DataFrame:
-    """Return the agreement that a file `left_out.json` has, without rows where it has none; figures may be missing."""
+    """Return the agreement that a file `left_out.json` has, without rows where it has none; None where it is unknown."""
     rows = json.loads(path.read_text(encoding="utf-8")).get("agreement", [])
     known = [row for row in rows if isinstance(row, dict) and row.get("question") in QUESTIONS]
-    return pd.DataFrame(known, columns=AGREEMENT)
+    table = pd.DataFrame(known, columns=AGREEMENT).astype(object)
+    return table.where(table.notna(), None)
 
 
 def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str, str, int, int, float, float, float]]:
