@@ -26,6 +26,7 @@ def sample_graph(
     resampled: int | None = None,
     within_category: bool | None = None,
     seed: int | None = None,
+    ladder: bool | None = None,
     phrasings: str | Path | None = None,
     wording: OwnWording | None = None,
     correct: str = "",
@@ -42,6 +43,7 @@ def sample_graph(
         resampled: how many of a triple's three parts are drawn again to make it false; 1 is hardest.
         within_category: replace a part only by one of the same category.
         seed: the seed of the draws.
+        ladder: draw false statements at six levels of difficulty, in place of `resampled` and `within_category`.
         phrasings: a JSON file that maps each relation to a sentence with `{HEAD}` and `{TAIL}`, or to a list of them.
         wording: a function that puts a triple into words, from the name of the head, the id of the relation and the
             name of the tail; it returns a sentence, or a list of several phrasings, as many for every triple.
@@ -73,6 +75,7 @@ def sample_graph(
         "resampled": resampled,
         "within_category": within_category,
         "seed": seed,
+        "ladder": ladder,
     }
     sampling = replace(plan.sampling, **{name: value for name, value in choices.items() if value is not None})
     content = read_graph(source, Path(phrasings) if phrasings else None)

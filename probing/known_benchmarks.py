@@ -10,6 +10,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.files.downloads import HubFolder, fetch_archive, fetch_file
 from probing.formats import FORMATS
+from probing.formats.own_wordings import PROJECT, source_note
 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"
@@ -52,8 +53,14 @@ class KnownBenchmark:
     lacks_templates: bool = False
 
     def read(self, folder: Path) -> Benchmark:
-        """Read the benchmark in `folder`, under the name, title and probe of the catalog."""
-        return replace(FORMATS[self.format](folder), slug=self.slug, title=self.title, probe=self.probe)
+        """Read the benchmark in `folder`, under the name, title and probe of the catalog.
+
+        The title says so where templates of this project stand in for the authors', which is another measurement.
+        """
+        content = FORMATS[self.format](folder)
+        has_own = self.lacks_templates and any(note.startswith(source_note(PROJECT)) for note in content.notes)
+        title = f"{self.title} with templates of {PROJECT}" if has_own else self.title
+        return replace(content, slug=self.slug, title=title, probe=self.probe)
 
 
 def known_benchmark(slug: str) -> KnownBenchmark:

@@ -94,6 +94,7 @@ class TrainingFacts(Points):
     sentence: str
     by: str
     points: list[Json]
+    benchmarks: NotRequired[list[Json]]
     curves: NotRequired[list[Json]]
     groups: NotRequired[list[Json]]
     differences: NotRequired[list[Json]]

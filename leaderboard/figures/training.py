@@ -15,6 +15,7 @@ from leaderboard.figures.comparisons import records
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
+from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
@@ -72,17 +73,25 @@ class Series:
         return (self.benchmark.title, older, other, bool(self.settings_group), -len(self.runs))
 
 
+class Percent(NamedTuple):
+    """A percentage with its interval; None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
 class StepScore(NamedTuple):
     """The score of a series at one of its steps, also in percent of that at its first step, where that is not 0.
 
-    The first step has no interval in percent, as it is 100 by definition.
+    `above_chance` is what lies above chance in percent of what did so at the first step. The first step has no interval
+    in percent, as it is 100 by definition.
     """
 
     run: Run
     score: Score
-    percent: float | None
-    percent_low: float | None
-    percent_high: float | None
+    percent: Percent
+    above_chance: Percent
 
     @property
     def step(self) -> int:
@@ -141,12 +150,13 @@ def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
 
 
 class Trajectories:
-    """The scores of several series in one metric: those that stand for runs, and those by one dimension. One query."""
+    """The scores of several series in their main metrics, for runs as a whole and by one dimension. One query."""
 
-    def __init__(self, series: Sequence[Series], metric: str, dimension: str = "") -> None:
+    def __init__(self, series: Sequence[Series], dimension: str = "") -> None:
         runs = [run.pk for part in series for run in part.runs]
         chosen = of_main_parts() | Q(dimension=dimension)
-        scores = Score.objects.filter(chosen, run__in=runs, metric=metric, value__isnull=False)
+        metrics = {CHANCE, *(part.benchmark.main_metric for part in series)}
+        scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
         by_run: dict[int, list[Score]] = {}
         for score in scores.order_by("pk"):
             by_run.setdefault(score.run_id, []).append(score)
@@ -167,15 +177,24 @@ class Trajectories:
 
 def _points(series: Series, scores: Mapping[int, Sequence[Score]]) -> dict[Slice, list[StepScore]]:
     """Return the scores of a series by dimension and group, with percentages of those at the first step."""
-    rows = [(run, score) for run in series.runs for score in scores.get(run.pk, ())]
+    metrics = (series.benchmark.main_metric, CHANCE)
+    rows = [(run, score) for run in series.runs for score in scores.get(run.pk, ()) if score.metric in metrics]
     names = [*SCORE_KEY, "value", "low", "high"]
     values = [(run.pk, *(getattr(score, name) for name in names)) for run, score in rows]
-    relative = relative_to_first(pd.DataFrame(values, columns=["run", *names]), "run")[RELATIVE_COLUMNS]
-    percents = relative.astype(object).where(relative.notna(), None).to_numpy().tolist()
+    table = pd.DataFrame(values, columns=["run", *names])
+    percents = zip(_percents(table), _percents(table, above_chance=True), strict=True)
     by_slice: dict[Slice, list[StepScore]] = {}
-    for (run, score), percent in zip(rows, percents, strict=True):
-        by_slice.setdefault(Slice(score.dimension, score.group), []).append(StepScore(run, score, *percent))
+    for (run, score), (percent, above_chance) in zip(rows, percents, strict=True):
+        if score.metric != CHANCE:
+            point = StepScore(run, score, percent, above_chance)
+            by_slice.setdefault(Slice(score.dimension, score.group), []).append(point)
     return by_slice
+
+
+def _percents(table: pd.DataFrame, *, above_chance: bool = False) -> list[Percent]:
+    """Return the percentage of each score of a table, relative to the table's first run."""
+    relative = relative_to_first(table, "run", above_chance=above_chance)[RELATIVE_COLUMNS]
+    return [Percent(*row) for row in relative.astype(object).where(relative.notna(), None).to_numpy().tolist()]
 
 
 def dimensions_of(run: Run, metric: str, hidden: Collection[str]) -> list[str]:

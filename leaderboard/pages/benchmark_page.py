@@ -27,6 +27,7 @@ from leaderboard.pages.questions_page import question_columns
 from leaderboard.pages.rank_folds import size_equivalents_fold, ties
 from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
+from leaderboard.pages.replicates_fold import replicates_fold
 from leaderboard.pages.standings_table import (
     offered_slices,
     pair_of,
@@ -85,6 +86,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     strips = strip_scores(filters, board, relations)
     everything = [
         *ties(benchmark, pages, board.compared),
+        *replicates_fold(board.everything),
         *size_equivalents_fold(filters, board),
         *pages.strip_sections(benchmark, relations, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),

@@ -19,8 +19,11 @@ from leaderboard.ui.links import link
 from leaderboard.ui.sections import Drawing, Fold, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.bias import (
+    BIAS,
+    BIAS_KINDS,
     CHOICE_COLUMNS,
     ENTROPY,
+    GENERIC,
     GENERIC_DISTANCE,
     GOLD_DISTANCE,
     GOLD_ENTROPY,
@@ -47,7 +50,8 @@ OPTIONS_NOTE = (
     "Dots are the mean probability of an option over all subjects and wordings, bars the least and the greatest "
     "wording. The vertical line is where every option would be without any preference."
 )
-GOLD, GENERIC = "right answers", "generic subjects"
+GOLD, GENERIC_SUBJECTS = "right answers", "generic subjects"
+COMPARED_TITLES = {BIAS: "answers that the models favour", GENERIC: "answers where the subject says nothing"}
 # The columns of the table of relations: each metric with its title and its tooltip.
 FIGURES: Mapping[str, tuple[str, str]] = {
     GOLD_DISTANCE: ("Off the right answers", "Distance between the model's mean probabilities and the right answers."),
@@ -88,9 +92,9 @@ def compared_fold(runs: Sequence[Run], query: QueryDict) -> Fold | None:
         return None
     chosen = query.get(NAME, "")
     relation, titles = chosen if chosen in shared else next(iter(shared)), answer_space_titles(runs[0], shared)
-    options = compared_section(runs, relation, titles[relation])
+    options = [compared_section(runs, relation, titles[relation], kind) for kind in BIAS_KINDS]
     distances = _compared_distances(runs, shared, titles, query)
-    return Fold(NAME, COMPARED_TITLE, COMPARED_LEAD, [distances, *([options] if options else [])])
+    return Fold(NAME, COMPARED_TITLE, COMPARED_LEAD, [distances, *filter(None, options)])
 
 
 def _compared_distances(
@@ -109,27 +113,28 @@ def _compared_distances(
     return section(table, note=RELATIONS_NOTE)
 
 
-def compared_section(runs: Sequence[Run], relation: str, relation_words: str) -> Section | None:
+def compared_section(runs: Sequence[Run], relation: str, relation_words: str, kind: str = BIAS) -> Section | None:
     """Return the biases of compared runs in one relation, an answer space, side by side.
 
-    None where a run lacks the scores of all options, or where the runs have no options in common.
+    `kind`: that of `biases_beside`. None where a run lacks the scores of all options or was asked about no generic
+    subjects, or where the runs have no options in common.
     """
     rows = {f"run_{number}": _rows(run, relation) for number, run in enumerate(runs, 1)}
     if not all(len(part) and "scores" in part and all_exact(part) for part in rows.values()):
         return None
-    table = biases_beside(rows)
+    table = biases_beside(rows, kind)
     if table.empty:
         return None
     table = _named(table, runs[0], next(iter(rows.values())))
     names = {name: run.name for name, run in zip(rows, runs, strict=True)}
-    title = f"{relation_words}: answers that the models favour"
+    title = f"{relation_words}: {COMPARED_TITLES[kind]}"
     columns: list[Column[Row]] = [
         _option_column(next(iter(rows.values()))),
         *(_share_column(name, model) for name, model in names.items()),
         _share_column("gold", "Right"),
     ]
     marks = {model: (name, f"{name}_low", f"{name}_high") for name, model in names.items()}
-    options = Table(name="compared-bias", caption=title, columns=columns, rows=records(table), page_size=20)
+    options = Table(name=f"compared-{kind}", caption=title, columns=columns, rows=records(table), page_size=20)
     return section(options, _drawing(runs[0], title, table, marks), OPTIONS_NOTE)
 
 
@@ -195,8 +200,8 @@ def _options_section(run: Run, relation: str, relation_words: str) -> Section:
         _share_column("predicted", "Predicted"),
         *([_share_column("generic", "Generic")] if has_generic else []),
     ]
-    marks = {"model": ("bias", "low", "high")}
-    marks |= {GENERIC: ("generic", "generic_low", "generic_high")} if has_generic else {}
+    marks = {"model": BIAS_KINDS[BIAS]}
+    marks |= {GENERIC_SUBJECTS: BIAS_KINDS[GENERIC]} if has_generic else {}
     favoured_first = records(options.sort_values("bias", ascending=False))
     table = Table(name=NAME, caption=title, columns=columns, rows=favoured_first, page_size=20)
     return section(table, _drawing(run, title, options, marks), OPTIONS_NOTE)

@@ -160,7 +160,7 @@ def training_sections(series: Sequence[Series]) -> list[Section]:
     if not series:
         return []
     main = series[0]
-    points = Trajectories([main], main.benchmark.main_metric).overall(main)
+    points = Trajectories([main]).overall(main)
     label = pages_of(main.benchmark).metric_label(main.benchmark.main_metric)
     return [training_section(Curve("", main, points), label)] if len(points) > 1 else []
 

@@ -1,7 +1,7 @@
 """/models/<org>/<name>/training/ : what a model knows at several steps of its training."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
@@ -26,6 +26,7 @@ from leaderboard.pages.training_tables import (
     ChangedItem,
     GroupRow,
     PointRow,
+    benchmarks_table,
     changes_in_words,
     common_steps,
     curves_table,
@@ -53,10 +54,18 @@ from probing.analysis.steps import Changes
 from probing.errors import BadInput, ProbingError
 
 KEPT = ("benchmark", "settings", "with", "by", "x", "scale", "relative", "from", "to")
+CHANCE = "chance"  # of the parameter `relative`: both scores are taken less chance
 LOOKS = (
     ("x", (("", "Over steps"), ("tokens", "Over tokens read"))),
     ("scale", (("", "Even scale"), ("log", "Logarithmic scale"))),
-    ("relative", (("", "Scores"), ("1", "In percent of the first point"))),
+    (
+        "relative",
+        (
+            ("", "Scores"),
+            ("1", "In percent of the first point"),
+            (CHANCE, "Above chance, in percent of the first point"),
+        ),
+    ),
 )
 
 
@@ -100,11 +109,14 @@ def contents(sections: Sequence[Section], *, has_changes: bool) -> list[Anchor]:
 
 @dataclass(frozen=True)
 class Look:
-    """How trajectories are drawn: over tokens or steps, on which scale, and whether in percent of the first point."""
+    """How trajectories are drawn: over tokens or steps, on which scale, and how relative to the first point.
+
+    `relative`: a value of the parameter of this name; empty for the scores themselves.
+    """
 
     over_tokens: bool = False
     is_logarithmic: bool = False
-    is_relative: bool = False
+    relative: str = ""
 
     @property
     def scale(self) -> Scale:
@@ -113,19 +125,20 @@ class Look:
         return Scale("step of the training", "step %{x:,}", self.is_logarithmic)
 
     def y_title(self, metric: str) -> str:
-        title = labels.within(metric)
-        return f"{title}, % of the first point" if self.is_relative else title
+        ends = {"": "", CHANCE: " above chance, % of the first point"}
+        return f"{labels.within(metric)}{ends.get(self.relative, ', % of the first point')}"
 
     def point(self, point: StepScore) -> Point | None:
         """Return a point of a plot, None where it has no percentage and percentages are drawn."""
         model, score = point.run.model, point.score
         label = model.step_in_words
         x, href = (model.tokens if self.over_tokens else model.step), point.run.get_absolute_url()
-        if not self.is_relative:
+        if not self.relative:
             return Point(label, point.value, score.low, score.high, x, href=href)
-        if point.percent is None:
+        percent = point.above_chance if self.relative == CHANCE else point.percent
+        if percent.value is None:
             return None
-        return Point(label, point.percent, point.percent_low, point.percent_high, x, href=href)
+        return Point(label, percent.value, percent.low, percent.high, x, href=href)
 
 
 @dataclass(frozen=True)
@@ -146,12 +159,14 @@ class Training:
     """Series of one benchmark in one choice of settings, with their scores.
 
     `all_series`: those of the model on every benchmark. `curves`: those of the model here, the main one first.
-    `others`: those of a second model. `dimension`: that of the breakdown of the main series into `groups`, empty
-    without one. `error` says which choice of the reader was left out, and why.
+    `others`: those of a second model. `everything`: the curves of both on every benchmark. `dimension`: that of the
+    breakdown of the main series into `groups`, empty without one. `error` says which choice of the reader was left out,
+    and why.
     """
 
     hub_id: str
     all_series: Sequence[Series]
+    everything: Sequence[Curve]
     curves: Sequence[Curve]
     others: Sequence[Curve]
     dimensions: Sequence[str]
@@ -263,15 +278,26 @@ def read_training(hub_id: str, query: QueryDict) -> Training:
             f"The page of the model, /models/{hub_id}/, has all of its runs.",
         )
     own = _chosen(all_series, query)
-    others, error = _second(query.get("with", ""), own[0])
+    all_others, error = _second(query.get("with", ""), own[0])
+    others = [part for part in all_others if _is_like(part, own[0])]
     series, benchmark = [*own, *others], own[0].benchmark
     dimensions = dimensions_of(own[0].last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
     dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
-    scores = Trajectories(series, benchmark.main_metric, dimension)
+    everywhere = [*all_series, *all_others]
+    scores = Trajectories(everywhere, dimension)
     curves = [Curve(name, of, scores.overall(of)) for name, of in zip(curve_names(series), series, strict=True)]
+    everything = [Curve(_way(of, hub_id), of, scores.overall(of)) for of in everywhere]
     mine, theirs = curves[: len(own)], curves[len(own) :]
-    groups = scores.groups(own[0])
-    return Training(hub_id, all_series, mine, theirs, dimensions, dimension, groups, _look(query, series), error)
+    groups, look = scores.groups(own[0]), _look(query, series)
+    return Training(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups, look, error)
+
+
+def _way(series: Series, hub_id: str) -> str:
+    """Name a series by its benchmark, by whatever sets it apart there, and by its model where it is another one."""
+    model = "" if series.model.hub_id == hub_id else series.model.hub_id
+    source = "" if series.is_measured else _source(series.last)
+    version = "" if series.benchmark.current else f"version {series.benchmark.version[:12]}"
+    return ", ".join(filter(None, [model, series.benchmark.title, series.settings_group, version, source]))
 
 
 def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
@@ -285,13 +311,13 @@ def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
 
 
 def _second(hub_id: str, main: Series) -> tuple[list[Series], ProbingError | None]:
-    """Return the series of a second model in the settings of the main one, or why there are none."""
+    """Return all series of a second model, or why none can be set beside the main one."""
     if not hub_id:
         return [], None
     if hub_id == main.model.hub_id:
         return [], BadInput(f"{hub_id} is the model of this page.", "Choose another model.")
-    series = [part for part in read_series([hub_id], main.benchmark) if part.settings_group == main.settings_group]
-    if series:
+    series = read_series([hub_id])
+    if any(_is_like(part, main) for part in series):
         return series, None
     return [], BadInput(
         f"{hub_id!r:.200} has no results at several steps on {main.benchmark.title} with these settings.",
@@ -299,9 +325,15 @@ def _second(hub_id: str, main: Series) -> tuple[list[Series], ProbingError | Non
     )
 
 
+def _is_like(series: Series, main: Series) -> bool:
+    """Tell whether a series is on the benchmark of the main one, in the same settings."""
+    return (series.benchmark, series.settings_group) == (main.benchmark, main.settings_group)
+
+
 def _look(query: QueryDict, series: Sequence[Series]) -> Look:
     over_tokens = query.get("x") == "tokens" and all(part.has_tokens for part in series)
-    return Look(over_tokens, query.get("scale") == "log", query.get("relative") == "1")
+    relative = query.get("relative", "")
+    return Look(over_tokens, query.get("scale") == "log", relative if relative in ("1", CHANCE) else "")
 
 
 def trajectory_sections(training: Training) -> list[Section]:
@@ -312,6 +344,8 @@ def trajectory_sections(training: Training) -> list[Section]:
     sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
     if training.others:
         sections.append(differences_section(training.main, training.others[0]))
+    if len(training.all_series) > 1:
+        sections.append(benchmarks_section(training.everything, training.look))
     return [*sections, *_group_sections(training)]
 
 
@@ -404,11 +438,27 @@ def _source(run: Run) -> str:
 def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: float | None) -> Section:
     """Return the section with the overall scores of all curves."""
     lines = [curve.line(look) for curve in curves]
-    figure = trajectories(lines, look.scale, look.y_title(metric), None if look.is_relative else chance)
+    figure = trajectories(lines, look.scale, look.y_title(metric), None if look.relative else chance)
     parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
     summary = " ".join([*parts, *left_out(lines, look)])
     rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
     return section(points_table(rows, metric), (summary, figure), title=f"{metric} during the training")
+
+
+def benchmarks_section(curves: Sequence[Curve], look: Look) -> Section:
+    """Return the section with a training on every benchmark, relative to its first point (LM-PUB-QUIZ, Figure 5)."""
+    relative = replace(look, relative=look.relative or "1", over_tokens=False)
+    lines = [curve.line(relative) for curve in curves[:MOST_CURVES]]
+    figure = trajectories(lines, relative.scale, relative.y_title("score"))
+    table = benchmarks_table([PointRow(curve.name, point) for curve in curves for point in curve.points])
+    left = [
+        f"{curve.name} {curve.points[-1].percent.value:.0f} %"
+        for curve in curves
+        if curve.points and curve.points[-1].percent.value is not None
+    ]
+    words = [f"The last point has, of the first score: {'; '.join(left)}."] if left else []
+    summary = " ".join([*words, *left_out(lines, relative)])
+    return section(table, (summary, figure), title="On every benchmark, in percent of the first point")
 
 
 def _in_words(curve: Curve, metric: str, *, with_name: bool) -> str:

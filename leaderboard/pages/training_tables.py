@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from leaderboard.figures.questions import question_id, question_url
-from leaderboard.figures.training import ChangeShare, Difference, StepScore, paired_differences
+from leaderboard.figures.training import ChangeShare, Difference, Percent, StepScore, paired_differences
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.breakdowns import titled_cell
 from leaderboard.probes.probe_pages import ProbePages
@@ -26,6 +26,8 @@ PAGE_SIZE = 25  # rows, as the page has several tables
 TRAINING_METHODS = "comparing/#during-training"  # the heading of docs/methods/ that explains these tables
 PERCENT = "% of first"
 PERCENT_HELP = "The score in percent of that at the first step."
+ABOVE_CHANCE = "% of first above chance"
+ABOVE_CHANCE_HELP = "What lies above chance, in percent of what did so at the first step."
 CHANCE_HELP = "What guessing reaches in this group: what is learned lies above it."
 LEAST_QUESTIONS = 10  # of a group whose change is called clear
 
@@ -124,19 +126,53 @@ def marked_score(point: StepScore) -> Cell:
     return cells.of_run(cells.of_score(point.score), point.run)
 
 
-def _percent_columns() -> list[Column[PointRow]]:
-    def cell(row: PointRow) -> Cell:
-        point = row.point
-        shown = cells.number(point.percent, 1)
-        if point.percent is None:
-            return shown
-        return replace(shown, uncertainty=cells.uncertainty(point.percent, point.percent_low, point.percent_high, 1))
+def _percent_columns(*, with_above_chance: bool = False) -> list[Column[PointRow]]:
+    """Return both percentages with their intervals; the CSV always has the one above chance."""
+    return [
+        *_columns_of("percent", PERCENT, PERCENT_HELP),
+        *_columns_of("above_chance", ABOVE_CHANCE, ABOVE_CHANCE_HELP, shown=with_above_chance),
+    ]
+
+
+def _columns_of(name: str, title: str, help_text: str, *, shown: bool = True) -> list[Column[PointRow]]:
+    def percent(row: PointRow) -> Percent:
+        return row.point.percent if name == "percent" else row.point.above_chance
 
     return [
-        Column("percent", PERCENT, cell, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),
-        Column("percent_low", "", lambda row: cells.number(row.point.percent_low), shown=False),
-        Column("percent_high", "", lambda row: cells.number(row.point.percent_high), shown=False),
+        Column(
+            *(name, title, lambda row: _percent_cell(percent(row)), help_text),
+            align="number",
+            shown=shown,
+            methods_heading=TRAINING_METHODS,
+        ),
+        Column(f"{name}_low", "", lambda row: cells.number(percent(row).low), shown=False),
+        Column(f"{name}_high", "", lambda row: cells.number(percent(row).high), shown=False),
     ]
+
+
+def _percent_cell(percent: Percent) -> Cell:
+    shown = cells.number(percent.value, 1)
+    if percent.value is None:
+        return shown
+    return replace(shown, uncertainty=cells.uncertainty(percent.value, percent.low, percent.high, 1))
+
+
+def benchmarks_table(rows: Sequence[PointRow]) -> Table[PointRow]:
+    """Return every point of a training on all benchmarks, in percent of the first one of each."""
+    return Table(
+        name="benchmarks",
+        caption="What is left on every benchmark, in percent of the first point",
+        columns=[
+            _step_column(lambda row: row.point),
+            Column("benchmark", "", lambda row: cells.text(row.point.run.benchmark.name), shown=False),
+            Column("score", "Score", lambda row: marked_score(row.point), align="score"),
+            *_percent_columns(with_above_chance=True),
+            Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
+        ],
+        rows=rows,
+        heading=lambda row: row.curve,
+        page_size=PAGE_SIZE,
+    )
 
 
 def group_rows(
@@ -158,7 +194,7 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
     """Return the groups with their first and last scores and the change between them."""
 
     def last_percent(row: GroupRow) -> Cell:
-        return cells.number(row.last.percent, 1)
+        return cells.number(row.last.percent.value, 1)
 
     def change(row: GroupRow) -> Cell:
         low, high = interval_of_difference(row.last, row.first) or (None, None)

@@ -31,7 +31,12 @@ PAGES = replace(
     RANKING,
     asked_by="questions, answered in writing",
     offers_options=False,
-    option_labels={"pair": "Culture pair", "chat": "Use the chat template", "tokens": "Tokens to write"},
+    option_labels={
+        "pair": "Culture pair",
+        "questions": "Questions of",
+        "chat": "Use the chat template",
+        "tokens": "Tokens to write",
+    },
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,
     question_form=FREE_TEXT,

@@ -1,13 +1,18 @@
 """The pages of cloze: fact types by kind of place, macro-averages, difficulty, and encoders beside generators."""
 
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import isnan
+from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
 import pandas as pd
 
+from leaderboard.figures import benchmarks
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href
@@ -24,6 +29,10 @@ from leaderboard.ui.sections import Section, Switch, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR, mean_share
+from probing.errors import ProbingError
+from probing.formats.geography import LEFT_OUT
+from probing.judging.forms import QUESTIONS
+from probing.judging.verdicts import stored_agreement
 from probing.probes.cloze import INSTRUCTIONS
 from probing.statements.fact_types import FACT_TYPES
 
@@ -32,6 +41,7 @@ METRIC_LABELS = {
     "in_near_1": "Within 1 token",
     **{f"in_near_{k}": f"Within {k} tokens" for k in (5, 15)},
     "not_one_token": "Answer not one token",
+    "accuracy_with_aliases": "Accuracy, other names count",
     "relative_accuracy_lm_pub_quiz": "Accuracy kept after training, multiple choice",
     "relative_accuracy_mask_predict": "Accuracy kept after training, filled blank",
     "accuracy_lm_pub_quiz": "Accuracy before training, multiple choice",
@@ -42,6 +52,7 @@ SWITCHES_NOTE = f"Major fact types have {MAJOR} sentences or more. Leaky sentenc
 BASELINE_NOTE = "Here, as many answers are given as count. There is no chance, because any word may stand at a blank."
 DIFFICULTY_LEAD = "The share of answers found within five, by fact type and kind of model."
 LEFT_OUT_LEAD = "Facts of the source that became no question."
+JUDGED_LEAD = "What judges answered about samples of the sentences, and how far they agree."
 NONE_LEFT = "No fact type remains with these choices."
 
 
@@ -65,7 +76,33 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
         *training_sections(runs),
         *(replace(section, lead=DIFFICULTY_LEAD) for section in difficulty),
         *notes_section(benchmark, "left_out", "What is left out", LEFT_OUT_LEAD),
+        *judged_section(benchmark),
     ]
+
+
+def judged_section(benchmark: Benchmark) -> list[Section]:
+    """Return how judges answered each question about the sentences; nothing where none were asked (section 2.2)."""
+    files: Sequence[Path] = ()
+    with suppress(ProbingError):
+        files = benchmarks.read(benchmark).files if benchmark.path else ()
+    rows = [row for path in files if path.name == LEFT_OUT for row in records(stored_agreement(path))]
+    if not rows:
+        return []
+
+    def number(name: str, title: str, help_text: str = "") -> Column[Row]:
+        return Column(name, title, lambda row: cells_module.number(row[name]), help_text, align="number")
+
+    columns: list[Column[Row]] = [
+        Column("question", "Question", lambda row: cells_module.text(QUESTIONS[row["question"]]), align="head"),
+        Column("sample", "Sample", lambda row: cells_module.text(str(row["sample"]))),
+        number("judges", "Judges"),
+        number("sentences", "Sentences"),
+        number("yes", "Yes", "Share of all answers."),
+        number("agreement", "Agreement", "Share of the pairs of judges who agree, as a mean over sentences."),
+        number("kappa", "Kappa", "Agreement beyond chance: Cohen's for two judges, Fleiss' for more."),
+    ]
+    table = Table("judged", "How the sentences were judged", columns, rows, sortable=False)
+    return [replace(section(table), lead=JUDGED_LEAD)]
 
 
 ScoresByFactType = Mapping[str, Mapping[str, Score]]  # by key of the fact type and metric

@@ -15,7 +15,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import FINER, group_title, relation_names
+from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import figure
 from leaderboard.ui.charts.basics import Point
@@ -66,7 +66,8 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     runs = by_prompting_order(finished)
     scores = figures(runs)
     prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    sections = [changes(runs, scores), *promptings_section(prompted, comparable_settings, FACTORS), alike(runs, scores)]
+    promptings = promptings_section(prompted, comparable_settings, FACTORS)
+    sections = [changes(runs, scores), *promptings, factors_by_relation(benchmark, runs, scores), alike(runs, scores)]
     return [section for section in sections if section]
 
 
@@ -318,6 +319,43 @@ def _change_point(change: Change) -> Point:
     group = ", ".join([prompting(change.run), *if_published(change.run)])
     address = change.run.get_absolute_url()
     return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
+
+
+class FactorLine(NamedTuple):
+    """A run with its scores in one factor by relation."""
+
+    run: Run
+    factor: str
+    scores: Mapping[str, Score]
+
+
+def factors_by_relation(
+    benchmark: Benchmark, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
+) -> Section | None:
+    """Return naturalness and relatedness by relation, under vanilla prompting (the paper's Table 5)."""
+    lines = [
+        FactorLine(run, factor, {group: score for (metric, group), score in scores[run.pk].items() if metric == factor})
+        for run in runs
+        if prompting(run) == VANILLA
+        for factor in ("naturalness", "relatedness")
+        if (factor, MEAN) in scores[run.pk]
+    ]
+    if not lines:
+        return None
+    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
+
+    def group_column(group: str) -> Column[FactorLine]:
+        title = _group_name(group) if group == MEAN else group_title("relation", group, names)
+        return Column(_group_name(group), title, lambda line: cells.of_score(line.scores.get(group)), align="score")
+
+    columns: list[Column[FactorLine]] = [
+        model_column(lambda line: line.run),
+        Column("factor", "Factor", lambda line: cells.text(FACTORS[line.factor])),
+        *map(group_column, _groups([scores[line.run.pk] for line in lines], lines[0].factor)),
+        source_column(lambda line: line.run),
+    ]
+    table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
+    return section(table, note=FACTORS_NOTE)
 
 
 def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:

@@ -34,6 +34,8 @@ DIMENSIONS = {
     "wording": "Template of a fact type",
     "repetition": "Repetition",
     "truth": "Truth",
+    "level": "Level of difficulty",
+    "divided_by": "What the log-probability is divided by",
 }
 SETTINGS = {
     "dtype": "Number format",

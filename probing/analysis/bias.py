@@ -36,6 +36,9 @@ BIAS_COLUMNS = [
     *("relation", "option", "label", "bias", "low", "high", "gold", "uniform", "predicted"),
     *("generic", "generic_low", "generic_high"),
 ]
+# The figures of each kind of bias: its mean over templates, with the least and the greatest template.
+BIAS, GENERIC = "bias", "generic"
+BIAS_KINDS = {BIAS: (BIAS, "low", "high"), GENERIC: (GENERIC, "generic_low", "generic_high")}
 # The columns of rows that `answer_bias` reads; rows of cultures also need those that name their answer space.
 CHOICE_COLUMNS = (
     *("relation", "template", "index", "scores", "exact", "generic"),
@@ -98,18 +101,18 @@ def bias_summary(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame.from_dict(figures, orient="index", columns=list(BIAS_METRICS))
 
 
-def biases_beside(results: ResultRows) -> pd.DataFrame:
+def biases_beside(results: ResultRows, kind: str = BIAS) -> pd.DataFrame:
     """Return the biases of several results on the same relations, one row for each option that all of them have.
 
+    `kind`: `BIAS`, or `GENERIC` for the bias with generic subjects; options without it are left out.
     Columns: `relation`, `option`, `label`, `gold`, `uniform`, then for each result `<name>`, `<name>_low` and
     `<name>_high`.
     """
-    keys = ["relation", "option"]
-    tables = {name: answer_bias(rows).set_index(keys) for name, rows in results.items()}
+    keys, figures = ["relation", "option"], BIAS_KINDS[kind]
+    tables = {name: answer_bias(rows).set_index(keys).dropna(subset=[kind]) for name, rows in results.items()}
     first, *_ = tables.values()
     columns = [
-        table[["bias", "low", "high"]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1)
-        for name, table in tables.items()
+        table[[*figures]].set_axis([name, f"{name}_low", f"{name}_high"], axis=1) for name, table in tables.items()
     ]
     return pd.concat([first[["label", "gold", "uniform"]], *columns], axis=1, join="inner").reset_index()
 

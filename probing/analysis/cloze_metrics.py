@@ -10,6 +10,7 @@ from probing.errors import BadInput
 
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
 BOUNDS = ["low", "high", "cluster_low", "cluster_high"]
+WITH_ALIASES = "accuracy_with_aliases"  # where a benchmark has other names of answers
 MAJOR = 20  # sentences that make a fact type a major one
 
 
@@ -17,6 +18,8 @@ def cloze_scores(
     rows: pd.DataFrame, dimensions: list[str], tokens: int = 15, k: int = 5, *, closed: bool = False
 ) -> pd.DataFrame:
     """Return `accuracy` (within the run's k) and in-top-k or in-near-k; for rankings also `not_one_token`.
+
+    Where answers have other names there is `accuracy_with_aliases`, which takes these as well.
 
     Beside them stands the baseline `majority_answer`, and `chance` where only the relation's answers were ranked
     (`closed`): a blank that any word may fill has none. Baselines have no interval.
@@ -32,17 +35,19 @@ def cloze_scores(
         scored = with_crossed(scored, [CELL])
         all_dimensions.append(CELL)
     baselines = blank_baselines(scored, k)
-    values = pd.concat([metrics(scored, tokens), baselines if closed else baselines[[MAJORITY]]], axis=1)
+    values = pd.concat([metrics(scored, tokens, k), baselines if closed else baselines[[MAJORITY]]], axis=1)
     scores = pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
     scores.loc[scores["metric"].isin((CHANCE, MAJORITY)), BOUNDS] = np.nan
     return scores
 
 
-def metrics(rows: pd.DataFrame, tokens: int) -> pd.DataFrame:
+def metrics(rows: pd.DataFrame, tokens: int, k: int) -> pd.DataFrame:
     """Return one column for each metric: 1 in the rows for which it holds, else 0."""
     method = rows["method"].iloc[0]
     rank = rows["rank"].astype("Int64")
     columns = {"accuracy": rows["correct"]}
+    if "alias_rank" in rows and rows["answers"].map(len).max() > 1:
+        columns[WITH_ALIASES] = (rows["alias_rank"].astype("Int64") <= k).fillna(False)
     columns |= {f"in_{method}_{k}": (rank <= k).fillna(False) for k in KS[method] if method == "top" or k <= tokens}
     if method == "top":
         columns["not_one_token"] = ~rows["one_token"].astype(bool)

@@ -5,7 +5,9 @@ falls with the size of the sample. That of a good model on a thousand sentences 
 (about 1e-308), so each comes with its base-10 logarithm, which is computed without it. Cohen's d and the probability of
 superiority (that a true statement is less perplexing than a false one) tell how large the difference is. They are taken
 over all distinct sentences, with 95 % intervals. A statement that was put in several phrasings counts once, with the
-geometric mean of its perplexities.
+geometric mean of its perplexities. The same figures stand beside it for log-probabilities divided by tokens, by words
+and by characters (`DIVIDED_BY`), of which the rows have all numbers, and for each level of difficulty of a sample with
+several (`LEVEL`).
 
 Perplexities of models with different tokenizers measure different things and are never compared. Each model's order of
 the same sentences can be: its superiority, and the rank of each sentence.
@@ -28,7 +30,7 @@ from probing.analysis.breakdowns import ALL, OVERALL, members
 from probing.analysis.intervals import Z
 from probing.analysis.paired_tests import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
 from probing.arrays import Bools, Floats, Ints
-from probing.benchmark import ROW_KEY, TRUTH, TRUTH_VALUES
+from probing.benchmark import LEVEL, ROW_KEY, TRUTH, TRUTH_VALUES
 from probing.errors import BadInput
 
 Samples = tuple[Floats, Floats]
@@ -40,8 +42,10 @@ SIGNIFICANCE_LEVEL = 0.05
 # Over phrasings: the mean of their figures, that of the best one, and the best minus the worst.
 MEAN, BEST, SPREAD = PHRASING_METRICS = ("phrasing_mean", "phrasing_best", "phrasing_spread")
 TEMPLATE = "template"
+DIVIDED_BY = "divided_by"
 SMALLEST_LOG_P = -690.0  # natural logarithm of the p-values that scipy still computes without underflow
 LARGEST_STATISTIC = 1e150  # its square is still a float
+LARGEST_LOG_PERPLEXITY = log(LARGEST_STATISTIC)  # per word, a sentence of one long word may be beyond it
 TINY = 1e-12
 FEWEST = 2  # sentences of either kind, below which nothing can be said about their spread
 EQUAL = 1e-9  # placements that differ by less are equal but for rounding
@@ -52,7 +56,32 @@ def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     statements = over_phrasings(rows)
     by_phrasing = list(_by_phrasing(rows)) if len(statements) < len(rows) else []
     scores = [*_effects(statements), *by_phrasing, *_by_relation(statements), *_by_repetition(statements)]
-    return tidy([*scores, *_by_truth(statements)])
+    return tidy([*scores, *_by_truth(statements), *_by_length(rows), *_by_level(statements)])
+
+
+def _by_length(rows: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the figures of perplexities by token, by word and by character."""
+    lengths = {"token": rows["tokens"], "word": rows["words"], "character": rows["statement"].str.len()}
+    for name, length in lengths.items():
+        perplexity = np.exp((-rows["log_prob"] / length).clip(upper=LARGEST_LOG_PERPLEXITY))
+        yield from _figures(over_phrasings(rows.assign(perplexity=perplexity)), DIVIDED_BY, name)
+
+
+def _by_level(statements: pd.DataFrame) -> Iterator[ScoreRow]:
+    """Yield the figures of all true statements beside the false ones of each level of difficulty."""
+    if LEVEL in statements:
+        true, levels = statements["true"].astype(bool), statements[LEVEL]
+        for level in levels[~true].unique():
+            yield from _figures(statements[true | (levels == level)], LEVEL, level)
+
+
+def _figures(statements: pd.DataFrame, dimension: str, group: str) -> Iterator[ScoreRow]:
+    """Yield the effects of statements and what their repetitions show together, for one group of a dimension."""
+    yield from _effects(statements, dimension, group)
+    for metric, of, _, *figures in _by_repetition(statements):
+        if of == OVERALL and not metric.startswith("log10_p"):
+            value, n, low, high = figures
+            yield metric, dimension, group, value, n, low, high
 
 
 def over_phrasings(rows: pd.DataFrame) -> pd.DataFrame:

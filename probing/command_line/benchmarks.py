@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +11,7 @@ from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of, overlap
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
-from probing.catalog import benchmarks_folder, download, how_checked, open_benchmark
+from probing.catalog import benchmarks_folder, download, how_checked, known_folder, open_benchmark
 from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.curation.command import add_endpoint_options, open_endpoint
@@ -108,7 +108,7 @@ def add_baselines(parser: argparse.ArgumentParser) -> None:
     add("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
     add("--probe", default="", help="how models would be asked; default: the benchmark's usual probe")
     words = parser.add_mutually_exclusive_group()
-    corpus = "specificity: also choose the answer that is rarer in this text file, which may be gzipped"
+    corpus = "specificity: also choose the answer that is rarer in this text or dump of Wikipedia (.xml.bz2)"
     words.add_argument("--corpus", default="", metavar="FILE", help=corpus)
     listed = "the same by a list of words, each with its count behind a tab, comma or space"
     words.add_argument("--frequencies", default="", metavar="FILE", help=listed)
@@ -148,6 +148,7 @@ def add_diversity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     data = "a benchmark, or a folder of lists of triples (P17.jsonl with sub_uri and obj_uri), as T-REx"
     add("benchmark", metavar="BENCHMARK", help=data)
+    add("--relation", nargs="+", default=[], metavar="ID", help="count only these relations, such as P17")
     add("--with", dest="other", metavar="OTHER", help=f"count the facts that this has as well: {data}")
     add("--culture", default="west", metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
     add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")
@@ -158,7 +159,7 @@ def add_diversity(parser: argparse.ArgumentParser) -> None:
 
 
 def print_diversity(arguments: argparse.Namespace) -> None:
-    facts = read_facts(arguments.benchmark)
+    facts = _of_relations(read_facts(arguments.benchmark), arguments.relation)
     places = None if all(fact.cultures for fact in facts) else _places(arguments, facts)
     if arguments.other:
         others = read_facts(arguments.other)
@@ -177,9 +178,18 @@ def print_diversity(arguments: argparse.Namespace) -> None:
 
 def read_facts(name: str) -> list[Fact]:
     """Read the facts of a benchmark, or the triples of a folder of lists, where each triple is a fact."""
-    if Path(name).is_dir() and holds_triples(Path(name)):
-        return list(dict.fromkeys(Fact(*triple) for triple in read_triples(Path(name))))
+    folder = known_folder(CATALOG[name]) if name in CATALOG else Path(name)
+    if folder.is_dir() and holds_triples(folder):
+        return list(dict.fromkeys(Fact(*triple) for triple in read_triples(folder)))
     return facts_of(open_benchmark(name))
+
+
+def _of_relations(facts: Sequence[Fact], relations: Sequence[str]) -> list[Fact]:
+    """Return the facts of these relations, or of all where none is named."""
+    there = {fact.relation for fact in facts}
+    if missing := [relation for relation in relations if relation not in there]:
+        raise BadInput(f"There are no facts of {', '.join(missing)}.", f"Choose from: {', '.join(sorted(there))}.")
+    return [fact for fact in facts if not relations or fact.relation in relations]
 
 
 def in_words(table: pd.DataFrame, other: str | None) -> list[str]:
@@ -233,6 +243,10 @@ def add_sampling_options(parser: argparse._ActionsContainer) -> None:
     add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
     add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
     add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
+    ladder = (
+        "draw false statements at six levels of difficulty: 3, 2 and 1 parts, each anywhere and within its category"
+    )
+    add("--ladder", action="store_true", default=None, help=ladder)
     add("--seed", type=int, metavar="N", help="seed of the draws")
     phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
     add("--phrasings", type=Path, metavar="FILE", help=phrasings)

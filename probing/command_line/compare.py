@@ -9,7 +9,9 @@ import pandas as pd
 
 import probing
 from probing.analysis import specificity_metrics
+from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
 from probing.analysis.changed_facts import changes_by_nearness, read_facts
+from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
 from probing.analysis.power import sentence, smallest_difference
@@ -24,6 +26,7 @@ from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
 MOST_DISPUTED = 10  # sentences that are printed
+BIAS_TITLES = {BIAS: "Probabilities of the answers", GENERIC: "Probabilities with generic subjects"}
 
 
 def add_compare(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +44,11 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         help="facts that were changed between two results, as CSV or JSON Lines: compare these, their other wordings, "
         "their neighbours, and everything else",
     )
+    parser.add_argument(
+        "--bias",
+        metavar="RELATION",
+        help="multiple choice: print which answers of this relation each model favours, with generic subjects as well",
+    )
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write the differences to a CSV file as well")
     parser.set_defaults(command=compare_results)
 
@@ -57,6 +65,9 @@ def compare_results(arguments: argparse.Namespace) -> None:
         return
     if arguments.facts:
         _compare_facts(results, arguments.facts, arguments.csv)
+        return
+    if arguments.bias:
+        _compare_biases(results, arguments.bias, arguments.csv)
         return
     named = dict(zip(RESULT_NAMES, results.values(), strict=False))
     probe = probe_named(named["first"].record["probe"])
@@ -92,6 +103,35 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
     print()
     print_table(table)
     _write_csv(table.assign(result="second"), results, csv)
+
+
+def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | None) -> None:
+    """Print the biases in a relation, a column for each result (LM-PUB-QUIZ, Figures 4 and 6)."""
+    named = dict(zip(RESULT_NAMES, results.items(), strict=False))
+    rows = {name: all_scored(result.items, relation) for name, (_, result) in named.items()}
+    for name, (folder, result) in named.items():
+        print(f"{name}: {_name(result)}, in {folder}")
+    tables = {kind: table for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
+    if not tables:
+        raise BadInput(f"The questions of {relation} have options of their own.", "Choose a relation that shares them.")
+    for kind, table in tables.items():
+        print(f"\n{BIAS_TITLES[kind]} of {relation}, as the mean over templates")
+        print_table(table[["label", *rows, "gold"]])
+    if csv:
+        with new_file(csv) as new:
+            pd.concat([table.assign(kind=kind) for kind, table in tables.items()]).to_csv(new, index=False)
+
+
+def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
+    """Return the rows of a relation, which must have the scores of all options."""
+    if "exact" not in rows:
+        raise BadInput("These results have no scores of options.", "Give results of multiple choice.")
+    kept = rows[rows["relation"] == relation]
+    if kept.empty:
+        raise BadInput(f"There are no rows of {relation}.", f"Choose from: {', '.join(rows['relation'].unique())}.")
+    if not all_exact(kept):
+        raise BadInput("A run with --decide has upper bounds in place of some scores.", "Run again without it.")
+    return kept
 
 
 def _print_run_differences(results: Mapping[str, Result]) -> None:

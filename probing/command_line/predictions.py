@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from probing.analysis.culture_metrics import prediction_shares
+from probing.analysis.nearness import nearness
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.command_line.printing import print_table
@@ -26,7 +27,10 @@ from probing.settings import Settings
 
 TASK = "The chart of predictions"
 OTHERS = "all other answers"
-BAR_HEIGHT = 34  # pixels; there are two bars for each language
+BAR_HEIGHT = 34  # pixels
+# The bars of each language, by the column of their shares: all of what the model answers, the part of it that is right,
+# which is as long as P@1, and what is right.
+BARS = {"share": "predicted", "correct_share": "predicted rightly", "right_share": "right"}
 FRAME = 220  # pixels for the menu above the bars, and the axis and the legend below
 
 
@@ -47,13 +51,15 @@ def print_predictions(arguments: argparse.Namespace) -> None:
         raise BadInput(f"--most {arguments.most} would print nothing.", "Give 1 or more.")
     merged = read_merged(arguments.merge) if arguments.merge else {}
     opened = cache(open_benchmark)
-    tables, models = [], set()
+    tables, distances, models = [], [], set()
     for folder in dict.fromkeys(arguments.folders):
         result = Result.load(folder)
         models.add(result.record["model"]["id"])
         benchmark = opened(arguments.benchmark or result.record["benchmark"]["slug"])
         refuse_other_questions(result, plan_of(benchmark, Settings.from_json(result.record["settings"])))
-        tables.append(prediction_shares(_of_relations(result.items, arguments.relation), benchmark, merged))
+        rows = _of_relations(result.items, arguments.relation)
+        tables.append(prediction_shares(rows, benchmark, merged))
+        distances.append(nearness(rows, benchmark))
     if len(models) > 1:
         raise BadInput(f"These results are of {len(models)} models.", "Give results of one model.")
     table = pd.concat(tables, ignore_index=True)
@@ -62,6 +68,9 @@ def print_predictions(arguments: argparse.Namespace) -> None:
     print_table(by_language.head(arguments.most))
     print("\nP@1, with answers that count as one merged")
     print_table(by_language["correct_share"].sum().rename("p_at_1").reset_index())
+    if len(near := pd.concat(distances)):
+        print("\nhow near the answers are to right ones, by the country of both")
+        print_table(near)
     if arguments.csv:
         with new_file(arguments.csv) as temporary:
             table.to_csv(temporary, index=False)
@@ -91,8 +100,8 @@ def _refuse_twice(table: pd.DataFrame) -> None:
 def prediction_chart(shares: pd.DataFrame, most: int) -> Any:
     """Return a chart of stacked bars, with a menu of the relations where there are several.
 
-    `shares`: the table of `prediction_shares`. Each language has a bar for what the model answers, and below it one for
-    what is right. The answers that are given most often in all languages have colours, `most` of them at the most.
+    `shares`: the table of `prediction_shares`. Each language has the `BARS`. The answers that are given most often in
+    all languages have colours, `most` of them at the most.
     """
     library = graph_objects(TASK)
     figure = library.Figure()
@@ -113,7 +122,7 @@ def prediction_chart(shares: pd.DataFrame, most: int) -> Any:
                 )
             )
             of_trace.append(relation)
-    most_bars = 2 * shares.groupby("relation")["language"].nunique().max()
+    most_bars = len(BARS) * shares.groupby("relation")["language"].nunique().max()
     figure.update_layout(
         barmode="stack",
         height=int(FRAME + BAR_HEIGHT * most_bars),
@@ -134,16 +143,14 @@ def _stacked(shares: pd.DataFrame, most: int) -> list[tuple[str, pd.Series]]:
     totals = shares.groupby("answer", sort=False)["predictions"].sum().sort_values(ascending=False, kind="stable")
     named = list(totals.index[: min(most, len(LIGHT.series))])
     languages = list(dict.fromkeys(shares["language"]))
-    bars = [bar for language in languages for bar in (_bar(language), _bar(language, "right"))]
+    bars = [_bar(language, kind) for language in languages for kind in BARS.values()]
     table = pd.DataFrame(0.0, index=bars, columns=[*named, OTHERS])
-    for language, answer, share, right in shares[["language", "answer", "share", "right_share"]].itertuples(
-        index=False
-    ):
+    for language, answer, *values in shares[["language", "answer", *BARS]].itertuples(index=False):
         column = answer if answer in named else OTHERS
-        table.loc[_bar(language), column] += share
-        table.loc[_bar(language, "right"), column] += right
+        for kind, value in zip(BARS.values(), values, strict=True):
+            table.loc[_bar(language, kind), column] += value
     return [(name, table[name]) for name in table.columns if table[name].any()]
 
 
-def _bar(language: str, kind: str = "predicted") -> str:
+def _bar(language: str, kind: str) -> str:
     return html.escape(" ".join(filter(None, [language, kind])))

@@ -210,6 +210,9 @@ def run_study(arguments: argparse.Namespace) -> None:
     where = {"config": arguments.config, "executor": arguments.executor}
     study: Study = probing.study(arguments.model, arguments.benchmark, **where, **flags)
     print_table(study.table)
+    if len(replicates := study.replicates):
+        print("\nreplicates, which differ in nothing but a seed")
+        print_table(replicates)
     print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
     if arguments.push:
         push_results(ResultSite(arguments.push, environment_token()), list(study.folders.values()))

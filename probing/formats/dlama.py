@@ -21,7 +21,7 @@ from typing import NamedTuple
 from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark, BadInput
 from probing.formats.lama import verbatim
-from probing.formats.own_wordings import QUESTION_SLOT, QUESTIONS_FILE, SOURCE_KEY, TEMPLATE_FILE
+from probing.formats.own_wordings import QUESTION_SLOT, QUESTIONS_FILE, SOURCE_KEY, TEMPLATE_FILE, source_note
 from probing.formats.reading import JsonObject, by_relation, digest_of, parse_lines, parse_object, template_text
 from probing.template import SUBJECT_SLOT
 
@@ -380,7 +380,7 @@ def source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Seq
     for (source, language), count in sources.items():
         if source:
             counts[source].append(f"{count} in {language}")
-    return [f"Templates from {source}: {', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
+    return [f"{source_note(source)}{', '.join(texts)}. {WORDING_MATTERS}" for source, texts in counts.items()]
 
 
 def read_merged(path: Path) -> dict[str, str]:

@@ -5,10 +5,13 @@ A triple has `fact_type`, `subject` and `objects`: a JSON list, or in CSV a text
 Sentences that the folder's `left_out.json` names are not asked, which makes the benchmark a new version. Of its keys,
 `sentences` lists ids of sentences, `templates` maps fact types to the numbers of templates, and `notes` says to readers
 of results what was left out and why. Whatever else the file holds is for people.
+
+Other names that may stand at a blank are in `aliases.toml`, by the name that stands in the triples.
 """
 
 import csv
 import io
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +30,9 @@ DISPLAYED_SLOTS = {"{S}": SUBJECT_SLOT, "{O}": ANSWER_SLOT, "{O1}": ANSWER_SLOT,
 # The key of a fact type, and one of its sentences.
 TypedSentence = tuple[str, Sentence]
 LEFT_OUT = "left_out.json"
+ALIASES = "aliases.toml"
+HOW_TO_ALIAS = 'Write lines such as: Netherlands = ["Holland"].'
+Aliases = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -45,11 +51,11 @@ def fits(folder: Path) -> bool:
 
 def read(folder: Path) -> Benchmark:
     """Read the triples; there is one relation for each fact type, one item for each masked sentence."""
-    files = [path for path in (_file(folder), folder / LEFT_OUT) if path.is_file()]
+    files = [path for path in (_file(folder), folder / LEFT_OUT, folder / ALIASES) if path.is_file()]
     sha = digest(files)
-    typed = typed_sentences(folder)
+    typed, aliases = typed_sentences(folder), _read_aliases(folder)
     keys = [key for key in FACT_TYPES if any(key == of for of, _ in typed)]
-    relations = tuple(_relation(FACT_TYPES[key], [sentence for of, sentence in typed if of == key]) for key in keys)
+    relations = tuple(_relation(FACT_TYPES[key], [part for of, part in typed if of == key], aliases) for key in keys)
     name, notes = folder.resolve().name.lower(), read_left_out(folder).notes
     return Benchmark(name, sha[:12], sha, relations, probe="cloze", files=tuple(files), notes=notes)
 
@@ -125,13 +131,32 @@ def _triple(line: JsonObject, earlier_pairs: set[tuple[str, str]]) -> GeographyT
     return GeographyTriple(FACT_TYPES[key], subject, objects)
 
 
-def _relation(fact_type: FactType, worded: Sequence[Sentence]) -> Relation:
-    answers = tuple(dict.fromkeys(sentence.answer for sentence in worded))
+def _read_aliases(folder: Path) -> Aliases:
+    """Read the other names by name; without the file there are none."""
+    path = folder / ALIASES
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig")) if path.is_file() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadBenchmark(f"{ALIASES} is not TOML ({error}).", HOW_TO_ALIAS) from error
+    for name, others in content.items():
+        if not isinstance(others, list) or not all(isinstance(other, str) and other.strip() for other in others):
+            raise BadBenchmark(f"{ALIASES}: {name} is no list of names.", HOW_TO_ALIAS)
+    return content
+
+
+def _other_answers(sentence: Sentence, aliases: Aliases) -> Sequence[str]:
+    """Return what else may stand at the blank: the aliases of a name that is hidden as a whole."""
+    return aliases.get(sentence.name, ()) if sentence.name == sentence.answer else ()
+
+
+def _relation(fact_type: FactType, worded: Sequence[Sentence], aliases: Aliases) -> Relation:
+    others = [alias for sentence in worded for alias in _other_answers(sentence, aliases)]
+    answers = tuple(dict.fromkeys([*(sentence.answer for sentence in worded), *others]))
     return Relation(
         fact_type.key,
         (_displayed(fact_type.templates[0]),),
         answers,
-        tuple(_items(fact_type.key, worded, answers)),
+        tuple(_items(fact_type.key, worded, answers, aliases)),
         name=fact_type.name,
         tags={"fact_type": fact_type.key, "head": fact_type.head},
     )
@@ -143,13 +168,13 @@ def _displayed(template: str) -> str:
     return template
 
 
-def _items(key: str, worded: Sequence[Sentence], answers: Sequence[str]) -> Iterator[Item]:
+def _items(key: str, worded: Sequence[Sentence], answers: Sequence[str], aliases: Aliases) -> Iterator[Item]:
     places = {answer: index for index, answer in enumerate(answers)}
     for index, sentence in enumerate(worded):
         yield Item(
             index,
             sentence.subject,
-            (places[sentence.answer],),
+            tuple(places[answer] for answer in (sentence.answer, *_other_answers(sentence, aliases))),
             tags={
                 "leak": "leaky" if sentence.leaky else "not leaky",
                 "repeats": "a word twice" if sentence.repeated else "no word twice",

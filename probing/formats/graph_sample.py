@@ -26,11 +26,13 @@ class SamplingPlan:
     @property
     def notes(self) -> tuple[str, ...]:
         sampling = self.sampling
-        parts = f"{sampling.resampled} of 3 parts" + (" within their categories" if sampling.within_category else "")
+        parts, each = str(sampling.levels[0]), ""
+        if sampling.ladder:
+            parts, each = "3, 2 or 1 of 3 parts, anywhere or within their categories,", " of each level"
         return (
             *self.remarks,
-            f"{sampling.repetitions} repetitions, each of {sampling.samples:,} true and as many false statements. "
-            f"A false one is a fact of which {parts} were drawn again at random, with seed {sampling.seed}.",
+            f"{sampling.repetitions} repetitions, each of {sampling.samples:,} true and as many false statements"
+            f"{each}. A false one is a fact of which {parts} were drawn again at random, with seed {sampling.seed}.",
         )
 
 
@@ -68,7 +70,7 @@ def _read_statement(line: JsonObject) -> GraphStatement:
         raise line.fault("'repetitions' is not a list of whole numbers", step)
     triple = Triple(*(line.text(part) for part in Triple._fields))
     texts = line.texts("texts") or (line.text("text"),)
-    return GraphStatement(texts, triple, true, tuple(repetitions))
+    return GraphStatement(texts, triple, true, tuple(repetitions), line.optional_text("level"))
 
 
 def store(
@@ -99,6 +101,7 @@ def _statement_line(statement: GraphStatement) -> dict[str, Any]:
         **statement.triple._asdict(),
         "true": statement.true,
         "repetitions": list(statement.repetitions),
+        **({"level": statement.level} if statement.level else {}),
     }
 
 

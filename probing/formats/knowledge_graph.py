@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from probing.benchmark import TRUTH, TRUTH_VALUES, Benchmark, Item, Relation
+from probing.benchmark import LEVEL, TRUTH, TRUTH_VALUES, Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.graph_sample import RELATION_MAPPING, SAMPLING, SENTENCES, read_sampling, read_statements
 from probing.formats.reading import JsonObject, digest, present, read_object, text_lines
@@ -234,7 +234,11 @@ def _items(statements: Sequence[GraphStatement]) -> tuple[Item, ...]:
             statement.texts[0],
             (0,),
             " ".join(statement.triple),
-            {TRUTH: TRUTH_VALUES[statement.true], "repetitions": tuple(map(str, statement.repetitions))},
+            {
+                TRUTH: TRUTH_VALUES[statement.true],
+                "repetitions": tuple(map(str, statement.repetitions)),
+                **({LEVEL: statement.level} if statement.level else {}),
+            },
             options=statement.texts,
             names=(statement.triple.head, statement.triple.tail),
         )

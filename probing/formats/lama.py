@@ -1,7 +1,8 @@
 """LAMA folders: `relations.jsonl` with a template for each relation, and one `<relation>.jsonl` each, as in T-REx.
 
-The lists of items lie beside it or in the folder `TREx`. Relations without a list are skipped, as LAMA itself does, and
-so are lists without a relation; the benchmark's notes name both.
+The lists of items lie beside it or in the folder `TREx`; in X-FACTR's repository both have other names (`LAYOUTS`).
+Relations without a list are skipped, as LAMA itself does, and so are lists without a relation; the benchmark's notes
+name both.
 
 LAMA fills a template verbatim, and does not put its first letter into upper case. The formats of LAMA's family (LAMA,
 S-TEST, DLAMA) follow this rule, which is part of a benchmark's digest, and so of its version.
@@ -30,7 +31,8 @@ from probing.formats.reading import (
     template_text,
 )
 
-LISTS_FOLDER = "TREx"
+# Where the relations and the lists of items are, the first that fits.
+LAYOUTS = ((RELATIONS_FILE, "TREx"), (RELATIONS_FILE, ""), ("data/TREx-relations.jsonl", "data/mTRExf/sub"))
 # The keys that are read: of a relation, and of an item.
 RELATION_KEYS = frozenset({"relation", "template", "type", "label"})
 ITEM_KEYS = frozenset({"sub_uri", "sub_label", "obj_label"})
@@ -40,29 +42,35 @@ LISTS = "P*.jsonl"
 
 def fits(folder: Path) -> bool:
     """Return whether there are templates and the list of a relation; this holds for S-TEST's folders as well."""
-    places = (folder, folder / LISTS_FOLDER)
-    return (folder / RELATIONS_FILE).is_file() and any(any(candidate.glob("P*.jsonl")) for candidate in places)
+    relations, lists = _layout(folder)
+    return relations.is_file() and any(lists.glob(LISTS))
+
+
+def _layout(folder: Path) -> tuple[Path, Path]:
+    """Return the file of relations and the folder of lists, those of LAMA where there are none."""
+    places = [(folder / relations, folder / lists) for relations, lists in LAYOUTS]
+    return next((place for place in places if place[1].is_dir() and any(place[1].glob(LISTS))), places[1])
 
 
 def read(folder: Path) -> Benchmark:
     """Read one relation from each list, one item from each line; the answer space is all objects of the relation."""
-    inner = folder / LISTS_FOLDER if (folder / LISTS_FOLDER).is_dir() else folder
-    lines = read_lines(folder / RELATIONS_FILE)
+    file, inner = _layout(folder)
+    lines = read_lines(file)
     for line in lines:
         line.refuse_other_keys(RELATION_KEYS)
     descriptions = by_relation(lines)
     paths = {name: inner / f"{relation_id(name, line)}.jsonl" for name, line in descriptions.items()}
     lists = [(descriptions[name], path) for name, path in paths.items() if path.is_file()]
     if not lists:
-        raise BadBenchmark(f"{inner} has no list of a relation in {RELATIONS_FILE}.", "Add P17.jsonl or another one.")
-    files = (folder / RELATIONS_FILE, *(path for _, path in lists))
+        raise BadBenchmark(f"{inner} has no list of a relation in {file.name}.", "Add P17.jsonl or another one.")
+    files = (file, *(path for _, path in lists))
     sha = digest(files)
     relations = tuple(_relation(line, path) for line, path in lists)
     without_list = [name for name, path in paths.items() if not path.is_file()]
     strays = sorted(path.name for path in inner.glob("*.jsonl") if path.stem not in paths and path not in files)
     notes = (
         *note_on(without_list, "Relations left out, as they have no list of items"),
-        *note_on(strays, f"Lists left out, as {RELATIONS_FILE} has no template for them"),
+        *note_on(strays, f"Lists left out, as {file.name} has no template for them"),
     )
     name = folder.resolve().name.lower()
     return verbatim(Benchmark(name, sha[:12], sha, relations, probe="cloze", files=files, notes=notes))
@@ -119,8 +127,7 @@ def read_triples(folder: Path) -> Iterator[tuple[str, str, frozenset[str]]]:
 
 
 def _lists(folder: Path) -> list[Path]:
-    inner = folder / LISTS_FOLDER if (folder / LISTS_FOLDER).is_dir() else folder
-    return sorted(path for path in inner.glob(LISTS) if path.is_file())
+    return sorted(path for path in _layout(folder)[1].glob(LISTS) if path.is_file())
 
 
 def _lines(path: Path) -> Iterator[JsonObject]:

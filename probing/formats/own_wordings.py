@@ -1,5 +1,7 @@
 """Sentence templates and questions of predicates that were written for this project, by predicate and language.
 
+The questions of DLAMA's paper to chat models are here as well, for runs that are compared with its Table D3.
+
 The templates stand in for those of a benchmark whose source has none, such as DLAMA, whose paper uses mLAMA's. They are
 part of the predicates' entries in `predicates.toml`, which `probing.curation.predicates` reads as a whole.
 
@@ -19,6 +21,7 @@ from probing.formats.reading import parse_lines, template_text
 from probing.template import SUBJECT_SLOT
 
 OWN_PREDICATES = Path(__file__).with_name("predicates.toml")
+PAPER_QUESTIONS = Path(__file__).with_name("dlama_questions.toml")
 TEMPLATE_FILE = "templates.jsonl"
 # The key of a line of templates that says who worded it, and its value for those of this project.
 SOURCE_KEY, PROJECT = "source", "Clozeboard"
@@ -45,9 +48,25 @@ def own_names() -> dict[str, str]:
     return {predicate: entry["name"] for predicate, entry in _entries().items()}
 
 
+def source_note(source: str) -> str:
+    """Return the beginning of a benchmark's note on templates from a source."""
+    return f"Templates from {source}: "
+
+
 def all_own_questions() -> dict[str, Mapping[str, str]]:
     """Return predicate -> language -> question, with [X] for the subject."""
     return {predicate: entry["questions"] for predicate, entry in _entries().items()}
+
+
+@lru_cache(maxsize=1)
+def paper_questions() -> Mapping[tuple[str, str], tuple[str, str]]:
+    """Return the questions of DLAMA's Table F10 by predicate and language, each with its system message."""
+    content = tomllib.loads(PAPER_QUESTIONS.read_text(encoding="utf-8"))
+    return {
+        (predicate, language): (question, content["system"][language])
+        for predicate, questions in content["questions"].items()
+        for language, question in questions.items()
+    }
 
 
 def write_templates(target: Path, user_folder: Path | None) -> None:

@@ -24,6 +24,7 @@ from probing.judging.forms import QUESTIONS, Form
 REFUSING = {"grammatical": False, "repetition": True, "factual": False}
 # The fewest judged sentences of a template that is refused if more than half of them are.
 SENTENCES_OF_A_TEMPLATE = 3
+AGREEMENT = ["sample", "question", "judges", "sentences", "yes", "agreement", "kappa"]
 # One list for each judge, with the category of every thing in the same order.
 Judgements = Sequence[Sequence[Hashable]]
 
@@ -36,7 +37,15 @@ def agreement(forms: Sequence[Form]) -> pd.DataFrame:
     """
     samples = {judgement.sample for form in forms for judgement in form.judgements}
     rows = [row for sample in sorted(samples - {""}) or [""] for row in _sample_agreement(forms, sample)]
-    return pd.DataFrame(rows, columns=["sample", "question", "judges", "sentences", "yes", "agreement", "kappa"])
+    return pd.DataFrame(rows, columns=AGREEMENT)
+
+
+def stored_agreement(path: Path) -> pd.DataFrame:
+    """Return the agreement that a file `left_out.json` has, without rows where it has none; None where unknown."""
+    rows = json.loads(path.read_text(encoding="utf-8")).get("agreement", [])
+    known = [row for row in rows if isinstance(row, dict) and row.get("question") in QUESTIONS]
+    table = pd.DataFrame(known, columns=AGREEMENT).astype(object)
+    return table.where(table.notna(), None)
 
 
 def _sample_agreement(forms: Sequence[Form], sample: str) -> Iterator[tuple[str, str, int, int, float, float, float]]:

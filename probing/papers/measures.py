@@ -14,7 +14,7 @@ import pandas as pd
 
 import probing
 from probing.analysis import specificity_metrics
-from probing.analysis.bias import answer_bias
+from probing.analysis.bias import BIAS_KINDS, answer_bias
 from probing.analysis.breakdowns import ALL, CULTURE, OVERALL, join_group
 from probing.analysis.cloze_metrics import MAJOR
 from probing.analysis.culture_metrics import common_predictions, entropies, prediction_shares, totals
@@ -98,7 +98,7 @@ def answer_biases(runs: Runs) -> pd.DataFrame:
         (model, way, metric, "option", row["label"], row[metric], row[low], row[high], np.nan)
         for (model, way), result in runs.results.items()
         for row in answer_bias(result.items).to_dict("records")
-        for metric, low, high in (("bias", "low", "high"), ("generic", "generic_low", "generic_high"))
+        for metric, low, high in BIAS_KINDS.values()
     )
 
 

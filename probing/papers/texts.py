@@ -6,6 +6,7 @@ import pandas as pd
 
 from probing.curation.cultures import COMMON_SITE, KNOWN_PAIRS, read_culture
 from probing.formats.dlama import natural
+from probing.formats.own_wordings import paper_questions
 from probing.papers.measures import Runs
 from probing.statements.fact_types import FACT_TYPES
 
@@ -24,7 +25,7 @@ def templates(runs: Runs) -> pd.DataFrame:
 
 
 def questions(runs: Runs) -> pd.DataFrame:
-    """Return the questions to chat models by predicate and language (DLAMA, Table F10)."""
+    """Return the questions to chat models by predicate and language, and those of the paper (DLAMA, Table F10)."""
     texts = {
         (relation.label, str(relation.tags.get("language", "")), question)
         for benchmark in runs.benchmarks.values()
@@ -32,7 +33,8 @@ def questions(runs: Runs) -> pd.DataFrame:
         for question in relation.questions
     }
     rows = sorted(texts, key=lambda row: (natural(row[0]), *row[1:]))
-    return pd.DataFrame(rows, columns=["relation", "language", "question"])
+    printed = [paper_questions().get((relation, language), ("",))[0] for relation, language, _ in rows]
+    return pd.DataFrame(rows, columns=["relation", "language", "question"]).assign(printed=printed)
 
 
 def countries(runs: Runs) -> pd.DataFrame:

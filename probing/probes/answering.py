@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
@@ -11,6 +11,7 @@ from probing.analysis.culture_metrics import answering_scores
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
+from probing.formats.own_wordings import SYSTEM_MESSAGES, paper_questions
 from probing.language_model import Continuation, LanguageModel
 from probing.options import option
 from probing.probes.probe import (
@@ -25,7 +26,11 @@ from probing.probes.probe import (
     unless_too_long,
 )
 from probing.settings import Settings
+from probing.statements.fact_types import FACT_TYPES
+from probing.statements.geography_sentences import wh_question
 from probing.template import SUBJECT_SLOT
+
+Asked = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
 
 class AnsweringColumns(RowColumns):
@@ -50,7 +55,10 @@ class AnsweringColumns(RowColumns):
 
 @dataclass(frozen=True)
 class Answering(Probe):
-    """One row per item. With `chat`, the benchmark's system message stands before the question."""
+    """One row per item. With `chat`, the benchmark's system message stands before the question.
+
+    Facts of geography have a Wh-question for each fact type, and their whole names are right answers.
+    """
 
     name: ClassVar[str] = "answering"
     main_metric: ClassVar[str] = "accuracy_substring"
@@ -62,6 +70,9 @@ class Answering(Probe):
     )
     objects: str = option(
         "augmented", "augmented, or raw: before superclasses were added", chooses_items=True, tag="objects"
+    )
+    questions: Literal["benchmark", "paper"] = option(
+        "benchmark", "those of the benchmark, or the seven of DLAMA's paper in English and Arabic", chooses_items=True
     )
     chat: bool = option(True, "ask through the model's chat template")
     tokens: int = option(40, "how many tokens the model may write")
@@ -76,19 +87,32 @@ class Answering(Probe):
 
     def why_not(self, relation: Relation) -> str:
         """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
-        return "" if relation.questions else f"no question in {relation.tags.get('language', 'any language')}"
+        if self.question(relation)[0] or "fact_type" in relation.tags:
+            return ""
+        return f"no question in {relation.tags.get('language', 'any language')}"
+
+    def question(self, relation: Relation) -> tuple[str, str]:
+        """Return the question of a relation, with [X] for the subject, and its system message; empty without one."""
+        if self.questions == "paper":
+            wording = str(relation.tags.get("predicate", "")), str(relation.tags.get("language", ""))
+            return paper_questions().get(wording, ("", ""))
+        return (relation.questions or ("",))[0], relation.system
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        def row(item: Item, question: str, response: Continuation) -> Row:
-            columns = response_row(relation, item, question, str(response))
+        def row(item: Item, question: str, names: Sequence[str], response: Continuation) -> Row:
+            columns = response_row(relation, item, question, str(response), names)
             return {"relation": relation.label, "template": template} | columns
 
-        questions = [relation.questions[0].replace(SUBJECT_SLOT, item.subject) for item in relation.items]
-        responses = model.generate(questions, self.tokens, chat=self.chat, system=relation.system)
-        for item, question, response in zip(relation.items, questions, responses, strict=False):
-            yield unless_too_long(row, item, question, response)
+        text, system = self.question(relation)
+        if text:
+            asked = _own_questions(relation, text)
+        else:  # a fact type of geography
+            asked, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
+        responses = model.generate([question for question, _ in asked], self.tokens, chat=self.chat, system=system)
+        for item, (question, names), response in zip(relation.items, asked, responses, strict=False):
+            yield unless_too_long(row, item, question, names, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
@@ -97,12 +121,34 @@ class Answering(Probe):
         return answering_scores(rows, tag_columns(self, rows.columns))
 
 
-def response_row(relation: Relation, item: Item, question: str, response: str) -> Row:
-    """Return the columns of a row that depend on the item and the model's response."""
-    labels = [relation.answer_space[answer] for answer in item.answers]
+def _own_questions(relation: Relation, text: str) -> Asked:
+    return [
+        (text.replace(SUBJECT_SLOT, item.subject), [relation.answer_space[answer] for answer in item.answers])
+        for item in relation.items
+    ]
+
+
+def _wh_questions(relation: Relation) -> Asked:
+    """Return the questions about facts of geography; whatever answers one in any item of the relation is right."""
+    fact_type = FACT_TYPES[str(relation.tags["fact_type"])]
+    right: dict[str, dict[str, None]] = {}
+
+    def asked(item: Item) -> str:
+        question, names = wh_question(fact_type, item.names, about_subject=item.tags.get("masked") == "subject")
+        aliases = (relation.answer_space[answer] for answer in item.answers[1:])
+        right.setdefault(question, {}).update(dict.fromkeys([*names, *aliases]))
+        return question
+
+    for item in relation.pool:
+        asked(item)
+    return [(question, tuple(right[question])) for question in [asked(item) for item in relation.items]]
+
+
+def response_row(relation: Relation, item: Item, question: str, response: str, labels: Sequence[str]) -> Row:
+    """Return the columns of a row that depend on the item and the model's response; any of `labels` is right."""
     return {
         **item_cells(item),
-        "answer_label": labels[0],
+        "answer_label": relation.answer_space[item.answers[0]],
         "prediction_label": response.strip(),
         "correct": contains(response, labels),
         "correct_normalised": contains(normalised_text(response), map(normalised_text, labels)),

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from probing.analysis.cloze_metrics import cloze_scores
 from probing.analysis.paired_tests import Correctness
@@ -47,7 +48,8 @@ class ClozeColumns(RowColumns):
     `rank`: from 1, the answer's place among the ranked tokens if `method` is "top", or the number of the token that
     completes it if `method` is "near"; empty if it was not found. `correct`: whether the rank is within the probe's k;
     empty if the sentence cannot be put to the model, a generator, because text follows its blank. `one_token`: whether
-    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `margin` is always empty.
+    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `alias_rank`: the best rank of
+    the answer and of its other names, which only a benchmark with aliases has. `margin` is always empty.
     """
 
     id: str
@@ -57,6 +59,7 @@ class ClozeColumns(RowColumns):
     prediction_label: str
     correct: bool | None
     rank: int | None
+    alias_rank: int | None
     margin: float | None
     method: str
     one_token: bool | None
@@ -114,7 +117,7 @@ class Cloze(Probe):
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype(
-            {"correct": "boolean", "one_token": "boolean", "rank": "Int64", "margin": float}
+            {"correct": "boolean", "one_token": "boolean", "rank": "Int64", "alias_rank": "Int64", "margin": float}
         )
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
@@ -128,10 +131,14 @@ class Cloze(Probe):
         def columns(item: Item, blank: BlankDistribution) -> Row:
             if not np.isfinite(blank.log_probs).all():
                 raise NonFiniteScores.of(model.card.id, f"on {relation.id}, item {item.index}")
-            rank = answer_rank(blank, answer_of(relation, item))
+            answers = answers_of(relation, item)
+            spellings = np.split(blank.ranks, len(answers))
+            ranks = [answer_rank(blank, *of) for of in zip(answers, spellings, strict=True)]
+            rank = ranks[0]
             return {
                 "method": "top",
                 "rank": rank,
+                "alias_rank": _least(ranks),
                 "one_token": rank is not None,
                 "prediction_label": blank.tokens[0] if blank.tokens else "",
                 "predictions": list(blank.tokens),
@@ -139,7 +146,7 @@ class Cloze(Probe):
             }
 
         words = relation.answer_space if self.closed else ()
-        pairs = ((text, answer_spellings(text, answer_of(relation, item))) for item, text in prompts)
+        pairs = ((text, answer_spellings(text, answers_of(relation, item))) for item, text in prompts)
         for (item, _), blank in zip(prompts, model.fill(pairs, KEPT_PREDICTIONS, words), strict=False):
             yield unless_too_long(columns, item, blank)
 
@@ -151,11 +158,13 @@ class Cloze(Probe):
         def columns(item: Item, text: Continuation) -> Row:
             if text and not text.ends:
                 raise UnsupportedModel(f"The tokens of {model.card.id} are not known.", "Name its --tokenizer.")
-            rank = tokens_to_answer(text, answer_of(relation, item))
+            found = [tokens_to_answer(text, answer) for answer in answers_of(relation, item)]
+            ranks = [rank if rank is not None and rank <= self.tokens else None for rank in found]
             counted = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
             return {
                 "method": "near",
-                "rank": rank if rank is not None and rank <= self.tokens else None,
+                "rank": ranks[0],
+                "alias_rank": _least(ranks),
                 "prediction_label": counted.strip(),
                 "continuation": counted,
             }
@@ -170,7 +179,8 @@ class Cloze(Probe):
     def _row(self, relation: Relation, item: Item, text: Prompt, columns: dict[str, Any]) -> dict[str, Any]:
         """Return the columns of a row but relation and template; `columns`: the answer's, {} if there is none."""
         rank = columns.get("rank")
-        defaults = {"method": "", "rank": None, "one_token": None, "prediction_label": "", "continuation": ""}
+        unknown = dict.fromkeys(("rank", "alias_rank", "one_token"))
+        defaults = {**unknown, "method": "", "prediction_label": "", "continuation": ""}
         return {
             "index": item.index,
             "id": item.id,
@@ -192,7 +202,17 @@ class Cloze(Probe):
 
 def answer_of(relation: Relation, item: Item) -> str:
     """Return the label of the answer that counts as right."""
-    return relation.options_of(item)[item.answers[0]]
+    return answers_of(relation, item)[0]
+
+
+def answers_of(relation: Relation, item: Item) -> list[str]:
+    """Return the label of the answer that counts as right, and its other names."""
+    options = relation.options_of(item)
+    return [options[answer] for answer in item.answers]
+
+
+def _least(ranks: Sequence[int | None]) -> int | None:
+    return min((rank for rank in ranks if rank is not None), default=None)
 
 
 def ends_in_blank(text: Prompt) -> bool:
@@ -205,18 +225,23 @@ def beginning(text: Prompt) -> str:
     return (text.pieces[0] if text.verbatim else upper_first(text.pieces[0])).rstrip()
 
 
-def answer_spellings(text: Prompt, answer: str) -> list[str]:
-    """Return the answer, and if it begins the text also with a space before it, which some tokenizers tell apart."""
-    return [answer] if text.pieces[0] else [answer, f" {answer}"]
+def answer_spellings(text: Prompt, answers: Sequence[str]) -> list[str]:
+    """Return the answers, and if they begin the text also with a space before each, which some tokenizers tell apart.
+
+    The spellings of an answer stand together.
+    """
+    spaces = ("",) if text.pieces[0] else ("", " ")
+    return [f"{space}{answer}" for answer in answers for space in spaces]
 
 
-def answer_rank(blank: BlankDistribution, answer: str) -> int | None:
+def answer_rank(blank: BlankDistribution, answer: str, spellings: NDArray[np.int64]) -> int | None:
     """Return the answer's best place in the ranking, from 1, or None if it is not ranked.
 
+    `spellings`: the ranks of its spellings in the distribution, 0 where one is not ranked.
     The answer is found as the token that the tokenizer makes of it, or as a token with the same text. Whether case
     matters thus depends on the tokenizer: for an uncased one it does not.
     """
-    ranks = [int(rank) for rank in blank.ranks if rank > 0]
+    ranks = [int(rank) for rank in spellings if rank > 0]
     ranks += [number for number, token in enumerate(blank.tokens, 1) if token == answer]
     return min(ranks, default=None)
 

@@ -219,6 +219,7 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "objects": "which objects are valid: `augmented` ones include those of superclasses, `raw` ones do not",
     "method": "how the answer was found: `top` among the best tokens, or `near` the beginning of a continuation",
     "one_token": "whether the answer is one token of the model's vocabulary; empty if no tokens were ranked",
+    "alias_rank": "as `rank`, of the answer or the best of its other names",
     "predictions": "the most probable tokens at the blank, the best first",
     "log_probs": "the log-probabilities of `predictions`",
     "continuation": "how the model continues the sentence",

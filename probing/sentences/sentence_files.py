@@ -4,16 +4,17 @@ No file of sentences is held in memory: there is one sentence in each line, and 
 line as well. How often words occur may also be a list of frequencies. Tables are CSV, Parquet or JSON lines.
 """
 
+import bz2
 import gzip
 import re
 import sys
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, repeat
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, cast
 
 import pandas as pd
 import pyarrow as pa
@@ -21,16 +22,18 @@ import pyarrow.parquet as pq
 
 from probing.errors import BadInput
 from probing.files.folders import alone, new_file, refuse_occupied
+from probing.sentences import wikipedia
 
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
+OPENERS: dict[str, Callable[[str, str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WORD = re.compile(r"\w+")
 LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
 
 
 def read_sentences(source: str) -> Iterator[str]:
-    """Return the lines of a text file in UTF-8, which may be gzipped, or of the standard input (`-`).
+    """Return the lines of a text file in UTF-8, which may be compressed, or of the standard input (`-`).
 
     Line number k of the file is sentence k - 1; spaces around it are removed. Raises `BadInput` at once where there is
     no such file or nothing but empty lines at its beginning, and for a later fault when its line is read.
@@ -45,18 +48,26 @@ def read_sentences(source: str) -> Iterator[str]:
 def _lines(source: str) -> Iterator[str]:
     """Yield the lines of the file without the spaces around them."""
     name = _name(source)
+    with _readable(source) as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE + 1):
+            number += 1
+            yield _text(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, f"{name}, line {number}")
+
+
+@contextmanager
+def _readable(source: str) -> Iterator[IO[bytes]]:
+    """Open the file; raise `BadInput` for whatever goes wrong while it is read."""
+    name = _name(source)
     try:
         with _opened(source) as file:
-            number = 0
-            while line := file.readline(LONGEST_LINE + 1):
-                number += 1
-                yield _text(line.removeprefix(BYTE_ORDER_MARK) if number == 1 else line, f"{name}, line {number}")
+            yield file
     except FileNotFoundError as error:
         raise BadInput(f"{name} does not exist.", "Name a text file with one sentence per line.") from error
     except IsADirectoryError as error:
         raise BadInput(f"{name} is a folder.", "Name a text file with one sentence per line.") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise BadInput(f"{name} is not a whole gzip file ({error}).", "Copy it again.") from error
+        raise BadInput(f"{name} is not a whole compressed file ({error}).", "Copy it again.") from error
     except OSError as error:
         raise BadInput(f"{name} cannot be read ({error.strerror}).", "Make it readable.") from error
 
@@ -65,7 +76,7 @@ def _opened(source: str) -> AbstractContextManager[IO[bytes]]:
     """Open the file; the standard input is left open afterwards."""
     if source == STANDARD_INPUT:
         return nullcontext(sys.stdin.buffer)
-    return cast(IO[bytes], gzip.open(source)) if source.endswith(".gz") else Path(source).open("rb")
+    return cast(IO[bytes], OPENERS.get(Path(source).suffix, open)(source, "rb"))
 
 
 def _text(line: bytes, where: str) -> str:
@@ -86,7 +97,8 @@ def _name(source: str) -> str:
 def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
     """Return how often each name occurs in a text file, as whole words; names of several words count where all follow.
 
-    The file may be gzipped, and is read once. Marks between words do not matter.
+    The file may be compressed, or a dump of Wikipedia (`sentences.wikipedia`), and is read once. Marks between words do
+    not matter.
     """
     spelled = {name: tuple(_spelled(word, ignore_case) for word in WORD.findall(name)) for name in names}
     single_words = {words[0] for words in spelled.values() if len(words) == 1}
@@ -94,7 +106,7 @@ def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) 
     counts: Counter[str] = Counter()
     sequences: Counter[tuple[str, ...]] = Counter()
     lengths = sorted(set(map(len, phrases)))
-    for line in read_sentences(source):
+    for line in _texts(source):
         text = WORD.findall(_spelled(line, ignore_case))
         counts.update(filter(single_words.__contains__, text))
         for length in lengths:
@@ -103,6 +115,15 @@ def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) 
             )
     totals = {name: counts[words[0]] if len(words) == 1 else sequences[words] for name, words in spelled.items()}
     return _refuse_none({name: float(count) for name, count in totals.items()}, source)
+
+
+def _texts(source: str) -> Iterator[str]:
+    """Yield the articles of a dump of Wikipedia, or the lines of any other text."""
+    if not source.endswith(wikipedia.ENDINGS):
+        yield from read_sentences(source)
+        return
+    with _readable(source) as file:
+        yield from wikipedia.articles(file, source)
 
 
 def listed_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:

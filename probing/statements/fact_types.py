@@ -16,8 +16,10 @@ class FactType:
     property: str
     kind: str
     templates: tuple[str, ...]
+    question: str
     single: str = ""
     masks_subject: bool = False
+    subject_question: str = ""
 
 
 def _fact_type(key: str, entry: dict[str, Any]) -> FactType:

@@ -184,6 +184,13 @@ def _ends_in(name: str, suffixes: tuple[str, ...]) -> bool:
     return re.search(rf"\b(?:{'|'.join(suffixes)})$", name, re.IGNORECASE) is not None
 
 
+def wh_question(fact_type: FactType, names: tuple[str, ...], *, about_subject: bool) -> tuple[str, tuple[str, ...]]:
+    """Return the Wh-question about a fact, and the names that answer it; `names` are the subject's and the objects'."""
+    if about_subject:
+        return fact_type.subject_question.replace("{O}", names[1]), names[:1]
+    return muted(fact_type.question, {"S": names[0]}).replace("{S}", names[0]), names[1:]
+
+
 def agreeing(template: str, subject: str) -> str:
     """Return the template with the verb after "The {S}" in the number of the subject (methods 5.4)."""
     one, many = "|".join(VERBS), "|".join(VERBS.values())

@@ -10,6 +10,7 @@ from functools import cached_property
 from random import Random
 from typing import NamedTuple
 
+from probing.benchmark import TRUTH_VALUES
 from probing.errors import BadBenchmark, BadInput
 
 HEAD_SLOT = "{HEAD}"
@@ -60,6 +61,19 @@ def _filled(template: str, head: str, tail: str) -> str:
     return head.join(part.replace(TAIL_SLOT, tail) for part in template.partition(HEAD_SLOT)[::2])
 
 
+class Level(NamedTuple):
+    """How difficult a false statement is: fewer parts of a true triple drawn again, within their categories or not."""
+
+    resampled: int
+    within_category: bool
+
+    def __str__(self) -> str:
+        return f"{self.resampled} of 3 parts{' within their categories' if self.within_category else ''}"
+
+
+LADDER = tuple(Level(resampled, within) for within in (False, True) for resampled in (3, 2, 1))  # from the easiest
+
+
 @dataclass(frozen=True)
 class Sampling:
     """Settings that determine how many statements are drawn, and how.
@@ -69,6 +83,7 @@ class Sampling:
     `resampled`: how many of a triple's three parts are drawn again to make it false. With 3 all of them are drawn
     uniformly; with fewer the rest is that of a true triple, so that 1 is hardest.
     `within_category`: replace a part only by one of the same category.
+    `ladder`: draw as many false statements at each level of difficulty (`LADDER`) in place of those two choices.
     """
 
     samples: int = 500
@@ -76,6 +91,12 @@ class Sampling:
     resampled: int = 3
     within_category: bool = False
     seed: int = 0
+    ladder: bool = False
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels at which false statements are drawn."""
+        return LADDER if self.ladder else (Level(self.resampled, self.within_category),)
 
     def __post_init__(self) -> None:
         for name, least in (("samples", 2), ("repetitions", 1), ("resampled", 1)):
@@ -89,13 +110,15 @@ class Sampling:
 class GraphStatement:
     """A statement in words, with a text for each phrasing of its relation.
 
-    `repetitions` has the numbers of those that drew it (from 1), as often as they did.
+    `repetitions` has the numbers of those that drew it (from 1), as often as they did. `level`: in a ladder, that of a
+    false statement, and "true" for a true one; else empty.
     """
 
     texts: tuple[str, ...]
     triple: Triple
     true: bool
     repetitions: tuple[int, ...]
+    level: str = ""
 
 
 def draw(graph: Graph, sampling: Sampling) -> tuple[GraphStatement, ...]:
@@ -104,15 +127,16 @@ def draw(graph: Graph, sampling: Sampling) -> tuple[GraphStatement, ...]:
     Each repetition has its own random generator, so that a run with fewer repetitions draws the first ones of a longer
     run.
     """
-    repetitions: dict[tuple[str, tuple[str, ...], bool], list[int]] = defaultdict(list)
-    triples: dict[tuple[str, tuple[str, ...], bool], Triple] = {}
+    numbers: dict[tuple[str, tuple[str, ...], bool, str], list[int]] = defaultdict(list)
+    triples: dict[tuple[str, tuple[str, ...], bool, str], Triple] = {}
     sampler = Sampler(graph, sampling)
     for repetition in range(1, sampling.repetitions + 1):
-        for triple, true in sampler.repetition(Random(f"{sampling.seed}:{repetition}")):
-            key = (triple.relation, graph.sentences(triple), true)
-            repetitions[key].append(repetition)
+        for triple, level in sampler.repetition(Random(f"{sampling.seed}:{repetition}")):
+            name = str(level or TRUTH_VALUES[True]) if sampling.ladder else ""
+            key = (triple.relation, graph.sentences(triple), level is None, name)
+            numbers[key].append(repetition)
             triples.setdefault(key, triple)
-    return tuple(GraphStatement(key[1], triples[key], key[2], tuple(numbers)) for key, numbers in repetitions.items())
+    return tuple(GraphStatement(key[1], triples[key], key[2], tuple(own), key[3]) for key, own in numbers.items())
 
 
 @dataclass(frozen=True)
@@ -122,20 +146,26 @@ class Sampler:
     graph: Graph
     sampling: Sampling
 
-    def repetition(self, random: Random) -> Iterator[tuple[Triple, bool]]:
-        """Yield a true triple and a false one in turn; the true ones are all different if there are enough."""
+    def repetition(self, random: Random) -> Iterator[tuple[Triple, Level | None]]:
+        """Yield a true triple, without a level, and a false one of each level in turn.
+
+        The true ones are all different if there are enough.
+        """
         triples, samples = self.graph.triples, self.sampling.samples
         enough = samples <= len(triples)
         for triple in random.sample(triples, samples) if enough else random.choices(triples, k=samples):
-            yield triple, True
-            yield self._false_triple(random), False
+            yield triple, None
+            for level in self.sampling.levels:
+                yield self._false_triple(random, level), level
 
-    def _false_triple(self, random: Random) -> Triple:
+    def _false_triple(self, random: Random, level: Level) -> Triple:
         """Draw parts of a true triple again until no triple of the graph has the same words."""
         for _ in range(MOST_DRAWS):
             true = random.choice(self.graph.triples)
-            parts = random.sample(PARTS, self.sampling.resampled)
-            triple = Triple(*(self._replacement(true, p, random) if p in parts else true[p] for p in PARTS))
+            parts = random.sample(PARTS, level.resampled)
+            triple = Triple(
+                *(self._replacement(true, p, random, level.within_category) if p in parts else true[p] for p in PARTS)
+            )
             if self._differs(triple, true, parts) and self._true_sentences.isdisjoint(self.graph.sentences(triple)):
                 return triple
         raise BadBenchmark(
@@ -147,9 +177,9 @@ class Sampler:
         """Return whether all replaced parts differ from the true triple's; with three parts any triple passes."""
         return len(parts) == len(PARTS) or all(triple[part] != true[part] for part in parts)
 
-    def _replacement(self, true: Triple, part: int, random: Random) -> str:
+    def _replacement(self, true: Triple, part: int, random: Random, within_category: bool) -> str:
         """Draw a replacement for a part of a true triple; it may be equal to it."""
-        if not self.sampling.within_category:
+        if not within_category:
             return random.choice(self._relations if part == RELATION else self._entities)
         if part == RELATION:
             return random.choice(self._relations_like[true.relation])

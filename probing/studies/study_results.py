@@ -14,6 +14,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.replicates import over_seeds
 from probing.analysis.steps import Changes, changes, relative_to_first
 from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.errors import BadInput
@@ -157,6 +158,13 @@ class Study:
         rows = self.scores[(self.scores["metric"] == main) & (self.scores["dimension"] == OVERALL)]
         revision = [name for name in ("revision",) if name in rows]
         return rows[["model", *revision, "benchmark", "metric", "value", "low", "high", "n"]].reset_index(drop=True)
+
+    @property
+    def replicates(self) -> pd.DataFrame:
+        """Mean and spread of the rows of `table` that differ in nothing but a seed in a name, one row each group."""
+        table = self.table
+        names = [name for name in ("model", "revision", "benchmark", "metric") if name in table]
+        return over_seeds(table, names)
 
     def result(self, model: str, benchmark: str, revision: str = "") -> Result:
         """Read the result of a pair by its names."""

@@ -169,6 +169,7 @@ def test_dlama_is_read_with_the_templates_of_this_project_and_says_so(
     serve_dlama(facts.pack())
     benchmark = download("dlama", tmp_path / "var" / "dlama")
     assert (benchmark.slug, benchmark.probe, benchmark.size) == ("dlama", "ranking", 10)
+    assert benchmark.title == "DLAMA-v1 with templates of Clozeboard"
     assert {relation.templates for relation in benchmark.relations} == {
         (own_templates(language)["P37"],) for language in ("ar", "en")
     }

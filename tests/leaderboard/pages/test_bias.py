@@ -100,3 +100,12 @@ def test_the_page_of_a_comparison_has_the_relations_and_the_options_of_a_chosen_
     (distance,) = [float(row["run_2"]) for row in rows if row["relation"] == "P36"]
     assert distance == pytest.approx(stored)
     assert {row["option"] for row in csv_rows(client, f"{address}&bias=P36", "compared-bias")} == {"Oslo", "Cairo"}
+
+
+def test_compared_runs_with_generic_subjects_have_those_beside_each_other_too(client: Client, small: Benchmark) -> None:
+    settings = Settings(options={"generic_subjects": "it, the region"})
+    runs = [make.probed(small, make.model(name), FakeModel(), settings) for name in ("org/a", "org/b")]
+    address = f"/compare/?m={runs[0].pk}&m={runs[1].pk}&bias=P30"
+    rows = csv_rows(client, address, "compared-generic")
+    alone = csv(client, runs[1], "bias", "?bias=P30")
+    assert {row["option"]: row["run_2"] for row in rows} == {row["option"]: row["generic"] for row in alone}

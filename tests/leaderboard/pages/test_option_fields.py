@@ -27,6 +27,7 @@ def test_everything_that_is_offered_has_a_field_with_a_label_and_a_help_text(sub
 
 def test_a_field_fits_the_type_of_its_option() -> None:
     assert fields_of(Benchmark(probe="answering")) == {
+        "questions": forms.ChoiceField,
         "chat": forms.ChoiceField,
         "tokens": forms.IntegerField,
         "start": forms.CharField,

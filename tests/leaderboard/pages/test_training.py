@@ -251,6 +251,28 @@ def test_the_benchmark_can_be_chosen(client: Client, series: list[Run]) -> None:
     assert client.get(f"{API}?benchmark=nowhere").status_code == 400
 
 
+def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client: Client, series: list[Run]) -> None:
+    assert "On every benchmark" not in page(client)
+    other = make.benchmark("other")
+    for run in training(other, (0.5, 0.4, 0.3, 0.25)):
+        make.score(run, 0.2, metric="chance")
+    rows = csv_rows(client, ADDRESS, "benchmarks")
+    last = {row["benchmark"]: row for row in rows if row["step"] == "143000"}
+    assert float(last["small"]["percent"]) == pytest.approx(220)
+    assert float(last["other"]["percent"]) == pytest.approx(50)
+    assert float(last["other"]["above_chance"]) == pytest.approx(100 * 0.05 / 0.3)
+    assert "The last point has, of the first score:" in page(client)
+    lines = client.get(f"{ADDRESS}?relative=chance").context["charts"]["benchmarks"].figure.data
+    assert sorted(line["y"][-1] for line in lines) == pytest.approx([100 * 0.05 / 0.3, 220])
+    assert len(client.get(API).json()["benchmarks"]) == 2 * len(STEPS)
+    for on in (series[0].benchmark, other):
+        training(on, hub_id="org/b")
+    both = client.get(f"{ADDRESS}?with=org/b").context["charts"]["benchmarks"].figure.data
+    assert {line["name"] for line in both if line["name"].startswith("org/b, ")} == {
+        f"org/b, {on.title}" for on in (series[0].benchmark, other)
+    }
+
+
 def test_two_hundred_points_take_few_queries_and_a_small_page(
     client: Client, small: Benchmark, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

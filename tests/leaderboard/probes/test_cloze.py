@@ -164,6 +164,19 @@ def test_a_version_says_what_is_left_out(client: Client, tmp_path: Path) -> None
     assert "Judges refuse a template." in client.get("/benchmarks/judged/").content.decode()
 
 
+def test_a_version_says_how_its_sentences_were_judged(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
+    leaky = {"sample": "1", "question": "leaky", "judges": 2, "sentences": 225, "yes": 0.058, "agreement": 0.96}
+    alone = {"sample": "1", "question": "grammatical", "judges": 1, "sentences": 9, "yes": 1.0, "kappa": None}
+    content = {"notes": ["Nothing."], "agreement": [leaky, alone, {"question": "unknown"}]}
+    (tmp_path / "left_out.json").write_text(json.dumps(content))
+    benchmarks.install("geography", tmp_path, "judged")
+    first, second = csv_rows(client, "/benchmarks/judged/", "judged")
+    assert first["question"] == "Do the words around the blank give the answer away?"
+    assert (first["sentences"], first["yes"], first["agreement"]) == ("225", "0.058", "0.96")
+    assert (second["judges"], second["kappa"]) == ("1", "")
+
+
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
     run: Any = make.finished(geography)
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()

@@ -15,6 +15,7 @@ from probing.analysis import option_scores
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.bias import (
     BIAS_COLUMNS,
+    GENERIC,
     answer_bias,
     bias_scores,
     biases_beside,
@@ -163,3 +164,10 @@ def test_several_results_stand_beside_each_other() -> None:
     ]
     assert table["first"].tolist() == pytest.approx([0.6, 0.15, 0.25])
     assert table["second"].tolist() == pytest.approx([1 / 3] * 3)
+
+
+def test_results_with_generic_subjects_have_those_biases_side_by_side_too() -> None:
+    first, second = (ROWS.assign(generic=[shares] * 2) for shares in ([0.8, 0.1, 0.1], [0.2, 0.5, 0.3]))
+    table = biases_beside({"first": first, "second": second}, GENERIC)
+    assert table[["first", "second"]].to_numpy().tolist() == [[0.8, 0.2], [0.1, 0.5], [0.1, 0.3]]
+    assert biases_beside({"first": first, "second": ROWS}, GENERIC).empty

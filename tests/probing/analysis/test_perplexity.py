@@ -29,7 +29,7 @@ TABLES = {
 
 def rows(*lines: tuple[str, bool, float, list[int]]) -> pd.DataFrame:
     table = pd.DataFrame(lines, columns=["relation", "true", "perplexity", "repetitions"])
-    figures = {"tokens": 2, "log_prob": -2 * np.log(table["perplexity"])}
+    figures = {"tokens": 2, "log_prob": -2 * np.log(table["perplexity"]), "words": 1, "statement": "Oslo"}
     return table.assign(template=0, index=range(len(table)), **figures)
 
 
@@ -91,6 +91,31 @@ def test_perplexities_are_told_by_truth_as_median_and_of_all_together(two_repeti
     scores = perplexity_scores(two_repetitions)
     assert value(scores, "perplexity_median", "truth", "false") == 16.0
     assert value(scores, "perplexity_corpus", "truth", "true") == pytest.approx((2 * 4 * 8) ** (1 / 3))
+
+
+def test_one_measurement_is_divided_by_tokens_words_and_characters() -> None:
+    """The true statements are likelier by token, and by character the other way round."""
+    lengths = {"tokens": [4, 4, 4, 4], "words": [2, 2, 2, 2], "statement": ["ab", "ab", "a" * 20, "a" * 20]}
+    lines = [("r", true, 2.0, [1]) for true in (True, True, False, False)]
+    table = rows(*lines).assign(log_prob=[-8.0, -9.0, -12.0, -13.0], **lengths)
+    scores = perplexity_scores(table)
+    assert value(scores, "superiority", "divided_by", "token") == 1
+    assert value(scores, "superiority", "divided_by", "character") == 0
+    by_word = np.exp([4, 4.5]), np.exp([6, 6.5])
+    assert value(scores, "p_value_mean", "divided_by", "word") == pytest.approx(ttest_ind(*by_word).pvalue)
+    long = table.assign(tokens=5000, log_prob=-5000.0)
+    assert value(perplexity_scores(long), "superiority", "divided_by", "word") == 0.5
+
+
+def test_each_level_of_a_ladder_is_compared_with_all_true_statements() -> None:
+    lines = [("r", True, 2.0, [1]), ("r", True, 4.0, [1])]
+    lines += [("r", False, perplexity, [1]) for perplexity in (8.0, 9.0, 3.0, 1.0)]
+    table = rows(*lines).assign(level=["true", "true", "easy", "easy", "hard", "hard"])
+    scores = perplexity_scores(table)
+    assert value(scores, "superiority", "level", "easy") == 1
+    assert value(scores, "superiority", "level", "hard") == 0.25
+    assert value(scores, "p_value_mean", "level", "hard") == pytest.approx(ttest_ind([2, 4], [3, 1]).pvalue)
+    assert value(scores, "superiority") == 0.625
 
 
 def test_scores_are_tidy_and_finite(two_repetitions: pd.DataFrame) -> None:

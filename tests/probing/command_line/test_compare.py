@@ -14,6 +14,7 @@ from probing.__main__ import main
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
+from probing.command_line.compare import all_scored
 from probing.errors import BadInput
 from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.perplexity import Perplexity
@@ -117,6 +118,28 @@ def test_compare_says_in_what_the_runs_differ(
         "generic subjects: not set and it",
         "device: cpu and cuda:0",
     ]
+
+
+def test_biases_of_several_models_stand_side_by_side(
+    folder: str, results: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, csv = (str(tmp_path / name) for name in ("generic", "biases.csv"))
+    use(monkeypatch, FakeModel())
+    assert main(["run", "fake", "--benchmark", folder, "--set", "generic_subjects=it", "--out", out]) == 0
+    again = str(shutil.copytree(out, tmp_path / "again"))
+    capsys.readouterr()
+    assert main(["compare", out, again, "--bias", "P30", "--csv", csv]) == 0
+    assert "Probabilities with generic subjects of P30" in capsys.readouterr().out
+    table = pd.read_csv(csv)
+    assert table.groupby("kind")["first"].sum().tolist() == pytest.approx([1, 1])
+    assert table["first"].tolist() == table["second"].tolist()
+    assert main(["compare", *results, "--bias", "P99"]) == 2
+    assert "There are no rows of P99." in complaint(capsys)
+    rows = Result.load(out).items
+    with pytest.raises(BadInput, match="upper bounds"):
+        all_scored(rows.assign(exact=[[False]] * len(rows)), "P30")
+    with pytest.raises(BadInput, match="no scores of options"):
+        all_scored(rows.drop(columns="exact"), "P30")
 
 
 def test_compare_refuses_one_result_in_two_spellings(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:

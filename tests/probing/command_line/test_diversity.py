@@ -1,5 +1,6 @@
 """The command diversity: facts by culture, from a benchmark's tags, the user's table or Wikidata."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -60,6 +61,27 @@ def test_wikidata_is_asked_where_ids_belong(
     assert main(["diversity", triples, "--wikidata", "--culture", "arab", *options]) == 0
     assert "Arab: 50.0% of the facts (1)." in capsys.readouterr().out
     assert len(source.sparql.requests) == 1
+
+
+def test_only_some_relations_are_counted(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (Path(triples) / "P17.jsonl").write_text('{"sub_uri": "Q85", "obj_uri": "Q79"}\n')
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
+    assert main(["diversity", triples, "--countries", str(countries), "--relation", "P36"]) == 0
+    assert "West: 50.0% of the facts (1)." in capsys.readouterr().out
+    assert main(["diversity", triples, "--countries", str(countries), "--relation", "P36", "P99"]) == 2
+    assert "There are no facts of P99. Choose from: P17, P36." in complaint(capsys)
+
+
+def test_the_triples_of_a_known_benchmark_are_counted_by_its_name(
+    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    shutil.copytree(triples, tmp_path / "benchmarks" / "trex" / "TREx")
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
+    assert main(["diversity", "trex", "--countries", str(countries)]) == 0
+    assert "West: 50.0% of the facts (1)." in capsys.readouterr().out
 
 
 def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:

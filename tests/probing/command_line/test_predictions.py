@@ -1,6 +1,7 @@
 """The command predictions: shares of answers by language, with answers merged by the user's file."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from probing.__main__ import main
 from probing.analysis.culture_metrics import COLUMNS
 from probing.baselines import UniformModel
+from probing.catalog import open_benchmark
 from probing.command_line.predictions import prediction_chart
 from probing.formats import dlama
 from probing.runner import run
@@ -45,9 +47,27 @@ def test_shares_by_language_are_printed_and_written(
     assert right["ar", "Semitic"] == right["en", "Semitic"] == 0.3
 
 
-def test_the_chart_has_a_bar_of_predictions_and_one_of_right_answers_for_each_language(
-    results: list[str], tmp_path: Path
-) -> None:
+def test_answers_about_places_have_their_nearness(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    capitals: dict[str, Any] = {"relations": ["P36"], "language": "en", "pair": "arab-west"}
+    run(UniformModel(), open_benchmark("culture"), out=out, progress=False, **capitals)
+    assert main(["predictions", str(out)]) == 0
+    *_, head, shares = capsys.readouterr().out.strip().splitlines()
+    assert head.split() == [
+        "relation",
+        "language",
+        "predictions",
+        "right",
+        "same",
+        "country",
+        "neighbour",
+        "elsewhere",
+        "unknown",
+    ]
+    assert sum(map(float, shares.split()[3:])) == pytest.approx(1, abs=1e-3)
+
+
+def test_the_chart_is_a_page_of_its_own(results: list[str], tmp_path: Path) -> None:
     arabic, english, benchmark = results
     page = tmp_path / "chart.html"
     assert main(["predictions", arabic, english, "--benchmark", benchmark, "--plot", str(page)]) == 0
@@ -65,9 +85,13 @@ def test_bars_add_up_to_one_and_rare_answers_share_a_colour() -> None:
     chart = prediction_chart(pd.DataFrame(rows, columns=COLUMNS), most=2)
     first = [trace for trace in chart.data if trace.visible]
     assert [trace.name for trace in first] == ["Islam", "&lt;b&gt;Judaism&lt;/b&gt;", "all other answers"]
-    bars = ["en predicted", "en right", "ar predicted", "ar right"]
+    bars = [f"{language} {kind}" for language in ("en", "ar") for kind in ("predicted", "predicted rightly", "right")]
     assert [list(trace.y) for trace in first] == [bars] * 3
-    assert [list(trace.x) for trace in first] == [[0.6, 0.3, 1.0, 1.0], [0.3, 0.5, 0, 0], [0.1, 0.2, 0, 0]]
+    assert [list(trace.x) for trace in first] == [
+        [0.6, 0.3, 0.3, 1.0, 1.0, 1.0],
+        [0.3, 0.1, 0.5, 0, 0, 0],
+        [0.1, 0.1, 0.2, 0, 0, 0],
+    ]
     (menu,) = chart.layout.updatemenus
     assert [button.label for button in menu.buttons] == ["P140", "P30"]
 

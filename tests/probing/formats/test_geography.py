@@ -52,6 +52,21 @@ def test_a_capital_is_asked_by_either_template_with_the_city_or_the_country_mask
     assert tags == {(f"country_capital {number}", name) for number in (0, 1) for name in ("subject", "object")}
 
 
+def test_other_names_of_a_name_that_is_hidden_as_a_whole_are_further_answers(both: Benchmark, tmp_path: Path) -> None:
+    (tmp_path / "aliases.toml").write_text('France = ["Gaul"]\nHungary = ["Magyarország"]\nDanube = ["Donau"]\n')
+    benchmark = read(tmp_path)
+    assert benchmark.digest != both.digest
+    city, river = benchmark.relations
+    assert (city.answer_space, city.items[0].answers) == (("France", "Gaul"), (0, 1))
+    assert [item.answers for item in river.items] == [(0,), (1, 2), (0,), (1, 2)]
+    (tmp_path / "aliases.toml").write_text('France = "Gaul"')
+    with pytest.raises(BadBenchmark, match="France is no list of names"):
+        read(tmp_path)
+    (tmp_path / "aliases.toml").write_text("France")
+    with pytest.raises(BadBenchmark, match="is not TOML"):
+        read(tmp_path)
+
+
 def test_csv_gives_the_same_as_json_lines(both: Benchmark, tmp_path: Path) -> None:
     folder = tmp_path / "csv"
     folder.mkdir()

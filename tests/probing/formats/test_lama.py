@@ -44,6 +44,16 @@ def test_it_reads_the_relations_that_have_a_list(lists: str, tmp_path: Path) -> 
     assert benchmark.probe == "cloze"
 
 
+def test_it_reads_the_files_of_x_factr_under_their_names(tmp_path: Path) -> None:
+    write(tmp_path / "lama")
+    lists = tmp_path / "data" / "mTRExf" / "sub"
+    lists.mkdir(parents=True)
+    (tmp_path / "lama" / "relations.jsonl").rename(tmp_path / "data" / "TREx-relations.jsonl")
+    (tmp_path / "lama" / "P36.jsonl").rename(lists / "P36.jsonl")
+    assert format_of(tmp_path) == "lama"
+    assert [relation.id for relation in read(tmp_path).relations] == ["P36"]
+
+
 def test_a_template_without_a_slot_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadBenchmark, match=r"relations.jsonl, line 1: the template must have \[Y\] once"):
         read(write(tmp_path, [RELATIONS[0] | {"template": "The capital of [X]."}]))

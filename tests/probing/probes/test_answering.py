@@ -1,7 +1,8 @@
 """Answers by generation: what is asked, and how an answer is found in what was written."""
 
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
-from probing.formats import dlama
+from probing.formats import dlama, geography
 from probing.probes.answering import Answering, normalised_text, response_row
 from probing.results.result import Result
 from probing.runner import run
@@ -38,7 +39,7 @@ def pairs(tmp_path: Path) -> Benchmark:
 
 def answered(response: str, *labels: str) -> tuple[bool, bool, bool]:
     relation = Relation("P37", (), labels, ())
-    columns = response_row(relation, Item(0, "it", tuple(range(len(labels)))), "What?", response)
+    columns = response_row(relation, Item(0, "it", tuple(range(len(labels)))), "What?", response, labels)
     return columns["correct"], columns["correct_normalised"], columns["correct_exact"]
 
 
@@ -79,6 +80,36 @@ def test_the_question_goes_through_the_chat_template_after_the_system_message(pa
         "What do people of Egypt speak?",
         {"tokens": 7, "chat": True, "system": "Be short."},
     )
+
+
+def test_the_questions_of_the_paper_come_with_its_system_message(pairs: Benchmark) -> None:
+    relation, model, probe = pairs.relations[0], Says(), Answering(questions="paper")
+    next(probe.rows(model, relation, 0, Settings()))
+    question, how = model.requests[0]
+    assert question == 'What is the official language of "Egypt"? Reply with the language name only.'
+    assert how["system"] == "You are an encyclopedia."
+    other = replace(relation, tags={**relation.tags, "predicate": "P140"})
+    assert probe.why_not(other) == "no question in en"
+
+
+def test_facts_of_geography_are_asked_by_the_question_of_their_type(tmp_path: Path) -> None:
+    facts = [("country_capital", "Norway", ["Oslo"]), ("river_countries", "Jhelum River", ["India", "South Korea"])]
+    lines = [json.dumps({"fact_type": key, "subject": subject, "objects": names}) for key, subject, names in facts]
+    (tmp_path / "triples.jsonl").write_text("\n".join(lines))
+    benchmark = geography.read(tmp_path)
+    model = Says(response="In South Korea.")
+    result = run(model, benchmark, probe="answering", progress=False)
+    assert {(text, how["system"]) for text, how in model.requests} == {
+        (text, "Answer with a name and nothing else.")
+        for text in (
+            *("What is the capital of Norway?", "Of which country is Oslo the capital?"),
+            "Through which countries does the Jhelum River flow?",
+        )
+    }
+    right = result.items.groupby("relation")["correct"].mean()
+    assert right.to_dict() == {"country_capital": 0, "river_countries": 1}
+    of_subject = result.items[result.items["masked"] == "subject"]
+    assert set(of_subject["answer_label"]) == {"Norway"}
 
 
 def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: Path) -> None:

@@ -108,6 +108,20 @@ def test_an_answer_of_several_tokens_is_not_found() -> None:
     assert (second["rank"], second["one_token"], second["correct"]) == (40, True, False)
 
 
+def test_other_names_count_beside_the_exact_answer() -> None:
+    items = (replace(RELATION.items[0], answers=(0, 1)), replace(RELATION.items[1], answers=(2, 3)))
+    relation = replace(RELATION, answer_space=("Turkey", "Türkiye", "Sudan", "Soudan"), items=items)
+    model = Encoder(tokens=("Greece",), log_probs=(-1.0,), ranks={"Türkiye": 2, "Turkey": 7, " Soudan": 4})
+    first, second = Cloze().rows(model, relation, 0, Settings())
+    assert (first["rank"], first["alias_rank"], first["correct"]) == (7, 2, False)
+    assert (second["rank"], second["alias_rank"]) == (None, 4)
+    scores = Cloze().scores(Cloze().frame([first, second])).set_index(["metric", "dimension"])["value"]
+    assert scores["accuracy", "overall"] == 0
+    assert scores["accuracy_with_aliases", "overall"] == 1
+    first, _ = Cloze().rows(Generator(writes=(" Tür", "kiye")), relation, 0, Settings())
+    assert (first["rank"], first["alias_rank"]) == (None, 2)
+
+
 def test_a_closed_answer_space_is_ranked_alone() -> None:
     model = Encoder()
     rows(model, closed=True)

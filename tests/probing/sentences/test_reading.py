@@ -47,8 +47,8 @@ def test_a_file_without_sentences_is_refused(tmp_path: Path, content: bytes) -> 
         ("own.txt", "Oslo\n".encode("utf-16"), "own.txt, line 1: not a text, but binary data."),
         ("own.bin", b"\x7fELF\x02\x00\x00", "own.bin, line 1: not a text, but binary data."),
         ("own.txt", b"x" * (LONGEST_LINE + 1), "own.txt, line 1: longer than 1,000,000 bytes."),
-        ("own.txt.gz", b"Oslo\n", "own.txt.gz is not a whole gzip file"),
-        ("own.txt.gz", gzip.compress(b"Oslo\n" * 99, mtime=0)[:-9], "own.txt.gz is not a whole gzip file"),
+        ("own.txt.gz", b"Oslo\n", "own.txt.gz is not a whole compressed file"),
+        ("own.txt.gz", gzip.compress(b"Oslo\n" * 99, mtime=0)[:-9], "own.txt.gz is not a whole compressed file"),
     ],
 )
 def test_a_file_that_is_no_text_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:

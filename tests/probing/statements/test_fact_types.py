@@ -34,3 +34,9 @@ def test_a_template_has_the_slots_of_a_subject_and_one_or_two_objects() -> None:
 def test_a_subject_with_one_object_has_a_template() -> None:
     missing = [key for key, one in FACT_TYPES.items() if not any("{O}" in text for text in all_templates(one))]
     assert missing == []
+
+
+def test_each_fact_type_has_a_wh_question() -> None:
+    for fact_type in FACT_TYPES.values():
+        assert fact_type.question.endswith("?") and fact_type.question.count("{S}") == 1
+        assert bool(fact_type.subject_question) == fact_type.masks_subject

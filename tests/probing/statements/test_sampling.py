@@ -155,3 +155,13 @@ def test_every_statement_has_each_phrasing_and_none_of_a_false_one_is_true() -> 
 def test_impossible_samplings_are_refused(options: dict[str, int], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         Sampling(**options)  # type: ignore[arg-type]
+
+
+def test_a_ladder_has_the_same_true_statements_and_as_many_false_ones_at_each_level() -> None:
+    statements = draw(WITH_CATEGORIES, Sampling(samples=5, repetitions=2, ladder=True))
+    counts = Counter(s.level for s in statements for _ in s.repetitions)
+    names = [f"{parts} of 3 parts{where}" for where in ("", " within their categories") for parts in (3, 2, 1)]
+    assert counts == dict.fromkeys(["true", *names], 10)
+    assert {s.level == "true" for s in statements if s.true} == {True}
+    hardest = [s for s in statements if s.level.startswith("1 of 3")]
+    assert {fewest_changes(s.triple) for s in hardest} == {1}

@@ -42,6 +42,16 @@ def test_the_scores_of_all_pairs_are_one_tidy_table_on_disk(
     assert "<td>org/clever</td>" in study._repr_html_()
 
 
+def test_entries_that_differ_in_a_seed_alone_have_their_mean_and_spread(
+    loaded: list[str], folders: list[str], tmp_path: Path
+) -> None:
+    entries = [{"benchmark": folders[0], "name": f"small-seed{seed}", "sample": 1, "seed": seed} for seed in (1, 2)]
+    study = probing.study(["org/clever"], entries, out=tmp_path / "out", progress=False)
+    (row,) = study.replicates.to_dict("records")
+    assert (row["model"], row["benchmark"], row["metric"], row["runs"]) == ("org/clever", "small", "accuracy", 2)
+    assert row["mean"] == pytest.approx(study.table["value"].mean())
+
+
 def test_networks_are_loaded_from_folders_and_named_by_them(folders: list[str], tmp_path: Path) -> None:
     models = [str(build(tmp_path / "models" / name)) for name, build in (("a", build_gpt2), ("b", build_bert))]
     quiet: dict[str, Any] = {"progress": False, "device": "cpu", "batch_tokens": 512, "relations": "P36"}
