@@ -1,0 +1,112 @@
+"""Counting the facts of a benchmark in a corpus: file by file, by one process or several, keeping what is finished."""
+
+import hashlib
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, as_completed
+from contextlib import nullcontext
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from probing.arrays import Ints
+from probing.exposure.corpus import batches, corpus_files
+from probing.exposure.facts import Fact
+from probing.exposure.matching import SENTENCE, Matcher
+from probing.files.folders import new_file
+from probing.progress_bar import progress_bar
+from probing.results.checkpoint import partial_folder
+from probing.sentences.sentence_files import refuse_bad_target, write_tables
+from probing.studies.executors import opened
+
+
+def count_exposure(
+    corpus: Sequence[str],
+    facts: Sequence[Fact],
+    out: Path,
+    *,
+    unit: str = SENTENCE,
+    executor: Executor | str | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Count in how many units of a corpus each fact is stated; write and return the table.
+
+    `corpus`: files, folders and patterns (`corpus_files`). `facts`: those of `facts_of`. `unit`: sentence, document or
+    window:N (`matching` has the rules). `out`: a new file, .csv, .parquet or .jsonl, with the columns `relation`,
+    `index`, `subject`, `answer` and `count`. `executor`: what counts several files at the same time, as for a study.
+    The counts of finished files are kept beside `out` until all are finished; the same call goes on from there. A file
+    that has changed since is counted again. Raises `BadInput` for a bad corpus, unit, executor or file.
+    """
+    refuse_bad_target(out)
+    facts = tuple(facts)
+    Matcher(facts[:1], unit)  # refuses a bad unit and a missing package before anything is counted
+    files = corpus_files(corpus)
+    folder = partial_folder(out)
+    parts = _parts(files, facts, unit, folder)
+    missing = [file for file, part in parts.items() if not part.is_file()]
+    sizes = {file: file.stat().st_size for file in files}
+    done = sum(sizes.values()) - sum(sizes[file] for file in missing)
+    with (
+        progress_bar(sum(sizes.values()), done, shown=progress) as bar,
+        opened(executor, folder) if isinstance(executor, str) else nullcontext(executor) as workers,
+    ):
+        for file, counts in _counted(missing, facts, unit, bar.advance, workers):
+            folder.mkdir(parents=True, exist_ok=True)
+            with new_file(parts[file]) as temporary, temporary.open("wb") as target:
+                np.save(target, counts)
+            if workers:
+                bar.advance(sizes[file])
+    counts = sum((np.load(part) for part in parts.values()), np.zeros(len(facts), np.int64))
+    columns = ["relation", "index", "subject", "answer"]
+    table = pd.DataFrame({name: [getattr(fact, name) for fact in facts] for name in columns} | {"count": counts})
+    write_tables([table], out)
+    shutil.rmtree(folder)
+    return table
+
+
+def _parts(files: Sequence[Path], facts: tuple[Fact, ...], unit: str, folder: Path) -> dict[Path, Path]:
+    """Return the file of counts for each file: its name depends on all that the counts depend on."""
+    common = hashlib.sha256(repr((facts, unit)).encode())
+    parts = {}
+    for file in files:
+        state, own = file.stat(), common.copy()
+        own.update(repr((str(file.resolve()), state.st_size, state.st_mtime_ns)).encode())
+        parts[file] = folder / f"{own.hexdigest()}.npy"
+    return parts
+
+
+def _counted(
+    files: Sequence[Path],
+    facts: tuple[Fact, ...],
+    unit: str,
+    advance: Callable[[float], None],
+    executor: Executor | None,
+) -> Iterator[tuple[Path, Ints]]:
+    """Yield the counts of each file as soon as it is finished; without an executor, `advance` is called with bytes."""
+    if executor is None:
+        for file in files:
+            yield file, count_file(file, facts, unit, advance)
+        return
+    waiting: Mapping[object, Path] = {executor.submit(count_file, file, facts, unit): file for file in files}
+    for future in as_completed(waiting):
+        yield waiting[future], future.result()
+
+
+def count_file(
+    file: Path, facts: tuple[Fact, ...], unit: str, advance: Callable[[float], None] = lambda size: None
+) -> Ints:
+    """Return in how many units of a file each fact is stated; `advance` is called with the bytes that were read."""
+    matcher, counts, before = _matcher(facts, unit), np.zeros(len(facts), np.int64), 0.0
+    for batch in batches(file):
+        counts += matcher.count(batch.text)
+        advance(batch.position - before)
+        before = batch.position
+    return counts
+
+
+@lru_cache(maxsize=1)
+def _matcher(facts: tuple[Fact, ...], unit: str) -> Matcher:
+    """Return the matcher, which a process makes once for all of its files."""
+    return Matcher(facts, unit)
