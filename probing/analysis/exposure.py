@@ -7,15 +7,15 @@ knows a fact that was stated x times with the probability 1 - (L₀ + x₀ / (1 
 worked examples.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import OptimizeResult, brentq, minimize
+import scipy
 
 from probing.analysis.accuracy import SCORE_COLUMNS, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, item_weights
@@ -169,15 +169,17 @@ def fit_alphas(models: Sequence[Recall], fixed: tuple[float, float] | None = Non
 
     estimates = []
     for place, alpha in enumerate(map(float, best.x[: len(models)])):
-        low = brentq(excess, 0.0, alpha, (place,), *TOLERANCES) if alpha > 0 and excess(0.0, place) > 0 else 0.0
-        high = (
-            brentq(excess, alpha, STEEPEST, (place,), *TOLERANCES)
-            if alpha < STEEPEST and excess(STEEPEST, place) > 0
-            else inf
-        )
-        estimates.append(Estimate(alpha, low, high))
+        low, high = (_root(excess, alpha, end, place) for end in (0.0, STEEPEST))
+        estimates.append(Estimate(alpha, 0.0 if low is None else low, inf if high is None else high))
     reached, share = map(float, best.x[len(models) :])
     return PowerScaling(tuple(estimates), 1 - reached, reached * share)
+
+
+def _root(excess: Callable[[float, int], float], inside: float, end: float, place: int) -> float | None:
+    """Return where between a value inside of an interval and the end of the scale the excess is 0; None if nowhere."""
+    if inside == end or excess(end, place) <= 0:
+        return None
+    return float(scipy.optimize.brentq(excess, *sorted((inside, end)), (place,), *TOLERANCES))
 
 
 def _common_bounds(fixed: tuple[float, float] | None) -> list[tuple[float, float]]:
@@ -191,11 +193,13 @@ def _common_bounds(fixed: tuple[float, float] | None) -> list[tuple[float, float
     return [(reached, reached), (initial / reached, initial / reached)]
 
 
-def _minimum(models: Sequence[Recall], bounds: Sequence[tuple[float, float]], start: Floats) -> OptimizeResult:
+def _minimum(models: Sequence[Recall], bounds: Sequence[tuple[float, float]], start: Floats) -> Any:
     """Minimise the loss within the bounds; a value whose bounds are equal is fixed."""
     options = {"ftol": 1e-12, "gtol": 1e-8}
     within = np.clip(start, *zip(*bounds, strict=True))
-    return minimize(_loss, within, args=(models,), jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    return scipy.optimize.minimize(
+        _loss, within, args=(models,), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
 
 
 def _loss(values: Floats, models: Sequence[Recall]) -> tuple[float, Floats]:

@@ -13,8 +13,8 @@ import pandas as pd
 
 from probing.arrays import Ints
 from probing.exposure.corpus import batches, corpus_files
-from probing.exposure.facts import Fact
 from probing.exposure.matching import SENTENCE, Matcher
+from probing.exposure.named_facts import Fact
 from probing.files.folders import new_file
 from probing.progress_bar import progress_bar
 from probing.results.checkpoint import partial_folder

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from probing.arrays import Bools, Ints
 from probing.errors import BadInput
-from probing.exposure.facts import Fact
+from probing.exposure.named_facts import Fact
 from probing.extras import extra_package
 
 SHORT = 4  # characters from which on the case of a name is ignored

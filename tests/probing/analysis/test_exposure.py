@@ -100,7 +100,7 @@ def test_wasb_is_the_weighted_mean_of_the_buckets() -> None:
     weights = [exp(-0.05), exp(-0.1), exp(-3.2)]
     assert score.value == pytest.approx(np.average([10 / 50, 20 / 40, 9 / 10], weights=weights))
     assert score.value == pytest.approx(0.358, abs=5e-4)
-    assert score.low < score.value < score.high
+    assert (score.low, score.high) == pytest.approx((0.272, 0.455), abs=5e-4)
 
 
 def test_the_interval_of_one_bucket_is_wilsons() -> None:
@@ -131,6 +131,20 @@ def test_alpha_is_where_the_likelihood_is_largest() -> None:
     assert alpha.value == pytest.approx(grid[likelihood.argmax()], abs=0.001)
     inside = grid[likelihood > likelihood.max() - 1.9207]
     assert (alpha.low, alpha.high) == pytest.approx((inside[0], inside[-1]), abs=0.001)
+
+
+def test_the_worked_example_of_two_models_is_as_the_document_says() -> None:
+    """That of docs/methods/exposure.md."""
+    first, second = (
+        Recall(np.array([0, 1, 7, 63]), np.full(4, 100.0), np.array(right, dtype=float))
+        for right in ([10, 20, 40, 60], [10, 30, 60, 80])
+    )
+    assert fit_alphas([first], (0, 1)).alphas[0] == pytest.approx((0.242, 0.201, 0.289), abs=5e-4)
+    assert fit_alphas([second], (0, 1)).alphas[0] == pytest.approx((0.428, 0.363, 0.501), abs=5e-4)
+    fit = fit_alphas([first, second])
+    assert (fit.irreducible, fit.initial) == pytest.approx((0.032, 0.871), abs=5e-4)
+    assert fit.alphas[0] == pytest.approx((0.204, 0.149, 0.329), abs=5e-4)
+    assert fit.alphas[1] == pytest.approx((0.401, 0.306, 0.718), abs=5e-4)
 
 
 def test_templates_share_the_weight_of_their_fact() -> None:

@@ -12,7 +12,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.exposure import counting
 from probing.exposure.counting import count_exposure
-from probing.exposure.facts import Fact, facts_of
+from probing.exposure.named_facts import Fact, facts_of
 from probing.results.checkpoint import partial_folder
 
 TEXTS = ["Chad is in Africa.\n" * 3, "Egypt is in Africa. Chad is not.\n", "Africa has Chad.\n", ""]

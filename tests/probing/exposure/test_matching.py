@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probing.errors import BadInput
-from probing.exposure.facts import Fact
 from probing.exposure.matching import SHORT, Matcher, folded, spelled, word_characters
+from probing.exposure.named_facts import Fact
 
 STATES = ("United States of America", "America", "U.S.A.", "U.S.", "US", "USA")
 FACTS = [
@@ -101,6 +101,20 @@ def test_counts_equal_those_of_the_authors_matcher() -> None:
         "South Africa has the Limpopo. LIMPOPO RIVER water reaches africa. Limpopos are no rivers of Africa.",
     ]
     assert Matcher(FACTS).count("\n".join(documents)).tolist() == [2, 2, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("unit", "expected"), [("sentence", [2, 0, 1]), ("document", [1, 0, 1]), ("window:5", [1, 0, 0])]
+)
+def test_the_worked_example_counts_as_the_document_says(unit: str, expected: list[int]) -> None:
+    """That of docs/methods/exposure.md."""
+    names = [("Peru", "Lima"), ("US", "Washington, D.C."), ("Limpopo", "Africa")]
+    facts = [Fact("r", index, *pair, *((name,) for name in pair)) for index, pair in enumerate(names)]
+    documents = [
+        "Lima is the capital of Peru. PERU lies in the Andes. Its largest city is Lima, Peru.",
+        "Give us Washington, D.C. back! The Limpopo flows through South Africa.",
+    ]
+    assert Matcher(facts, unit).count("\n".join(documents)).tolist() == expected
 
 
 def test_a_name_counts_as_a_whole_word_and_in_its_own_case_where_it_is_short() -> None:

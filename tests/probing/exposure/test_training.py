@@ -19,7 +19,7 @@ from probing.analysis.exposure import BUCKETS, Recall, fit_alphas
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.exposure.counting import count_exposure
-from probing.exposure.facts import facts_of
+from probing.exposure.named_facts import facts_of
 from probing.results.rescoring import rescored
 from probing.results.result import Result
 

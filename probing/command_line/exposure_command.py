@@ -5,8 +5,8 @@ from pathlib import Path
 
 from probing.catalog import open_benchmark
 from probing.exposure.counting import count_exposure
-from probing.exposure.facts import NO_ALIASES, Aliases, facts_of
 from probing.exposure.matching import SENTENCE
+from probing.exposure.named_facts import NO_ALIASES, Aliases, facts_of
 
 OWN = ""  # the value of --aliases without a file
 

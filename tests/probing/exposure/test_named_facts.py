@@ -8,7 +8,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.exposure.facts import Aliases, facts_of
+from probing.exposure.named_facts import Aliases, facts_of
 from probing.formats import bear
 from tests.conftest import BearFolder
 
