@@ -34,6 +34,8 @@ DIMENSIONS = {
     "wording": "Template of a fact type",
     "repetition": "Repetition",
     "truth": "Truth",
+    "exposure": "Times that the corpus states the fact",
+    "stated": "Whether the corpus states the fact",
 }
 SETTINGS = {
     "dtype": "Number format",
@@ -85,6 +87,8 @@ STARTER_RELATIONS = {
 CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
 METRICS = {
     "accuracy_sem": "Spread over wordings",
+    "wasb": "WASB",
+    "exposure_alpha": "α by exposure",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {
@@ -123,6 +127,8 @@ METHODS_HEADINGS = {
     "in_near_1": "geography/#generators",
     "in_near_5": "geography/#generators",
     "in_near_15": "geography/#generators",
+    "wasb": "exposure/#accuracy-by-exposure",
+    "exposure_alpha": "exposure/#accuracy-by-exposure",
     "settings": "scoring/#what-a-run-records",
 }
 
