@@ -16,6 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import probing
+from probing.exposure.corpus import CorpusFile
 from probing.exposure.counting import count_file
 from probing.exposure.matching import DOCUMENT, SENTENCE
 from probing.exposure.named_facts import NO_ALIASES, Aliases, Fact, facts_of
@@ -60,11 +61,11 @@ def write_corpus(path: Path, facts: Sequence[Fact], size: int) -> None:
 
 def rate(corpus: Path, facts: Sequence[Fact], unit: str) -> float:
     """Return how many megabytes of the file are counted in a second of processor time."""
-    count_file(corpus, tuple(facts[:1]), unit)  # so that the file is in the memory of the system
+    count_file(CorpusFile.of_path(corpus), tuple(facts[:1]), unit)  # so that the file is in the memory of the system
     seconds = []
     for _ in range(ROUNDS):
         start = time.process_time()
-        count_file(corpus, tuple(facts), unit)
+        count_file(CorpusFile.of_path(corpus), tuple(facts), unit)
         seconds.append(time.process_time() - start)
     return round(corpus.stat().st_size / median(seconds) / 1e6, 1)
 

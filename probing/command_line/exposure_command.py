@@ -17,7 +17,8 @@ def add_exposure(parser: argparse.ArgumentParser) -> None:
         "corpus",
         metavar="CORPUS",
         nargs="+",
-        help="files (text with a document in each line, JSON Lines, Parquet; .gz, .zst), folders or patterns",
+        help="files (text with a document in each line, JSON Lines, Parquet; .gz, .zst), folders or patterns, also of "
+        "data sets of the hub: hf://datasets/owner/name",
     )
     add("--benchmark", required=True, metavar="NAME", help="a known benchmark, or the folder of one")
     add(

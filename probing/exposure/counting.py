@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from probing.arrays import Ints
-from probing.exposure.corpus import batches, corpus_files
+from probing.exposure.corpus import CorpusFile, batches, corpus_files
 from probing.exposure.matching import SENTENCE, Matcher
 from probing.exposure.named_facts import Fact
 from probing.files.folders import new_file
@@ -42,14 +42,13 @@ def count_exposure(
     refuse_bad_target(out)
     facts = tuple(facts)
     Matcher(facts[:1], unit)  # refuses a bad unit and a missing package before anything is counted
-    files = corpus_files(corpus)
     folder = partial_folder(out)
-    parts = _parts(files, facts, unit, folder)
+    common = hashlib.sha256(repr((facts, unit)).encode()).hexdigest()
+    parts = {file: folder / _part_name(file, common) for file in corpus_files(corpus)}
     missing = [file for file, part in parts.items() if not part.is_file()]
-    sizes = {file: file.stat().st_size for file in files}
-    done = sum(sizes.values()) - sum(sizes[file] for file in missing)
+    size = sum(file.size for file in parts)
     with (
-        progress_bar(sum(sizes.values()), done, shown=progress) as bar,
+        progress_bar(size, size - sum(file.size for file in missing), shown=progress) as bar,
         opened(executor, folder) if isinstance(executor, str) else nullcontext(executor) as workers,
     ):
         for file, counts in _counted(missing, facts, unit, bar.advance, workers):
@@ -57,7 +56,7 @@ def count_exposure(
             with new_file(parts[file]) as temporary, temporary.open("wb") as target:
                 np.save(target, counts)
             if workers:
-                bar.advance(sizes[file])
+                bar.advance(file.size)
     counts = sum((np.load(part) for part in parts.values()), np.zeros(len(facts), np.int64))
     columns = ["relation", "index", "subject", "answer"]
     table = pd.DataFrame({name: [getattr(fact, name) for fact in facts] for name in columns} | {"count": counts})
@@ -66,36 +65,30 @@ def count_exposure(
     return table
 
 
-def _parts(files: Sequence[Path], facts: tuple[Fact, ...], unit: str, folder: Path) -> dict[Path, Path]:
-    """Return the file of counts for each file: its name depends on all that the counts depend on."""
-    common = hashlib.sha256(repr((facts, unit)).encode())
-    parts = {}
-    for file in files:
-        state, own = file.stat(), common.copy()
-        own.update(repr((str(file.resolve()), state.st_size, state.st_mtime_ns)).encode())
-        parts[file] = folder / f"{own.hexdigest()}.npy"
-    return parts
+def _part_name(file: CorpusFile, common: str) -> str:
+    """Return the name of the counts of a file; `common`: the digest of facts and unit, on which they depend as well."""
+    return f"{hashlib.sha256(repr((file, common)).encode()).hexdigest()}.npy"
 
 
 def _counted(
-    files: Sequence[Path],
+    files: Sequence[CorpusFile],
     facts: tuple[Fact, ...],
     unit: str,
     advance: Callable[[float], None],
     executor: Executor | None,
-) -> Iterator[tuple[Path, Ints]]:
+) -> Iterator[tuple[CorpusFile, Ints]]:
     """Yield the counts of each file as soon as it is finished; without an executor, `advance` is called with bytes."""
     if executor is None:
         for file in files:
             yield file, count_file(file, facts, unit, advance)
         return
-    waiting: Mapping[object, Path] = {executor.submit(count_file, file, facts, unit): file for file in files}
+    waiting: Mapping[object, CorpusFile] = {executor.submit(count_file, file, facts, unit): file for file in files}
     for future in as_completed(waiting):
         yield waiting[future], future.result()
 
 
 def count_file(
-    file: Path, facts: tuple[Fact, ...], unit: str, advance: Callable[[float], None] = lambda size: None
+    file: CorpusFile, facts: tuple[Fact, ...], unit: str, advance: Callable[[float], None] = lambda size: None
 ) -> Ints:
     """Return in how many units of a file each fact is stated; `advance` is called with the bytes that were read."""
     matcher, counts, before = _matcher(facts, unit), np.zeros(len(facts), np.int64), 0.0

@@ -2,16 +2,17 @@
 
 import gzip
 import json
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import Path, PurePath
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from probing.errors import BadInput
+from probing.errors import BadInput, SourceUnavailable
 from probing.exposure import corpus
-from probing.exposure.corpus import batches, corpus_files
+from probing.exposure.corpus import CorpusFile, batches, corpus_files
+from tests.hub.local_hub import Hub, serve
 
 DOCUMENTS = ["Chad is in Africa.", "Peru", "São Tomé “is” an island.", "Egypt " * 50, "end"]
 LINES = "".join(json.dumps({"text": document, "id": 1}) + "\n" for document in DOCUMENTS).encode()
@@ -41,7 +42,11 @@ FORMATS: dict[str, Callable[[Path], object]] = {
 
 
 def documents(path: Path) -> list[str]:
-    return [line for batch in batches(path) for line in batch.text.split("\n") if line]
+    return documents_of(CorpusFile.of_path(path))
+
+
+def documents_of(file: CorpusFile) -> list[str]:
+    return [line for batch in batches(file) for line in batch.text.split("\n") if line]
 
 
 @pytest.mark.parametrize("name", FORMATS)
@@ -53,7 +58,7 @@ def test_every_format_has_the_same_documents(
     monkeypatch.setattr(corpus, "PARQUET_ROWS", 2)
     FORMATS[name](tmp_path / name)
     assert documents(tmp_path / name) == DOCUMENTS
-    positions = [batch.position for batch in batches(tmp_path / name)]
+    positions = [batch.position for batch in batches(CorpusFile.of_path(tmp_path / name))]
     assert positions == sorted(positions)
     assert positions[-1] == pytest.approx((tmp_path / name).stat().st_size)
 
@@ -111,7 +116,10 @@ def test_folders_and_patterns_stand_for_files_each_of_which_counts_once(tmp_path
         (tmp_path / name).touch()
 
     def found(*sources: str) -> list[str]:
-        return [str(path.relative_to(tmp_path)) for path in corpus_files([str(tmp_path / name) for name in sources])]
+        return [
+            str(Path(file.name).relative_to(tmp_path))
+            for file in corpus_files([str(tmp_path / name) for name in sources])
+        ]
 
     assert found("") == ["a.txt", "b.jsonl.zst", "more/d.parquet", "more/e.txt.gz"]
     assert found("c.md", "*.txt", "a.txt") == ["c.md", "a.txt"]
@@ -119,3 +127,28 @@ def test_folders_and_patterns_stand_for_files_each_of_which_counts_once(tmp_path
     for missing in ("none.txt", "*.csv"):
         with pytest.raises(BadInput, match="There are no files of text"):
             found(missing)
+
+
+@pytest.fixture
+def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+    """A hub with a data set that has a file of each format."""
+    for name, write in FORMATS.items():
+        (tmp_path / "set" / "data").mkdir(parents=True, exist_ok=True)
+        write(tmp_path / "set" / "data" / name)
+    (tmp_path / "set" / "README.md").write_text("About it.")
+    with serve() as hub:
+        hub.add("owner/corpus", tmp_path / "set")
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
+
+
+def test_data_sets_of_the_hub_are_read_without_being_stored(hub: Hub) -> None:
+    files = corpus_files(["hf://datasets/owner/corpus"])
+    assert {PurePath(file.name).name for file in files} == FORMATS.keys() - {"a.unknown"}
+    assert all(documents_of(file) == DOCUMENTS for file in files)
+    (one,) = corpus_files(["hf://datasets/owner/corpus/data/*.parquet"])
+    assert one in files
+    with pytest.raises(BadInput, match="There are no files of text"):
+        corpus_files(["hf://datasets/owner/corpus/data/*.csv"])
+    with pytest.raises(SourceUnavailable, match="cannot be listed"):
+        corpus_files(["hf://datasets/owner/none"])

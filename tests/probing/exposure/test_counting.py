@@ -1,6 +1,5 @@
 """Counting a corpus file by file: the same by several processes, and only what is missing after an interruption."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.exposure import counting
+from probing.exposure.corpus import CorpusFile
 from probing.exposure.counting import count_exposure
 from probing.exposure.named_facts import Fact, facts_of
 from probing.results.checkpoint import partial_folder
@@ -30,6 +30,10 @@ def corpus(tmp_path: Path) -> Path:
 @pytest.fixture
 def facts(benchmark: Benchmark) -> tuple[Fact, ...]:
     return facts_of(benchmark)
+
+
+def interrupted(*arguments: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def counts(table: pd.DataFrame) -> dict[str, int]:
@@ -59,10 +63,10 @@ def test_finished_files_are_kept_and_changed_ones_counted_again(
     out, real = tmp_path / "counts.csv", counting.count_file
 
     def failing_at(name: str) -> Callable[..., Any]:
-        def count(file: Path, *arguments: Any) -> Any:
-            if file.name == name:
+        def count(file: CorpusFile, *arguments: Any) -> Any:
+            if Path(file.name).name == name:
                 raise KeyboardInterrupt
-            read.append(file.name)
+            read.append(Path(file.name).name)
             return real(file, *arguments)
 
         return count
@@ -80,11 +84,14 @@ def test_finished_files_are_kept_and_changed_ones_counted_again(
 
 
 def test_the_counts_of_another_unit_are_not_used(corpus: Path, facts: tuple[Fact, ...], tmp_path: Path) -> None:
-    stored = counting._parts([corpus / "0.txt"], facts, "sentence", tmp_path)
-    assert stored != counting._parts([corpus / "0.txt"], facts, "document", tmp_path)
-    assert stored != counting._parts([corpus / "0.txt"], facts[:1], "sentence", tmp_path)
-    os.utime(corpus / "0.txt", (1, 1))
-    assert stored != counting._parts([corpus / "0.txt"], facts, "sentence", tmp_path)
+    out = tmp_path / "counts.csv"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "write_tables", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            count_exposure([str(corpus)], facts, out, progress=False)
+    assert len(list(partial_folder(out).iterdir())) == len(TEXTS)
+    table = count_exposure([str(corpus)], facts, out, unit="document", progress=False)
+    assert counts(table) == {"Chad": 5, "Egypt": 1}
 
 
 @pytest.mark.parametrize(
@@ -110,7 +117,8 @@ def test_progress_goes_by_bytes(
     corpus: Path, facts: tuple[Fact, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     steps: list[float] = []
-    (file := corpus / "0.txt").write_text("Chad is in Africa.\n" * 200_000)
+    (corpus / "0.txt").write_text("Chad is in Africa.\n" * 200_000)
+    file = CorpusFile.of_path(corpus / "0.txt")
     counting.count_file(file, facts, "sentence", steps.append)
     assert len(steps) > 3
-    assert sum(steps) == file.stat().st_size
+    assert sum(steps) == file.size
