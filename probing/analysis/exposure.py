@@ -115,14 +115,16 @@ class Estimate(NamedTuple):
 def exposure_scores(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return `WASB` and `ALPHA` as tidy scores, whose `n` are the stated facts; none where no fact is stated.
 
-    α is that of the authors' PSF₀,₁ (L₀ = 0 and x₀ = 1), which depends on no other model.
+    α is that of the authors' PSF₀,₁ (L₀ = 0 and x₀ = 1), which depends on no other model. It is left out where the
+    facts do not tell how large it may be.
     """
     recall = Recall.of(rows, column)
     if not recall.counts.any():
         return pd.DataFrame(columns=SCORE_COLUMNS)
     estimates = {WASB: weighted_accuracy(recall), ALPHA: fit_alphas([recall], (0, 1)).alphas[0]}
     n = float(recall.facts[recall.counts > 0].sum())
-    return tidy((name, OVERALL, ALL, value, n, low, high) for name, (value, low, high) in estimates.items())
+    bounded = {name: estimate for name, estimate in estimates.items() if estimate.high < inf}
+    return tidy((name, OVERALL, ALL, value, n, low, high) for name, (value, low, high) in bounded.items())
 
 
 def weighted_accuracy(recall: Recall) -> Estimate:

@@ -1,7 +1,8 @@
 """Finding facts in a text: the units in which a name of the subject stands together with a name of an answer.
 
-All names are found in one pass of an Aho-Corasick automaton (Aho and Corasick 1975). The rules are those of the matcher
-of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge", arXiv:2506.16912):
+Names are found in one pass of an Aho-Corasick automaton (Aho and Corasick 1975), very short ones by looking up words.
+The rules are those of the matcher of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge",
+arXiv:2506.16912); docs/methods/exposure.md says where it differs:
 
 - **Boundaries.** A name is a whole word or several: neither a letter, nor a digit, nor an underscore stands directly
   before or behind it. Languages that write no spaces between words are therefore not served.
@@ -12,7 +13,7 @@ of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge", arXiv:25
 - **Units.** A fact is counted once in each unit that has both, however often they stand there, and a name must lie
   within the unit. Units do not overlap.
 
-Tabs and ends of lines are spaces.
+Tabs are spaces, and so are the ends of lines within a document.
 """
 
 import re

@@ -170,6 +170,7 @@ def test_models_in_common_are_ranked_and_their_intervals_cover() -> None:
 def test_what_the_facts_do_not_tell_has_an_open_interval() -> None:
     all_known = Recall(np.array([0, 1, 9]), np.array([5.0, 5, 5]), np.array([0.0, 5, 5]))
     assert fit_alphas([all_known], (0, 1)).alphas[0].high == inf
+    assert exposure_scores(rows([0, 1, 9], [False, True, True]), "correct")["metric"].tolist() == [WASB]
     none_known = all_known._replace(right=np.zeros(3))
     alpha = fit_alphas([none_known], (0, 1)).alphas[0]
     assert (alpha.value, alpha.low) == (0, 0)

@@ -1,5 +1,6 @@
 """Counting a corpus file by file: the same by several processes, and only what is missing after an interruption."""
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pytest
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput
+from probing.exposure import corpus as corpus_module
 from probing.exposure import counting
 from probing.exposure.corpus import CorpusFile
-from probing.exposure.counting import count_exposure
+from probing.exposure.counting import count_exposure, count_file
 from probing.exposure.named_facts import Fact, facts_of
 from probing.results.checkpoint import partial_folder
 
@@ -122,3 +124,17 @@ def test_progress_goes_by_bytes(
     counting.count_file(file, facts, "sentence", steps.append)
     assert len(steps) > 3
     assert sum(steps) == file.size
+
+
+def test_memory_does_not_grow_with_the_corpus(
+    tmp_path: Path, facts: tuple[Fact, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(corpus_module, "BLOCK", 2**14)
+    peaks = []
+    for copies in (2_000, 20_000):
+        (tmp_path / "a.txt").write_text("Chad is in Africa. Egypt is not.\n" * copies)
+        tracemalloc.start()
+        count_file(CorpusFile.of_path(tmp_path / "a.txt"), facts, "sentence")
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
