@@ -13,7 +13,7 @@ arXiv:2506.16912); docs/methods/exposure.md says where it differs:
 - **Units.** A fact is counted once in each unit that has both, however often they stand there, and a name must lie
   within the unit. Units do not overlap.
 
-Tabs are spaces, and so are the ends of lines within a document.
+Tabs and no-break spaces are spaces, and so are the ends of lines within a document.
 """
 
 import re
@@ -33,10 +33,10 @@ from probing.extras import extra_package
 SHORT = 4  # characters from which on the case of a name is ignored
 SENTENCE, DOCUMENT, WINDOW = "sentence", "document", "window:"
 UNITS = "Choose sentence, document or window:N, such as window:50."
-# The full stop behind a single capital letter or one of these ends no sentence.
+# The full stop behind another, behind a single letter or behind one of these ends no sentence.
 ABBREVIATIONS = ("St", "Mt", "Dr", "Mr", "Mrs", "Ms", "Jr", "Sr", "Prof", "Gen", "vs")
-NO_END = "".join(rf"(?<!\b{end}\.)" for end in ("[A-ZÀ-ÖØ-Þ]", *ABBREVIATIONS))
-SENTENCE_END = re.compile(rf"[.!?…。！？]{NO_END}(?:[\"'”’»)\]]*\s|(?<=[。！？]))")
+NO_END = "".join(rf"(?<!\b{end}\.)" for end in (r"[^\W\d_]", *ABBREVIATIONS)) + r"(?<!\.\.)"
+SENTENCE_END = re.compile(rf"[.!?。！？]{NO_END}(?:[\"'”’»)\]]*\s|(?<=[。！？]))")
 CODE_BITS = 21  # of a code point
 SPACE, LINE_END = ord(" "), ord("\n")
 Codes = NDArray[np.uint32]  # the code points of a text
@@ -85,7 +85,8 @@ class Matcher:
 
     def count(self, text: str) -> Ints:
         """Return in how many units of the text each fact is stated; every line is a document."""
-        text = text.replace("\t", " ").replace("\r", " ")
+        for space in "\t\r\xa0":
+            text = text.replace(space, " ")
         codes: Codes = np.frombuffer(text.encode("utf-32-le"), np.uint32)
         names, starts, ends = self._occurrences(text, codes)
         begins = unit_starts(text, codes, self._unit, self._words)

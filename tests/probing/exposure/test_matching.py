@@ -37,7 +37,9 @@ WORDS = [
 ]
 name = st.lists(st.sampled_from(WORDS), min_size=1, max_size=2).map(" ".join)
 names = st.lists(name, min_size=1, max_size=3).map(tuple)
-mark = st.sampled_from([" ", " ", ". ", "! ", "? ", "… ", '." ', "。", "-", "_", ", ", "s ", "\t", "\n", "  ", "."])
+mark = st.sampled_from(
+    [" ", " ", ". ", "! ", "? ", "… ", "... ", "\xa0", '." ', "。", "-", "_", ", ", "s ", "\t", "\n", "  ", "."]
+)
 text = st.lists(st.tuples(st.sampled_from(WORDS), mark), max_size=25).map(lambda parts: "".join(map("".join, parts)))
 
 
@@ -48,15 +50,15 @@ def sentences(document: str) -> Iterator[str]:
         piece += letter
         before = re.split(r"\W", piece[:-1])[-1]
         behind = document[place + 1 :].lstrip("\"'”’»)]")
-        is_abbreviated = letter == "." and (before in ("St", "Mr") or (len(before) == 1 and before.isupper()))
-        if letter == "。" or (letter in ".!?…" and behind[:1] == " " and not is_abbreviated):
+        is_abbreviated = letter == "." and (before in ("St", "Mr") or (len(before) == 1 and before.isalpha()))
+        if letter == "。" or (letter in ".!?" and behind[:1] == " " and not is_abbreviated and piece[-2:] != ".."):
             yield piece
             piece = ""
     yield piece
 
 
 def units(text: str, unit: str) -> Iterator[str]:
-    for document in text.replace("\t", " ").split("\n"):
+    for document in text.replace("\t", " ").replace("\xa0", " ").split("\n"):
         if unit == "sentence":
             yield from sentences(document)
         elif unit == "document":
