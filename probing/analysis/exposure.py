@@ -70,13 +70,14 @@ def with_exposure(rows: pd.DataFrame, exposure: pd.DataFrame) -> pd.DataFrame:
     if "subject_counted" in matched and (matched["subject_counted"] != matched["subject"]).any():
         raise BadInput("The counts are those of other facts: subjects differ.", NEXT_STEP)
     counts = matched["count"].to_numpy(np.int64)
-    return rows.assign(
-        **{
-            COUNT: counts,
-            EXPOSURE: pd.Categorical.from_codes(buckets(counts), BUCKETS, ordered=True),
-            STATED: pd.Categorical.from_codes(np.minimum(counts, 1), STATED_WORDS, ordered=True),
-        }
-    )
+    stated = _ordered(np.minimum(counts, 1), STATED_WORDS)
+    columns: dict[str, Any] = {COUNT: counts, EXPOSURE: _ordered(buckets(counts), BUCKETS), STATED: stated}
+    return rows.assign(**columns)
+
+
+def _ordered(codes: Ints, names: list[str]) -> Any:
+    """Return a column of names whose groups keep their order."""
+    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(names, ordered=True))
 
 
 def buckets(counts: Ints) -> Ints:
@@ -101,7 +102,8 @@ class Recall(NamedTuple):
         counts, places = np.unique(kept[COUNT].to_numpy(np.int64), return_inverse=True)
         weights = item_weights(kept).to_numpy()
         right = weights * kept[column].to_numpy(dtype=float)
-        return cls(counts, np.bincount(places, weights, len(counts)), np.bincount(places, right, len(counts)))
+        facts, known = (np.bincount(places, values).astype(np.float64) for values in (weights, right))
+        return cls(counts, facts, known)
 
 
 class Estimate(NamedTuple):
@@ -133,7 +135,7 @@ def weighted_accuracy(recall: Recall) -> Estimate:
     The weight of a bucket is exp(-0.05 · its lower end). Empty buckets do not count.
     """
     numbers, places = np.unique(buckets(recall.counts), return_inverse=True)
-    facts, right = (np.bincount(places, values) for values in (recall.facts, recall.right))
+    facts, right = (np.bincount(places, values).astype(np.float64) for values in (recall.facts, recall.right))
     stated = numbers > 0
     shares, weights = right[stated] / facts[stated], np.exp(-DECAY * 2.0 ** (numbers[stated] - 1))
     return Estimate(float(np.average(shares, weights=weights)), *mean_of_shares(shares, facts[stated], weights))
@@ -161,8 +163,7 @@ def fit_alphas(models: Sequence[Recall], fixed: tuple[float, float] | None = Non
     if not all(model.counts.any() for model in models):
         raise BadInput("No fact is stated in the corpus.", "Count in the corpus that the model was trained on.")
     bounds = [(0.0, STEEPEST)] * len(models) + _common_bounds(fixed)
-    start = np.clip([0.1] * len(models) + [0.99, 0.9], *zip(*bounds, strict=True))
-    best = _minimum(models, bounds, start)
+    best = _minimum(models, bounds, np.array([0.1] * len(models) + [0.99, 0.9]))
 
     def excess(alpha: float, place: int) -> float:
         """Return how much the loss grows if one α is fixed and all else is fitted, less what the interval allows."""
@@ -198,7 +199,7 @@ def _common_bounds(fixed: tuple[float, float] | None) -> list[tuple[float, float
 def _minimum(models: Sequence[Recall], bounds: Sequence[tuple[float, float]], start: Floats) -> Any:
     """Minimise the loss within the bounds; a value whose bounds are equal is fixed."""
     options = {"ftol": 1e-12, "gtol": 1e-8}
-    within = np.clip(start, *zip(*bounds, strict=True))
+    within = np.clip(start, *np.array(bounds).T)
     return scipy.optimize.minimize(
         _loss, within, args=(models,), jac=True, method="L-BFGS-B", bounds=bounds, options=options
     )

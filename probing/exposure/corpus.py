@@ -165,7 +165,7 @@ def _document(line: bytes, where: str) -> str:
         raise BadInput(f"{where}: no JSON object with the key {TEXT!r}.", step) from error
     if not isinstance(text, str):
         raise BadInput(f"{where}: {TEXT!r} is not a text.", step)
-    if b"\\ud" in line.lower():  # perhaps half a character, which no text may have
+    if b"\\ud" in line or b"\\uD" in line:  # perhaps half a character, which no text may have
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text.replace("\n", " ")
 

@@ -3,7 +3,7 @@
 import hashlib
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import nullcontext
 from functools import lru_cache
 from pathlib import Path
@@ -82,7 +82,9 @@ def _counted(
         for file in files:
             yield file, count_file(file, facts, unit, advance)
         return
-    waiting: Mapping[object, CorpusFile] = {executor.submit(count_file, file, facts, unit): file for file in files}
+    waiting: Mapping[Future[Ints], CorpusFile] = {
+        executor.submit(count_file, file, facts, unit): file for file in files
+    }
     for future in as_completed(waiting):
         yield waiting[future], future.result()
 

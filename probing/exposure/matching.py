@@ -37,7 +37,7 @@ UNITS = "Choose sentence, document or window:N, such as window:50."
 ABBREVIATIONS = ("St", "Mt", "Dr", "Mr", "Mrs", "Ms", "Jr", "Sr", "Prof", "Gen", "vs")
 NO_END = "".join(rf"(?<!\b{end}\.)" for end in (r"[^\W\d_]", *ABBREVIATIONS)) + r"(?<!\.\.)"
 SENTENCE_END = re.compile(rf"[.!?。！？]{NO_END}(?:[\"'”’»)\]]*\s|(?<=[。！？]))")
-CODE_BITS = 21  # of a code point
+CODES, CODE_BITS = 0x110000, 21  # the number of code points, and the bits of one
 SPACE, LINE_END = ord(" "), ord("\n")
 Codes = NDArray[np.uint32]  # the code points of a text
 
@@ -74,7 +74,7 @@ class Matcher:
         self._group = np.array([groups[names] for names in answers], dtype=np.int64)
         self._facts = _having(numbers, subjects)
         self._groups = _having(numbers, list(groups))
-        self._names, self._all_groups = len(names), len(groups)
+        self._all_groups = len(groups)
         by_length = groupby(names, len)
         self._short = [
             _ShortNames(length, {name: numbers[name] for name in own}) for length, own in by_length if length < SHORT
@@ -91,8 +91,7 @@ class Matcher:
         names, starts, ends = self._occurrences(text, codes)
         begins = unit_starts(text, codes, self._unit, self._words)
         units, last = (np.searchsorted(begins, places, "right") for places in (starts, ends - 1))
-        within = units == last
-        units, names = np.divmod(np.unique(units[within] * self._names + names[within]), self._names)
+        units, names = units[units == last], names[units == last]
         facts, places = self._facts.take(names)
         units_of_facts, facts = np.divmod(np.unique(units[places] * len(self._group) + facts), len(self._group))
         groups, places = self._groups.take(names)
@@ -118,6 +117,7 @@ class _ShortNames:
     def __init__(self, length: int, numbers: Mapping[str, int]) -> None:
         self._length = length
         letters = np.array([[ord(letter) for letter in name] for name in numbers]).T
+        self._ends = np.isin(np.arange(2**16), _mixed(letters[0], letters[-1]))
         packed = self._packed(letters)
         order = np.argsort(packed)
         self._names, self._numbers = packed[order], np.array([*numbers.values()])[order]
@@ -128,16 +128,25 @@ class _ShortNames:
         `in_word`: of each character whether it is part of a word, with one more before the first and behind the last.
         """
         starts = np.flatnonzero(~(in_word[: -self._length - 1] | in_word[self._length + 1 :]))
+        starts = starts[self._ends[_mixed(codes[starts], codes[starts + self._length - 1])]]  # leaves few of them
         packed = self._packed([codes[starts + place] for place in range(self._length)])
         places = np.searchsorted(self._names[:-1], packed)
         right = self._names[places] == packed
-        return np.stack([self._numbers[places], starts, starts + self._length], axis=1)[right]
+        found: Ints = np.stack([self._numbers[places], starts, starts + self._length], axis=1)[right]
+        return found
 
     @staticmethod
     def _packed(letters: Sequence[NDArray[Any]] | NDArray[Any]) -> Ints:
         """Return a number for each name; `letters`: the code points of all first letters, all second ones and so on."""
         parts = [letter.astype(np.int64) << CODE_BITS * place for place, letter in enumerate(letters)]
-        return np.sum(parts, axis=0)
+        packed: Ints = np.sum(parts, axis=0)
+        return packed
+
+
+def _mixed(first: NDArray[Any], last: NDArray[Any]) -> Ints:
+    """Return a number below 2^16 for each pair of code points, the same for the same pair."""
+    mixed: Ints = (first.astype(np.int64) * 31 + last) & 0xFFFF
+    return mixed
 
 
 def _having(numbers: Mapping[str, int], names: Sequence[Sequence[str]]) -> Lists:
@@ -163,7 +172,7 @@ def folded(text: str) -> str:
 @cache
 def word_characters() -> Bools:
     r"""Return for each code point whether it is part of a word, as `\w` says."""
-    return np.fromiter((chr(code).isalnum() or chr(code) == "_" for code in range(0x110000)), np.bool_)
+    return np.fromiter((chr(code).isalnum() or chr(code) == "_" for code in range(CODES)), np.bool_)
 
 
 def window_words(unit: str) -> int:
@@ -177,18 +186,18 @@ def window_words(unit: str) -> int:
 
 
 def unit_starts(text: str, codes: Codes, unit: str, words: int) -> Ints:
-    """Return where the units of a text begin, the first of them at 0; every line is a document.
+    """Return where the units of a text begin, in order and the first of them at 0; every line is a document.
 
     A sentence ends with its punctuation before a space; a window is a stretch of so many `words` of a document.
     """
     documents = np.concatenate([[0], np.flatnonzero(codes == LINE_END) + 1])
     if unit == SENTENCE:
-        ends = np.fromiter((end.end() for end in SENTENCE_END.finditer(text)), np.int64)
-        return np.union1d(documents, ends)
+        ends = np.array([end.end() for end in SENTENCE_END.finditer(text)], dtype=np.int64)
+        return np.sort(np.concatenate([documents, ends]), kind="stable")  # merges two lists that are sorted
     if unit == DOCUMENT:
         return documents
     is_space = (codes == SPACE) | (codes == LINE_END)
     starts = np.flatnonzero(~is_space & np.concatenate([[True], is_space[:-1]]))
     owners = np.searchsorted(documents, starts, "right")
     numbers = np.arange(len(starts)) - np.searchsorted(owners, owners)  # of each word in its document
-    return np.union1d(documents, starts[numbers % words == 0])
+    return np.sort(np.concatenate([documents, starts[numbers % words == 0]]), kind="stable")
