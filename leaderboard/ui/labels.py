@@ -127,8 +127,8 @@ METHODS_HEADINGS = {
     "in_near_1": "geography/#generators",
     "in_near_5": "geography/#generators",
     "in_near_15": "geography/#generators",
-    "wasb": "exposure/#accuracy-by-exposure",
-    "exposure_alpha": "exposure/#accuracy-by-exposure",
+    "wasb": "exposure/#wasb",
+    "exposure_alpha": "exposure/#alpha",
     "settings": "scoring/#what-a-run-records",
 }
 
