@@ -37,15 +37,16 @@ def rescored(result: Result, benchmark: Benchmark, exposure: pd.DataFrame | None
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    rows = with_tags(result.items, plan.benchmark, plan.probe)
+    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), {}
     if exposure is not None:
         rows = with_exposure(rows, exposure)
+        counted = {"exposure": _digest(exposure[["relation", "index", "count"]].to_numpy().tolist())}
     scores = plan.probe.scores(rows)
     if COUNT in rows and (column := plan.probe.correctness.column):
         scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
-    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan)}
+    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan), **counted}
     if record == result.record and not score_changes(result.scores, scores):
         return result
     first = result.record.get("rescored", {}).get("measured_on", measured_on)

@@ -84,8 +84,13 @@ def test_counts_are_kept_when_scores_are_computed_again(
     pd.testing.assert_frame_equal(Result.load(results[0]).items, once.items)
     doubled = pd.read_csv(counts)
     doubled.assign(count=doubled["count"] * 2).to_csv(counts, index=False)
+    capsys.readouterr()
     assert main(["rescore", results[0], "--benchmark", folder, "--tags", counts]) == 0
-    assert Result.load(results[0]).by("exposure").index.tolist() == ["0", "2–3", "8–15"]
+    again = Result.load(results[0])
+    assert again.by("exposure").index.tolist() == ["0", "2–3", "8–15"]
+    assert again.record["exposure"] != once.record["exposure"]
+    assert main(["rescore", results[0], "--benchmark", folder, "--tags", counts]) == 0
+    assert "Nothing has changed." in capsys.readouterr().out
 
 
 def test_results_of_which_one_has_no_stated_fact_are_compared_without_alpha(
