@@ -37,7 +37,7 @@ LAYERS = [
     {"probing.measuring"},
     {"probing.runner"},
     {"probing.dry_run", "probing.graph_sampling", "probing.harness", "probing.sentences", "probing.studies"},
-    {"probing.papers", "probing.remote"},
+    {"probing.exposure", "probing.papers", "probing.remote"},
     {"probing.monitor"},
     {"probing.command_line"},
     {"probing.__main__"},

@@ -43,6 +43,7 @@ from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, op
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
+from probing.analysis.exposure import EXPOSURE
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
@@ -55,7 +56,17 @@ PHASES = (
     Run.State.FINISHED,
 )
 DOMAIN = "domain"  # the breakdown that comes first
-MAIN_BREAKDOWNS = (DOMAIN, "cardinality", "relation", "culture", "culture_pair", "language", "fact_type", "head")
+MAIN_BREAKDOWNS = (
+    DOMAIN,
+    "cardinality",
+    "relation",
+    "culture",
+    "culture_pair",
+    "language",
+    "fact_type",
+    "head",
+    EXPOSURE,
+)
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows
 ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`

@@ -36,6 +36,8 @@ DIMENSIONS = {
     "truth": "Truth",
     "level": "Level of difficulty",
     "divided_by": "What the log-probability is divided by",
+    "exposure": "Times that the corpus states the fact",
+    "stated": "Whether the corpus states the fact",
 }
 SETTINGS = {
     "dtype": "Number format",
@@ -87,6 +89,8 @@ STARTER_RELATIONS = {
 CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
 METRICS = {
     "accuracy_sem": "Spread over wordings",
+    "wasb": "WASB",
+    "exposure_alpha": "α by exposure",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {
@@ -125,6 +129,8 @@ METHODS_HEADINGS = {
     "in_near_1": "geography/#generators",
     "in_near_5": "geography/#generators",
     "in_near_15": "geography/#generators",
+    "wasb": "exposure/#wasb",
+    "exposure_alpha": "exposure/#alpha",
     "settings": "scoring/#what-a-run-records",
 }
 

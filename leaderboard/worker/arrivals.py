@@ -18,6 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from leaderboard.models import Run, RunPart
 from leaderboard.serving.errors import parse_object
+from probing.analysis.exposure import EXPOSURE_COLUMNS
 from probing.analysis.option_scores import PER_OPTION
 from probing.arrays import Floats
 from probing.baselines import UniformModel
@@ -90,10 +91,12 @@ def checked_whole(parts: Sequence[RunPart], plan: Plan, rows: IO[bytes], record:
 
 
 def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
-    """Leave out the columns that only other parts have, which are empty in this one."""
-    return table.select(
-        [name for name in table.column_names if name in expected or table.column(name).null_count < table.num_rows]
-    )
+    """Leave out the columns that only other parts have, which are empty in this one, and those of a sender's corpus."""
+
+    def is_own(name: str) -> bool:
+        return name not in EXPOSURE_COLUMNS and table.column(name).null_count < table.num_rows
+
+    return table.select([name for name in table.column_names if name in expected or is_own(name)])
 
 
 def _checked_rows(plan: Plan, table: pa.Table, relation: Relation, expected: pd.DataFrame) -> pd.DataFrame:

@@ -48,7 +48,8 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return which rows belong to which group, and how much: columns `row` (position), `group`, `weight`.
 
     A tag with d values gives 1/d of the item to each of them (methods 1.3); a row without the tag belongs to no group.
-    In the dimension `template` every row counts as an item.
+    In the dimension `template` every row counts as an item. Groups come in the order in which they occur, or that of an
+    ordered column.
     """
     positions = np.arange(len(rows))
     if dimension == OVERALL:
@@ -62,7 +63,10 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     repeated = np.repeat(positions, counts)
     weights = item_weights(rows).to_numpy()[repeated] / counts[repeated]
     groups = [value for code in codes.tolist() for value in values_of_tags[code]]
-    return pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
+    table = pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
+    if isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
+        return table.iloc[np.argsort(column.cat.codes.to_numpy()[repeated], kind="stable")].reset_index(drop=True)
+    return table
 
 
 def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:

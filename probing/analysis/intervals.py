@@ -50,18 +50,21 @@ def independent_items(mean: float, error: float, n: float) -> float:
     return mean * (1 - mean) / error**2 if error > 0 else n
 
 
-def mean_of_shares(shares: Floats, n: Floats) -> tuple[float, float]:
-    """Return the interval of the plain mean of several parts' shares on other items of the same parts.
+def mean_of_shares(shares: Floats, n: Floats, weights: Floats | None = None) -> tuple[float, float]:
+    """Return the interval of the mean of several parts' shares on other items of the same parts.
 
-    `n`: the number of items of each part. It is Wilson's interval for as many independent items as have the same
-    standard error; for a single part it is Wilson's own. NaN where a part has no items.
+    `n`: the number of items of each part. `weights`: those of the parts, by default equal ones. It is Wilson's interval
+    for as many independent items as have the same standard error; for a single part it is Wilson's own. NaN where a
+    part has no items.
     """
     if not (n > 0).all() or np.isnan(shares).any():
         return float("nan"), float("nan")
-    mean, parts = float(np.clip(shares.mean(), 0, 1)), len(shares)
+    parts = np.ones(len(shares)) if weights is None else weights
+    parts = parts / parts.sum()
+    mean = float(np.clip(parts @ shares, 0, 1))
     towards_mean = (shares * n + MORE_ITEMS * mean) / (n + MORE_ITEMS)
-    error = sqrt(max(0.0, float((towards_mean * (1 - towards_mean) / n).sum()))) / parts
-    return wilson(mean, independent_items(mean, error, parts**2 / float((1 / n).sum())))
+    error = sqrt(max(0.0, float((parts**2 * towards_mean * (1 - towards_mean) / n).sum())))
+    return wilson(mean, independent_items(mean, error, 1 / float((parts**2 / n).sum())))
 
 
 def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import probing
 from probing.analysis import specificity_metrics
 from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
 from probing.analysis.changed_facts import changes_by_nearness, read_facts
+from probing.analysis.exposure import COUNT, Recall, fit_alphas
 from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
@@ -81,6 +82,8 @@ def compare_results(arguments: argparse.Namespace) -> None:
     print_by_dimension(table.drop(columns=hidden))
     if probe is Perplexity:
         _print_ranks(rows)
+    if probe.correctness.column and all(COUNT in table and table[COUNT].any() for table in rows.values()):
+        _print_exposure(rows, probe.correctness.column)
     smallest = smallest_difference(rows, probe.correctness) if probe.correctness.column else None
     if smallest:
         print(f"\n{sentence(smallest)}")
@@ -167,6 +170,13 @@ def _print_ranks(rows: ResultRows) -> None:
     print_table(rank_summary(ranks, list(rows)))
     print("\nsentences whose ranks differ most")
     print_table(ranks.head(MOST_DISPUTED).drop(columns=ROW_KEY))
+
+
+def _print_exposure(rows: ResultRows, column: str) -> None:
+    """Print how fast each result's accuracy grows with exposure, by functions with L₀ and x₀ in common."""
+    fit = fit_alphas([Recall.of(table, column) for table in rows.values()])
+    print(f"\nα of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = {fit.irreducible:.3f} and x₀ = {fit.initial:.3f} in common")
+    print_table(pd.DataFrame(fit.alphas, index=list(rows)).rename_axis("result").reset_index())
 
 
 def _name(result: Result) -> str:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import TIES, precision_at, ties_in_words
 from probing.analysis.details import detail_tables, needs_full_run, without_details
+from probing.analysis.exposure import read_exposure
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
 from probing.catalog import open_benchmark
@@ -99,14 +100,21 @@ def print_token_scores(result: Result, tokens: Path) -> None:
 def add_rescore(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folders", metavar="DIR", nargs="+", help="folders of results, which are rewritten")
     parser.add_argument("--benchmark", metavar="NAME", default="", help="folder or name; default: the recorded name")
+    parser.add_argument(
+        "--tags",
+        type=Path,
+        metavar="FILE",
+        help="how often a corpus states each fact, as the command exposure writes it",
+    )
     parser.set_defaults(command=rescore)
 
 
 def rescore(arguments: argparse.Namespace) -> None:
     benchmark = cache(open_benchmark)
+    exposure = read_exposure(arguments.tags) if arguments.tags else None
     for folder in dict.fromkeys(arguments.folders):
         result = Result.load(folder)
-        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]))
+        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]), exposure)
         print(f"{folder}: {result.record['model']['id']} on {again.record['benchmark']['slug']}")
         if again is result:
             print("  Nothing has changed.")

@@ -243,6 +243,9 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "coarse_cosine": "the same of the coarser answer",
     "fine_clause_score": "the score of the clause that follows the finer answer, in cascades with causal models",
     "coarse_clause_score": "the same of the coarser answer",
+    "exposure_count": "how often a corpus states the fact, as `rescore --tags` has added",
+    "exposure": "the bucket of `exposure_count`: 0, 1, 2–3, 4–7 and so on",
+    "stated": "whether the corpus states the fact",
 }
 TAG = "a tag of the benchmark, by which scores are broken down; a list if the item has several values"
 SCORE_COLUMNS: Mapping[str, str] = {

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from threading import Thread
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-INFO = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>refs/pr/\d+|[^/]+))?")
+INFO = re.compile(r"/api/(?:models|datasets)/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<commit>refs/pr/\d+|[^/]+))?")
 REFS = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/refs(?P<commit>)")
 TREE = re.compile(r"/api/(?:models|datasets)/(?P<id>[^/]+/[^/]+)/tree/(?P<commit>refs/pr/\d+|[^/]+)(?P<folder>/.+)?")
 FILE = re.compile(r"/(?:datasets/)?(?P<id>[^/]+/[^/]+)/resolve/(?P<commit>refs/pr/\d+|[^/]+)/(?P<name>.+)")
@@ -162,7 +162,9 @@ class Handler(BaseHTTPRequestHandler):
         ]
         if match["folder"] and not files:
             return self.refuse(404, "EntryNotFound")
-        self.reply(200, json.dumps(files).encode(), {"Content-Type": "application/json"})
+        folders = {str(parent) for entry in files for parent in PurePosixPath(entry["path"]).parents[:-1]}
+        own = [{"type": "directory", "path": name, "oid": ""} for name in sorted(folders) if name.startswith(below)]
+        self.reply(200, json.dumps([*own, *files]).encode(), {"Content-Type": "application/json"})
 
     def file(self, repository: Repository, match: re.Match[str]) -> None:
         if repository.info.get("gated"):

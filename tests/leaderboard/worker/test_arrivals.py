@@ -14,6 +14,7 @@ import pytest
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.worker.arrivals import RowsRefused, checked_whole
+from probing.analysis.exposure import with_exposure
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
@@ -73,6 +74,13 @@ def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) ->
     part, measured = measured_part(small, decide=True)
     measured.rows["exact"] = [[False, *exact[1:]] for exact in measured.rows["exact"]]
     assert len(arrived(part, measured.rows, measured.record).rows) == 4
+
+
+def test_what_a_corpus_of_the_sender_says_of_the_facts_is_left_out(small: Benchmark) -> None:
+    part, measured = measured_part(small)
+    counts = measured.rows[["relation", "index"]].assign(count=range(len(measured.rows)))
+    done = arrived(part, with_exposure(measured.rows, counts), measured.record)
+    pd.testing.assert_frame_equal(done.rows, measured.rows)
 
 
 def short_sighted(on: Benchmark) -> tuple[RunPart, PartResult]:

@@ -1,14 +1,20 @@
 """manage.py rescore: which runs it takes, and what it says."""
 
+from pathlib import Path
+
+import pandas as pd
 import pytest
 from django.core.management import CommandError
+from django.test import Client
 
 from leaderboard.figures import artefacts, benchmarks
 from leaderboard.models import Benchmark, Run, RunRank
+from probing.exposure.named_facts import facts_of
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
@@ -69,3 +75,42 @@ def test_a_choice_of_nothing_is_an_error(arguments: tuple[str, str], db: None) -
 
 def test_a_site_without_runs_has_nothing_to_do(db: None) -> None:
     assert "0 runs changed" in output_of("rescore")
+
+
+@pytest.fixture
+def counts(small: Benchmark, tmp_path: Path) -> Path:
+    """How often a corpus states each fact: Chad 5 times, Egypt twice, all others never."""
+    facts = facts_of(benchmarks.read(small))
+    stated = {"Chad": 5, "Egypt": 2}
+    table = [(fact.relation, fact.index, stated.get(fact.subject, 0)) for fact in facts]
+    pd.DataFrame(table, columns=["relation", "index", "count"]).to_csv(tmp_path / "counts.csv", index=False)
+    return tmp_path / "counts.csv"
+
+
+def test_counts_of_a_corpus_become_a_curve_on_the_page_of_the_run(
+    runs: list[Run], counts: Path, client: Client
+) -> None:
+    printed = output_of("rescore", "--run", str(runs[0].pk), "--tags", str(counts))
+    assert "New groups of exposure: 0, 2–3, 4–7." in printed
+    page = client.get(runs[0].get_absolute_url()).content.decode()
+    assert "By times that the corpus states the fact" in page
+    assert "WASB" in page
+    lines = csv_rows(client, runs[0].get_absolute_url(), "exposure")
+    assert [line["group"] for line in lines] == ["0", "2–3", "4–7"]
+    items = csv_rows(client, f"{runs[0].get_absolute_url()}items/?exposure=2–3")
+    assert {line["subject"] for line in items} == {"Egypt"}
+    assert "exposure" not in client.get(runs[1].get_absolute_url()).content.decode()
+    assert "0 runs changed, 1 runs unchanged" in output_of("rescore", "--run", str(runs[0].pk))
+
+
+def test_counts_are_compared_as_well(runs: list[Run], counts: Path, client: Client) -> None:
+    output_of("rescore", "--benchmark", "small", "--tags", str(counts))
+    page = client.get(f"/compare/?m={runs[0].pk}&m={runs[1].pk}").content.decode()
+    assert "states the fact" in page
+    assert page.index(">0<") < page.index(">2–3<") < page.index(">4–7<")
+
+
+def test_bad_counts_are_refused(runs: list[Run], tmp_path: Path) -> None:
+    (tmp_path / "bad.csv").write_text("relation\nP30\n")
+    with pytest.raises(CommandError, match="cannot be read as counts"):
+        output_of("rescore", "--tags", str(tmp_path / "bad.csv"))

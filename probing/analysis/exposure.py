@@ -1,0 +1,220 @@
+"""How well a model knows a fact by its exposure: how often its training data state it, as `clozeboard exposure` counts.
+
+The measures are those of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge: Evaluating How Efficiently
+Language Models Learn Facts", arXiv:2506.16912) and of their public code: accuracy in frequency buckets that double in
+width, WASB (the weighted accuracy score on buckets), and the exponent α of their power scaling function. By it, a model
+knows a fact that was stated x times with the probability 1 - (L₀ + x₀ / (1 + x)^α). docs/methods/exposure.md has
+worked examples.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import scipy
+
+from probing.analysis.accuracy import SCORE_COLUMNS, tidy
+from probing.analysis.breakdowns import ALL, OVERALL, item_weights
+from probing.analysis.intervals import mean_of_shares
+from probing.arrays import Floats, Ints
+from probing.errors import BadInput
+
+# The columns of rows: how often the fact is stated, and two tags that follow from it.
+COUNT, EXPOSURE, STATED = "exposure_count", "exposure", "stated"
+EXPOSURE_COLUMNS = frozenset({COUNT, EXPOSURE, STATED})
+LAST = 13  # the buckets of stated facts begin with 2^0, 2^1, …, 2^13, as in the authors' code
+BUCKETS = ["0", "1", *(f"{2**power}–{2 ** (power + 1) - 1}" for power in range(1, LAST)), f"{2**LAST}+"]
+STATED_WORDS = ["not stated", "stated"]
+WASB, ALPHA = "wasb", "exposure_alpha"  # metrics
+DECAY = 0.05  # λ of the weights exp(-λ · lower end) of the buckets, in the authors' code
+STEEPEST = 100.0  # the largest α; with it, a fact that was stated once is known
+HALF_CHI_SQUARE = 1.920729410347062  # half of the 95 % point of χ² with one degree of freedom
+TOLERANCES = (1e-6, 1e-5)  # absolute and relative, of the ends of an interval
+SMALLEST = 1e-10  # a probability is at least so far from 0 and 1, as in the authors' code
+NEXT_STEP = "Count with this benchmark: clozeboard exposure CORPUS --benchmark NAME --out FILE."
+
+
+def read_exposure(path: Path) -> pd.DataFrame:
+    """Read a table of `clozeboard exposure`; raise `BadInput` where the file is none.
+
+    The columns are at least `relation`, `index` and `count`.
+    """
+    try:
+        if path.suffix == ".parquet":
+            table = pd.read_parquet(path)
+        elif path.suffix == ".jsonl":
+            table = pd.read_json(path, lines=True, dtype={"relation": str, "subject": str})
+        else:
+            table = pd.read_csv(path, dtype={"relation": str, "subject": str}, keep_default_na=False)
+        counts = table[["relation", "index", "count"]].astype({"index": np.int64, "count": np.int64})["count"]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} cannot be read as counts of facts ({error}).", NEXT_STEP) from error
+    if (counts < 0).any() or table.duplicated(["relation", "index"]).any():
+        raise BadInput(f"{path} has a negative count, or a fact twice.", NEXT_STEP)
+    return table
+
+
+def with_exposure(rows: pd.DataFrame, exposure: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with how often the fact of each is stated, its bucket, and whether it is stated at all.
+
+    Raises `BadInput` where the table of counts lacks a fact or has another subject for it.
+    """
+    keys = ["relation", "index"]
+    matched = rows[[*keys, "subject"]].merge(exposure, how="left", on=keys, suffixes=("", "_counted"), validate="m:1")
+    if missing := int(matched["count"].isna().sum()):
+        raise BadInput(f"The counts lack the facts of {missing:,} of {len(rows):,} rows.", NEXT_STEP)
+    if "subject_counted" in matched and (matched["subject_counted"] != matched["subject"]).any():
+        raise BadInput("The counts are those of other facts: subjects differ.", NEXT_STEP)
+    counts = matched["count"].to_numpy(np.int64)
+    stated = _ordered(np.minimum(counts, 1), STATED_WORDS)
+    columns: dict[str, Any] = {COUNT: counts, EXPOSURE: _ordered(buckets(counts), BUCKETS), STATED: stated}
+    return rows.assign(**columns)
+
+
+def _ordered(codes: Ints, names: list[str]) -> Any:
+    """Return a column of names whose groups keep their order."""
+    return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(names, ordered=True))
+
+
+def buckets(counts: Ints) -> Ints:
+    """Return the place among `BUCKETS` of each count."""
+    return np.minimum(np.frexp(counts)[1], LAST + 1).astype(np.int64)
+
+
+class Recall(NamedTuple):
+    """How many of the facts that are stated `counts` times there are, and how many of them a model knows.
+
+    Several templates of a fact share its weight of 1, so that `right` may be fractional.
+    """
+
+    counts: Ints
+    facts: Floats
+    right: Floats
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, column: str) -> "Recall":
+        """Sum up rows with the column `COUNT`; `column` says which are right, and is empty where one does not count."""
+        kept = rows[rows[column].notna()]
+        counts, places = np.unique(kept[COUNT].to_numpy(np.int64), return_inverse=True)
+        weights = item_weights(kept).to_numpy()
+        right = weights * kept[column].to_numpy(dtype=float)
+        facts, known = (np.bincount(places, values).astype(np.float64) for values in (weights, right))
+        return cls(counts, facts, known)
+
+
+class Estimate(NamedTuple):
+    """A figure with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def exposure_scores(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return `WASB` and `ALPHA` as tidy scores, whose `n` are the stated facts; none where no fact is stated.
+
+    α is that of the authors' PSF₀,₁ (L₀ = 0 and x₀ = 1), which depends on no other model. It is left out where the
+    facts do not tell how large it may be.
+    """
+    recall = Recall.of(rows, column)
+    if not recall.counts.any():
+        return pd.DataFrame(columns=SCORE_COLUMNS)
+    estimates = {WASB: weighted_accuracy(recall), ALPHA: fit_alphas([recall], (0, 1)).alphas[0]}
+    n = float(recall.facts[recall.counts > 0].sum())
+    bounded = {name: estimate for name, estimate in estimates.items() if estimate.high < inf}
+    return tidy((name, OVERALL, ALL, value, n, low, high) for name, (value, low, high) in bounded.items())
+
+
+def weighted_accuracy(recall: Recall) -> Estimate:
+    """Return the weighted accuracy score on buckets: the mean of the accuracies of all buckets of stated facts.
+
+    The weight of a bucket is exp(-0.05 · its lower end). Empty buckets do not count.
+    """
+    numbers, places = np.unique(buckets(recall.counts), return_inverse=True)
+    facts, right = (np.bincount(places, values).astype(np.float64) for values in (recall.facts, recall.right))
+    stated = numbers > 0
+    shares, weights = right[stated] / facts[stated], np.exp(-DECAY * 2.0 ** (numbers[stated] - 1))
+    return Estimate(float(np.average(shares, weights=weights)), *mean_of_shares(shares, facts[stated], weights))
+
+
+@dataclass(frozen=True)
+class PowerScaling:
+    """The power scaling functions of some models, with L₀ (`irreducible`) and x₀ (`initial`) in common.
+
+    `alphas`: α of each model; its interval is infinite upwards where no α is too large.
+    """
+
+    alphas: tuple[Estimate, ...]
+    irreducible: float
+    initial: float
+
+
+def fit_alphas(models: Sequence[Recall], fixed: tuple[float, float] | None = None) -> PowerScaling:
+    """Fit α of each model by maximum likelihood, as if the facts were independent.
+
+    `fixed`: L₀ and x₀, which by default are fitted to all models together. The intervals are those of the profile
+    likelihood, so that they cover what is uncertain about L₀ and x₀. Raises `BadInput` where a model has no stated
+    facts, or where L₀ and x₀ are no probabilities that add up to 1 at most.
+    """
+    if not all(model.counts.any() for model in models):
+        raise BadInput("No fact is stated in the corpus.", "Count in the corpus that the model was trained on.")
+    bounds = [(0.0, STEEPEST)] * len(models) + _common_bounds(fixed)
+    best = _minimum(models, bounds, np.array([0.1] * len(models) + [0.99, 0.9]))
+
+    def excess(alpha: float, place: int) -> float:
+        """Return how much the loss grows if one α is fixed and all else is fitted, less what the interval allows."""
+        others = _minimum(models, [*bounds[:place], (alpha, alpha), *bounds[place + 1 :]], best.x)
+        return float(others.fun - best.fun) - HALF_CHI_SQUARE
+
+    estimates = []
+    for place, alpha in enumerate(map(float, best.x[: len(models)])):
+        low, high = (_root(excess, alpha, end, place) for end in (0.0, STEEPEST))
+        estimates.append(Estimate(alpha, 0.0 if low is None else low, inf if high is None else high))
+    reached, share = map(float, best.x[len(models) :])
+    return PowerScaling(tuple(estimates), 1 - reached, reached * share)
+
+
+def _root(excess: Callable[[float, int], float], inside: float, end: float, place: int) -> float | None:
+    """Return where between a value inside of an interval and the end of the scale the excess is 0; None if nowhere."""
+    if inside == end or excess(end, place) <= 0:
+        return None
+    return float(scipy.optimize.brentq(excess, *sorted((inside, end)), (place,), *TOLERANCES))
+
+
+def _common_bounds(fixed: tuple[float, float] | None) -> list[tuple[float, float]]:
+    """Return the bounds of 1 - L₀ and of x₀ / (1 - L₀), each of which may be anything from 0 to 1."""
+    if fixed is None:
+        return [(0.0, 1.0)] * 2
+    irreducible, initial = fixed
+    if not (irreducible >= 0 <= initial and irreducible + initial <= 1 and irreducible < 1):
+        raise BadInput("L₀ and x₀ must be at least 0 and add up to 1 at most.", "Choose others, such as 0 and 0.9.")
+    reached = 1 - irreducible
+    return [(reached, reached), (initial / reached, initial / reached)]
+
+
+def _minimum(models: Sequence[Recall], bounds: Sequence[tuple[float, float]], start: Floats) -> Any:
+    """Minimise the loss within the bounds; a value whose bounds are equal is fixed."""
+    options = {"ftol": 1e-12, "gtol": 1e-8}
+    within = np.clip(start, *np.array(bounds).T)
+    return scipy.optimize.minimize(
+        _loss, within, args=(models,), jac=True, method="L-BFGS-B", bounds=bounds, options=options
+    )
+
+
+def _loss(values: Floats, models: Sequence[Recall]) -> tuple[float, Floats]:
+    """Return the negative log-likelihood and its gradient; `values`: all α, 1 - L₀ and x₀ / (1 - L₀)."""
+    reached, share = values[-2:]
+    loss, gradient = 0.0, np.zeros(len(values))
+    for place, (alpha, (counts, facts, right)) in enumerate(zip(values, models, strict=False)):
+        decay = (1.0 + counts) ** -alpha
+        known = np.clip(reached * (1 - share * decay), SMALLEST, 1 - SMALLEST)
+        loss -= float(right @ np.log(known) + (facts - right) @ np.log1p(-known))
+        slope = (facts - right) / (1 - known) - right / known
+        gradient[place] = slope @ (reached * share * decay * np.log1p(counts))
+        gradient[-2] += slope @ (1 - share * decay)
+        gradient[-1] -= slope @ (reached * decay)
+    return loss, gradient

@@ -1,0 +1,1 @@
+"""Exposure: how often a corpus states each fact of a benchmark."""
