@@ -39,3 +39,12 @@ def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monke
     benchmark = read(tmp_path / "loud")
     assert ShoutingCorrector.remark in benchmark.notes
     assert all(item.subject.isupper() for relation in benchmark.relations for item in relation.items)
+
+
+def test_a_ladder_is_a_benchmark_whose_false_statements_have_levels(tmp_path: Path) -> None:
+    out = tmp_path / "ladder"
+    assert main(["sample", "graph", "--samples", "4", "--repetitions", "1", "--ladder", "--out", str(out)]) == 0
+    benchmark = read(out)
+    levels = {item.tags["level"] for relation in benchmark.relations for item in relation.items}
+    assert len(levels) == 1 + 6
+    assert any("of each level" in note for note in benchmark.notes)
