@@ -88,10 +88,15 @@ def store(
     templates = {relation: _one_or_list(graph.phrasings[relation]) for relation in relations}
     with new_folder(folder) as new:
         _write_lines(new / RELATION_MAPPING, [templates])
-        _write_lines(new / SAMPLING, [{**asdict(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
+        _write_lines(new / SAMPLING, [{**_stated(plan.sampling), NOTES: [*graph.notes, *plan.remarks]}])
         _write_lines(new / SENTENCES, map(_statement_line, statements))
         if settings:
             _write_lines(new / PLAN_FILE, [{"settings": settings}])
+
+
+def _stated(sampling: Sampling) -> dict[str, Any]:
+    """Return the settings of the draws; without a ladder it is not mentioned, so that versions are what they were."""
+    return {name: value for name, value in asdict(sampling).items() if name != "ladder" or value}
 
 
 def _statement_line(statement: GraphStatement) -> dict[str, Any]:
