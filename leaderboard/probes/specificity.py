@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -78,6 +78,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return answer_among_options(item)
 
 
+FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
     "Naturalness: the same share when the subject is hidden. "
@@ -355,7 +356,7 @@ def factors_by_relation(
         source_column(lambda line: line.run),
     ]
     table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
-    return section(table, note=FACTORS_NOTE)
+    return replace(section(table, note=FACTORS_NOTE), lead=FACTORS_LEAD)
 
 
 def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:

@@ -1,7 +1,7 @@
 """How large a model usually is that knows as much: sizes are read off a line of scores over the logarithm of the size.
 
 Each model is compared with the other ones, which the line is fitted to (linear calibration with Fieller's interval;
-Draper and Smith, Applied Regression Analysis, section 3.2). docs/methods/comparing.md has a worked example.
+Draper and Smith, Applied Regression Analysis, section 3.2). docs/methods/statistics.md has a worked example.
 """
 
 from collections.abc import Sequence
