@@ -33,6 +33,8 @@ def test_smollm2_tells_50_true_from_50_false_statements_of_wn18rr(smollm2: Path,
             "perplexity": [one.perplexity for one in measured],
             "log_prob": [one.log_prob for one in measured],
             "tokens": [one.tokens for one in measured],
+            "words": [len(one.text.split()) for one in measured],
+            "statement": [one.text for one in measured],
         }
     )
     scores = Perplexity().scores(rows).set_index(["metric", "dimension", "group"])["value"]
