@@ -64,8 +64,8 @@ def relative_to_first(scores: pd.DataFrame, point: str = "revision", *, above_ch
 def _less_chance(scores: pd.DataFrame, point: str) -> pd.DataFrame:
     """Return the scores with values and bounds less the chance of their point and group."""
     keys = [point, "dimension", "group"]
-    known = scores[scores["metric"] == CHANCE].set_index(keys)["value"].astype(float)
-    chance = known.reindex(pd.MultiIndex.from_frame(scores[keys])).fillna(0.0).to_numpy()
+    by_group = scores[scores["metric"] == CHANCE].set_index(keys)["value"].astype(float)
+    chance = by_group.reindex(pd.MultiIndex.from_frame(scores[keys])).fillna(0.0).to_numpy()
     return scores.assign(**{column: scores[column].astype(float) - chance for column in BOUNDS})
 
 

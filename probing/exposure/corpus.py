@@ -95,10 +95,10 @@ def _local_files(source: str) -> list[CorpusFile]:
 
 def _hub_files(source: str) -> list[CorpusFile]:
     try:
-        found = _hub().glob(source, detail=True) if glob.has_magic(source) else _hub().find(source, detail=True)
+        listing = _hub().glob(source, detail=True) if glob.has_magic(source) else _hub().find(source, detail=True)
     except OSError as error:
         raise SourceUnavailable(f"{source} cannot be listed ({error}).", "Check its name, or try again.") from error
-    entries = [(f"{HUB}{name}", entry) for name, entry in sorted(found.items()) if entry["type"] == "file"]
+    entries = [(f"{HUB}{name}", entry) for name, entry in sorted(listing.items()) if entry["type"] == "file"]
     files = [CorpusFile(name, entry["size"], f"{name} {entry['blob_id']}") for name, entry in entries]
     return [file for file in files if file.name == source or file.format in ENDINGS]
 

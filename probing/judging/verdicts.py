@@ -43,8 +43,8 @@ def agreement(forms: Sequence[Form]) -> pd.DataFrame:
 def stored_agreement(path: Path) -> pd.DataFrame:
     """Return the agreement that a file `left_out.json` has, without rows where it has none; None where unknown."""
     rows = json.loads(path.read_text(encoding="utf-8")).get("agreement", [])
-    known = [row for row in rows if isinstance(row, dict) and row.get("question") in QUESTIONS]
-    table = pd.DataFrame(known, columns=AGREEMENT).astype(object)
+    about_questions = [row for row in rows if isinstance(row, dict) and row.get("question") in QUESTIONS]
+    table = pd.DataFrame(about_questions, columns=AGREEMENT).astype(object)
     return table.where(table.notna(), None)
 
 

@@ -30,7 +30,7 @@ from probing.statements.fact_types import FACT_TYPES
 from probing.statements.geography_sentences import wh_question
 from probing.template import SUBJECT_SLOT
 
-Asked = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
+Questions = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
 
 class AnsweringColumns(RowColumns):
@@ -107,11 +107,11 @@ class Answering(Probe):
 
         text, system = self.question(relation)
         if text:
-            asked = _own_questions(relation, text)
+            questions = _own_questions(relation, text)
         else:  # a fact type of geography
-            asked, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
-        responses = model.generate([question for question, _ in asked], self.tokens, chat=self.chat, system=system)
-        for item, (question, names), response in zip(relation.items, asked, responses, strict=False):
+            questions, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
+        responses = model.generate([question for question, _ in questions], self.tokens, chat=self.chat, system=system)
+        for item, (question, names), response in zip(relation.items, questions, responses, strict=False):
             yield unless_too_long(row, item, question, names, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
@@ -121,27 +121,27 @@ class Answering(Probe):
         return answering_scores(rows, tag_columns(self, rows.columns))
 
 
-def _own_questions(relation: Relation, text: str) -> Asked:
+def _own_questions(relation: Relation, text: str) -> Questions:
     return [
         (text.replace(SUBJECT_SLOT, item.subject), [relation.answer_space[answer] for answer in item.answers])
         for item in relation.items
     ]
 
 
-def _wh_questions(relation: Relation) -> Asked:
+def _wh_questions(relation: Relation) -> Questions:
     """Return the questions about facts of geography; whatever answers one in any item of the relation is right."""
     fact_type = FACT_TYPES[str(relation.tags["fact_type"])]
     right: dict[str, dict[str, None]] = {}
 
-    def asked(item: Item) -> str:
+    def add(item: Item) -> str:
         question, names = wh_question(fact_type, item.names, about_subject=item.tags.get("masked") == "subject")
         aliases = (relation.answer_space[answer] for answer in item.answers[1:])
         right.setdefault(question, {}).update(dict.fromkeys([*names, *aliases]))
         return question
 
     for item in relation.pool:
-        asked(item)
-    return [(question, tuple(right[question])) for question in [asked(item) for item in relation.items]]
+        add(item)
+    return [(question, tuple(right[question])) for question in [add(item) for item in relation.items]]
 
 
 def response_row(relation: Relation, item: Item, question: str, response: str, labels: Sequence[str]) -> Row:

@@ -158,8 +158,8 @@ class Cloze(Probe):
         def columns(item: Item, text: Continuation) -> Row:
             if text and not text.ends:
                 raise UnsupportedModel(f"The tokens of {model.card.id} are not known.", "Name its --tokenizer.")
-            found = [tokens_to_answer(text, answer) for answer in answers_of(relation, item)]
-            ranks = [rank if rank is not None and rank <= self.tokens else None for rank in found]
+            distances = [tokens_to_answer(text, answer) for answer in answers_of(relation, item)]
+            ranks = [rank if rank is not None and rank <= self.tokens else None for rank in distances]
             counted = text[: text.ends[self.tokens - 1]] if len(text.ends) > self.tokens else str(text)
             return {
                 "method": "near",

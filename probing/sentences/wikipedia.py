@@ -38,9 +38,9 @@ def articles(file: IO[bytes], name: str) -> Iterator[str]:
 
 def plain_text(markup: str) -> str:
     """Return the text of an article without its markup."""
-    text, found = GONE.sub("", markup), 1
-    while found:
-        text, found = INNERMOST.subn("", text)
+    text, replaced = GONE.sub("", markup), 1
+    while replaced:
+        text, replaced = INNERMOST.subn("", text)
     return LINK.sub(r"\1", ADDRESS.sub("", FILE.sub("", text)))
 
 
