@@ -150,29 +150,30 @@ def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
 
 
 class Trajectories:
-    """The scores of several series in their main metrics, for runs as a whole and by one dimension. One query."""
+    """The scores of several series in their main metrics, and those of one of them by a dimension. One query."""
 
-    def __init__(self, series: Sequence[Series], dimension: str = "") -> None:
+    def __init__(self, series: Sequence[Series], main: Series | None = None, dimension: str = "") -> None:
         runs = [run.pk for part in series for run in part.runs]
-        chosen = of_main_parts() | Q(dimension=dimension)
+        chosen = of_main_parts()
+        if main:
+            chosen |= Q(dimension=dimension, run__in=[run.pk for run in main.runs])
         metrics = {CHANCE, *(part.benchmark.main_metric for part in series)}
         scores = Score.objects.filter(chosen, run__in=runs, metric__in=metrics, value__isnull=False)
         by_run: dict[int, list[Score]] = {}
         for score in scores.order_by("pk"):
             by_run.setdefault(score.run_id, []).append(score)
         self._points = {part: _points(part, by_run) for part in series}
-        self._dimension = dimension
+        self._main, self._dimension = main, dimension
 
     def overall(self, series: Series) -> list[StepScore]:
         """Return the scores of a series that stand for its runs, step by step."""
         points = self._points[series]
         return points.get(main_part(points), [])
 
-    def groups(self, series: Series) -> dict[str, list[StepScore]]:
-        """Return the scores of a series in each group of the dimension, step by step, in stored order."""
-        return {
-            part.group: points for part, points in self._points[series].items() if part.dimension == self._dimension
-        }
+    def groups(self) -> dict[str, list[StepScore]]:
+        """Return the scores of the main series in each group of the dimension, step by step, in stored order."""
+        slices = self._points[self._main].items() if self._main else ()
+        return {part.group: points for part, points in slices if part.dimension == self._dimension}
 
 
 def _points(series: Series, scores: Mapping[int, Sequence[Score]]) -> dict[Slice, list[StepScore]]:

@@ -284,11 +284,11 @@ def read_training(hub_id: str, query: QueryDict) -> Training:
     dimensions = dimensions_of(own[0].last, benchmark.main_metric, pages_of(benchmark).hidden_dimensions)
     dimension = next((name for name in (query.get("by"), DOMAIN, *dimensions) if name in dimensions), "") or ""
     everywhere = [*all_series, *all_others]
-    scores = Trajectories(everywhere, dimension)
+    scores = Trajectories(everywhere, own[0], dimension)
     curves = [Curve(name, of, scores.overall(of)) for name, of in zip(curve_names(series), series, strict=True)]
     everything = [Curve(_way(of, hub_id), of, scores.overall(of)) for of in everywhere]
     mine, theirs = curves[: len(own)], curves[len(own) :]
-    groups, look = scores.groups(own[0]), _look(query, series)
+    groups, look = scores.groups(), _look(query, series)
     return Training(hub_id, all_series, everything, mine, theirs, dimensions, dimension, groups, look, error)
 
 
