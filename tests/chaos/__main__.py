@@ -1,4 +1,7 @@
-"""`python -m tests.chaos`: many faults, with a table of how long the site took to recover from each."""
+"""`python -m tests.chaos`: many faults, with a table of how long the site took to recover from each.
+
+On PostgreSQL: `.ci/postgresql .venv/bin/python -m tests.chaos`.
+"""
 
 import os
 import random
@@ -8,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.chaos.drive import Report, drive
+from tests.chaos.drive import SERVER, Report, drive
 from tests.chaos.site import SLOW_CLOCK
 
 
@@ -16,7 +19,8 @@ def main() -> int:
     faults = int(os.environ.get("FAULTS") or 100)
     seed = int(os.environ.get("SEED") or random.SystemRandom().randrange(10**6))
     clock = "one worker is 30 s behind" if SLOW_CLOCK.exists() else "all clocks are right, as faketime is not installed"
-    print(f"{faults} faults, SEED={seed}; {clock}", flush=True)
+    database = "PostgreSQL" if SERVER else "SQLite"
+    print(f"{faults} faults on {database}, SEED={seed}; {clock}", flush=True)
     kept = os.environ.get("KEEP")  # an empty folder, for a look at the logs afterwards
     with nullcontext(kept) if kept else TemporaryDirectory() as name:
         report = drive(Path(name), seed=seed, faults=faults, runs=20, seconds=30, patient=True)

@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +13,6 @@ import psutil
 from redis import Redis
 from redis.exceptions import RedisError
 
-from leaderboard.settings import embedded_redis_socket
 from tests.chaos.full_disk import FLAG
 from tests.chaos.site import Site
 from tests.hub.local_hub import Handler, Hub
@@ -63,19 +61,19 @@ def kill_web(chaos: Chaos) -> None:
 
 
 def kill_valkey(chaos: Chaos) -> None:
-    with suppress(FileNotFoundError):
-        _kill(int((chaos.site.data / "valkey" / "valkey.pid").read_text()))
+    with suppress(RedisError):
+        _kill(Redis.from_url(chaos.site.redis).info("server")["process_id"])
 
 
 def empty_valkey(chaos: Chaos) -> None:
     with suppress(RedisError):
-        Redis(unix_socket_path=_socket(chaos.site)).flushall()
+        Redis.from_url(chaos.site.redis).flushall()
 
 
 def restore_older_valkey(chaos: Chaos) -> None:
     """Replace what Redis knows by what it knew some seconds ago, as after a restart with an older dump."""
     with suppress(RedisError):
-        server = Redis(unix_socket_path=_socket(chaos.site))
+        server = Redis.from_url(chaos.site.redis)
         older = {key: (max(server.pttl(key), 0), server.dump(key)) for key in server.scan_iter()}
         time.sleep(chaos.seconds)
         server.flushall()
@@ -93,11 +91,11 @@ def submit_twenty_times(chaos: Chaos) -> None:
 
 
 def lock_database(chaos: Chaos) -> None:
-    connection = sqlite3.connect(chaos.site.database, timeout=60, isolation_level=None)
-    connection.execute("BEGIN EXCLUSIVE")
-    time.sleep(chaos.seconds)
-    connection.execute("ROLLBACK")
-    connection.close()
+    chaos.site.database.lock(chaos.seconds)
+
+
+def restart_database(chaos: Chaos) -> None:
+    chaos.site.database.restart()
 
 
 def fill_disk(chaos: Chaos) -> None:
@@ -142,6 +140,7 @@ FAULTS: dict[str, Callable[[Chaos], None]] = {
     "web killed": kill_web,
     "check worker killed": kill_check_worker,
     "database locked": lock_database,
+    "database restarted": restart_database,
     "disk full": fill_disk,
     "hub down": hub_down,
     "hub slow": hub_slow,
@@ -149,19 +148,19 @@ FAULTS: dict[str, Callable[[Chaos], None]] = {
 }
 
 
-def schedule(seed: int, count: int) -> list[str]:
-    """Return names of faults in random order; each comes again only after all others have come."""
+def schedule(seed: int, count: int, server: bool = True) -> list[str]:
+    """Return names of faults in random order; each comes again only after all others have come.
+
+    `server`: whether the site's database is one that can be restarted.
+    """
     chance = random.Random(seed)
+    possible = sorted(name for name in FAULTS if server or name != "database restarted")
     names: list[str] = []
     while len(names) < count:
-        names += chance.sample(sorted(FAULTS), len(FAULTS))
+        names += chance.sample(possible, len(possible))
     return names[:count]
 
 
 def _kill(number: int) -> None:
     with suppress(ProcessLookupError, psutil.Error):
         os.kill(number, signal.SIGKILL)
-
-
-def _socket(site: Site) -> str:
-    return str(embedded_redis_socket(site.data))

