@@ -11,7 +11,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from tests.chaos.drive import SERVER, Report, drive
+from tests.chaos.drive import SERVER, Outcome, Report, drive
 from tests.chaos.site import SLOW_CLOCK
 
 
@@ -23,16 +23,18 @@ def main() -> int:
     print(f"{faults} faults on {database}, SEED={seed}; {clock}", flush=True)
     kept = os.environ.get("KEEP")  # an empty folder, for a look at the logs afterwards
     with nullcontext(kept) if kept else TemporaryDirectory() as name:
-        report = drive(Path(name), seed=seed, faults=faults, runs=20, seconds=30, patient=True)
-    show(report)
+        print(f"{'fault':<28}{'at s':>8}{'lasted s':>10}{'recovery s':>12}")
+        report = drive(Path(name), seed=seed, faults=faults, runs=20, seconds=30, patient=True, on_outcome=show)
+    summarise(report)
     return 1 if report.problems else 0
 
 
-def show(report: Report) -> None:
-    print(f"{'fault':<28}{'at s':>8}{'lasted s':>10}{'recovery s':>12}")
-    for fault in report.faults:
-        recovery = "overlapped" if fault.recovery is None else f"{fault.recovery:.1f}"
-        print(f"{fault.name:<28}{fault.begin:>8.0f}{fault.seconds:>10.1f}{recovery:>12}")
+def show(fault: Outcome) -> None:
+    recovery = "overlapped" if fault.recovery is None else f"{fault.recovery:.1f}"
+    print(f"{fault.name:<28}{fault.begin:>8.0f}{fault.seconds:>10.1f}{recovery:>12}", flush=True)
+
+
+def summarise(report: Report) -> None:
     times = [fault.recovery for fault in report.faults if fault.recovery is not None]
     if times:
         print(f"Recovery: median {median(times):.1f} s, longest {max(times):.1f} s, of {len(times)} faults.")

@@ -5,7 +5,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Thread
@@ -49,7 +49,16 @@ class Report:
     seconds: float = 0.0
 
 
-def drive(folder: Path, *, seed: int, faults: int, runs: int, seconds: float, patient: bool) -> Report:
+def drive(
+    folder: Path,
+    *,
+    seed: int,
+    faults: int,
+    runs: int,
+    seconds: float,
+    patient: bool,
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
+) -> Report:
     """Apply `faults` faults while at least `runs` runs are measured; then check everything.
 
     `seconds`: how long a fault with a duration lasts. `patient`: wait for recovery before most faults; otherwise they
@@ -66,6 +75,7 @@ def drive(folder: Path, *, seed: int, faults: int, runs: int, seconds: float, pa
             for name in schedule(seed, faults, site.database.server):
                 time.sleep(chaos.random.uniform(0.5, 6))
                 report.faults.append(apply(name, chaos, begin, patient and chaos.random.random() < 0.75))
+                on_outcome(report.faults[-1])
             feeder.enough.set()
             settle(site, feeder, report)
             site.stop()
