@@ -39,19 +39,15 @@ class CountedGroup(NamedTuple):
 
 
 def exposure_folds(runs: Mapping[str, Run]) -> list[Section]:
-    """Return the section of each tag by which at least two of the runs are broken down. One query, or three with them.
+    """Return the section of each tag by which at least two of the runs are broken down. A query, and one for each tag.
 
     `runs`: those of one benchmark by what the page calls them.
     """
-    by_number = {run.pk: name for name, run in runs.items()}
     metric = next(iter(runs.values())).benchmark.main_metric
-    stored = Score.objects.filter(
-        Q(dimension__in=LEADS, metric__in=(metric, CHANCE))
-        | Q(dimension=OVERALL_SLICE.dimension, metric__in=(WASB, ALPHA)),
-        run__in=by_number,
-        value__isnull=False,
-    )
-    scores = list(stored.order_by("pk"))
+    in_buckets = Q(dimension__in=LEADS, metric__in=(metric, CHANCE))
+    of_all_facts = Q(dimension=OVERALL_SLICE.dimension, metric__in=(WASB, ALPHA))
+    numbers = [run.pk for run in runs.values()]
+    scores = list(Score.objects.filter(in_buckets | of_all_facts, run__in=numbers, value__isnull=False).order_by("pk"))
     sections = []
     for tag in LEADS:
         tagged = {score.run_id for score in scores if score.dimension == tag}

@@ -12,7 +12,6 @@ from probing.errors import BadInput
 from probing.sentences.sentence_files import refuse_bad_target, write_tables
 
 ITEM = re.compile(r"Q\d+")
-COLUMNS = ("subject", "subject_sitelinks")
 
 
 def queries(benchmark: Benchmark) -> Iterator[Query]:
@@ -21,8 +20,11 @@ def queries(benchmark: Benchmark) -> Iterator[Query]:
     subjects = sorted(filter(ITEM.fullmatch, ids), key=item_number)
     if not subjects:
         raise BadInput(f"The subjects of {benchmark.slug} have no ids of Wikidata.", "Choose one that has them.")
-    for chunk in chunks(subjects):
-        yield Query("Sitelinks of subjects", COLUMNS, (sitelinks("subject"),), chunk)
+    yield from map(query_of, chunks(subjects))
+
+
+def query_of(subjects: tuple[str, ...]) -> Query:
+    return Query("Sitelinks of subjects", ("subject", "subject_sitelinks"), (sitelinks("subject"),), subjects)
 
 
 def count_sitelinks(endpoint: Endpoint, benchmark: Benchmark, out: Path) -> pd.DataFrame:
