@@ -97,6 +97,8 @@ class TrainingFacts(Points):
     benchmarks: NotRequired[list[Json]]
     curves: NotRequired[list[Json]]
     groups: NotRequired[list[Json]]
+    exposure: NotRequired[list[Json]]
+    popularity: NotRequired[list[Json]]
     differences: NotRequired[list[Json]]
     percent: NotRequired[list[float] | None]
     changes: NotRequired[list[Json]]

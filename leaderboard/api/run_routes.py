@@ -6,7 +6,7 @@ same name stands in the shape alone (`facts`).
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypeVar, cast
 
 from django.db.models import Q
@@ -83,6 +83,8 @@ class ModelFacts(TypedDict):
     adapter_commit: str
     kind: str
     parameters: int | None
+    active_parameters: int | None
+    hub_created: date | None
     architecture: str
     licence: str
     source: str

@@ -17,10 +17,10 @@ from probing.results.result import Result
 from probing.settings import Settings
 
 
-def rescore(run: Run, exposure: pd.DataFrame | None = None) -> list[str]:
+def rescore(run: Run, counts: pd.DataFrame | None = None) -> list[str]:
     """Compute the scores of a finished run again; return sentences on what has changed, none if nothing has.
 
-    `exposure`: how often a corpus states each fact, if the run is to be broken down by that.
+    `counts`: what `probing.results.rescoring.rescored` takes, if the run is to be broken down by it.
     The run moves to the current version of its benchmark if that asks the same as the run was asked. Its files, its
     scores and its record change together or not at all. Raises `ItemsMissing` if it has no stored rows,
     `OtherQuestions` if they do not belong to its benchmark, and `BadInput` if another process changes the run at the
@@ -28,7 +28,7 @@ def rescore(run: Run, exposure: pd.DataFrame | None = None) -> list[str]:
     """
     result = stored_result(run)
     version = version_for(run, result)
-    again = rescored(result, benchmarks.read(version), exposure)
+    again = rescored(result, benchmarks.read(version), counts)
     if again is result:
         return []
     moved = [f"Moved from version {run.benchmark.version} to {version.version}."] if version != run.benchmark else []

@@ -23,7 +23,7 @@ from probing.errors import (
     UnsupportedModel,
 )
 from probing.files.adapters import MERGE, WEIGHTS, checked_config, refuse_other_base
-from probing.files.configs import architecture_of, require_known_type
+from probing.files.configs import architecture_of, idle_parameters, require_known_type
 from probing.files.description import (
     read_tensors,
     refuse_custom_code,
@@ -109,6 +109,11 @@ class Examination:
         """The source of the files: local as soon as one of model and adapter is."""
         local = any(listing.folder for listing in (self.listing, self.adapter) if listing)
         return Model.Source.LOCAL if local else Model.Source.HUB
+
+    @property
+    def idle_parameters(self) -> int | None:
+        """How many parameters each token leaves unused, None where that is not known, as in a GGUF file."""
+        return None if self.tensors is None else idle_parameters(self.config or {}, self.tensors)
 
     @property
     def failed(self) -> Check | None:
@@ -351,7 +356,9 @@ def weights_intact(examination: Examination) -> str:
     examination.tensors = read_tensors(listing, weights_of(listing))
     examination.weights = weights = summarise(listing.hub_id, examination.tensors, quantisation)
     quantised = f", quantised ({quantisation.title})" if quantisation else ""
-    return f"{weights.parameters:,} parameters, stored in {weights.dtype}{quantised}."
+    idle = examination.idle_parameters
+    active = f", of which each token uses {weights.parameters - idle:,}" if idle else ""
+    return f"{weights.parameters:,} parameters{active}, stored in {weights.dtype}{quantised}."
 
 
 def _measurable(where: str, config: Mapping[str, Any]) -> Quantisation | None:

@@ -175,6 +175,8 @@ def _model(examination: Examination) -> Model:
     facts = {
         "weight_bytes": weights.bytes + adapter_bytes(examination),
         "parameters": weights.parameters,
+        "idle_parameters": examination.idle_parameters,
+        "hub_created": listing.created,
         "stored_dtype": weights.dtype,
         "weights_file": visible(listing.gguf.name)[:200] if listing.gguf else "",
         "quantisation": _quantisation(examination)[:20],
@@ -184,8 +186,13 @@ def _model(examination: Examination) -> Model:
     }
     identity = {"commit": listing.commit, "adapter_commit": examination.adapter_commit, "source": examination.source}
     model, _ = Model.objects.get_or_create(hub_id=examination.name, **identity, defaults=facts)
-    if model.name_revision(examination.revision):
-        model.save(update_fields=["revision", "step", "tokens"])
+    changed = ["revision", "step", "tokens"] if model.name_revision(examination.revision) else []
+    for name in ("idle_parameters", "hub_created"):  # which rows of older versions of the site lack
+        if getattr(model, name) is None and facts[name] is not None:
+            setattr(model, name, facts[name])
+            changed.append(name)
+    if changed:
+        model.save(update_fields=changed)
     return model
 
 

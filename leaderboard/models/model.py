@@ -45,6 +45,10 @@ class Model(models.Model):
     adapter_commit = models.CharField(max_length=64, blank=True, help_text="of the LoRA adapter; empty without one")
     kind = models.CharField(max_length=20, blank=True, choices=[(kind, kind) for kind in KINDS])
     parameters = models.BigIntegerField(null=True, blank=True)
+    idle_parameters = models.BigIntegerField(
+        null=True, blank=True, help_text="of experts that are not chosen for a token; empty where that is not known"
+    )
+    hub_created = models.DateField(null=True, blank=True, help_text="the day on which the hub got its repository")
     weight_bytes = models.BigIntegerField(null=True, blank=True, help_text="size of the files of weights")
     stored_dtype = models.CharField(max_length=20, blank=True, help_text="number format of most of the stored weights")
     weights_file = models.CharField(
@@ -77,6 +81,13 @@ class Model(models.Model):
     def get_absolute_url(self) -> str:
         org, name = self.hub_id.split("/", 1)
         return reverse("model", args=[org, name])
+
+    @property
+    def active_parameters(self) -> int | None:
+        """The number of parameters that compute with each token; None where that is not known."""
+        if self.parameters is None or self.idle_parameters is None:
+            return None
+        return self.parameters - self.idle_parameters
 
     @property
     def weights_in_words(self) -> str:

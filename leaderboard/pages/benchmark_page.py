@@ -29,6 +29,8 @@ from leaderboard.pages.relation_rows import relation_rows, relations_table, stri
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.replicates_fold import replicates_fold
 from leaderboard.pages.standings_table import (
+    AXIS,
+    axis_links,
     offered_slices,
     pair_of,
     read_filter,
@@ -96,7 +98,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, pair)]
-    charts = standings_charts(filters, board, pair)
+    axes = axis_links(request.GET, board, pair)
+    context["axes"] = [axes] if axes else []
+    charts = standings_charts(filters, board, pair, request.GET.get(AXIS, "") if axes else "")
     page = request.build_absolute_uri(benchmark.get_absolute_url())
     context["linked_data"] = as_script(dataset(benchmark, page))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
@@ -163,7 +167,7 @@ def _choices(
         "facets": facet_choices(filters, board),
         "slices": _column_choices(offered, filters, relations),
         "narrowed": bool(filters.search or filters.narrows),
-        "kept": [(name, query[name]) for name in ("sort", PARAMETER) if name in query],
+        "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
         "named": runs_module.models_named(filters.search) if filters.search else [],
         "without_figure": list({run.model.hub_id: run for run in board.without_figure}.values()),
     }

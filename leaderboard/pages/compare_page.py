@@ -41,6 +41,7 @@ from leaderboard.pages.comparison_tables import (
     values_table,
     verdict,
 )
+from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
@@ -107,7 +108,9 @@ def _comparison_page(
         shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     context |= {"switches": part_switches, "part": pair.title if pair else ""}
-    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
+    of_probe = [*pages.comparison_sections(runs, *pages.chosen_group(pair))]
+    if pair is None:
+        of_probe += exposure_folds({side.name: side.run for side in sides})
     bias = compared_fold(runs, request.GET)
     sections, folds = open_sections(of_probe), [*folds_of(of_probe), *([bias] if bias else [])]
     if len(runs) == 2 and context["has_answers"]:

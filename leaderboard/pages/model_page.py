@@ -61,7 +61,8 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         return _under_its_present_name(hub_id)
     runs = list(model_runs(hub_id))
     scores = main_scores(runs, lambda benchmark: pages_of(benchmark).main_metric(benchmark))
-    parameters = next((version.parameters for version in versions if version.parameters), None)
+    sized = next((version for version in versions if version.parameters), versions[0])
+    parameters = sized.parameters
     series = series_of(runs)
     rows = by_topic(profile(hub_id, runs, parameters))
     known_row, known = _known_groups(rows, request.GET.get("benchmark", ""))
@@ -72,6 +73,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         "name": versions[0].printed_name or name,
         "org": "" if versions[0].printed_name else org,
         "parameters": parameters,
+        "active": sized.active_parameters if sized.idle_parameters else None,
         "hub_url": _hub_url(versions),
         "versions": shown_versions(versions, series),
         "series": series[0] if series else None,

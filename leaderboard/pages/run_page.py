@@ -43,7 +43,7 @@ from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, op
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
-from probing.analysis.exposure import EXPOSURE
+from probing.analysis.exposure import TAG_FILES
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
@@ -65,7 +65,7 @@ MAIN_BREAKDOWNS = (
     "language",
     "fact_type",
     "head",
-    EXPOSURE,
+    *TAG_FILES.values(),
 )
 QUESTIONS = 10  # that the page shows of a run's items
 HIDDEN = ("rank", "index")  # columns that only the list of all items shows

@@ -1,8 +1,9 @@
 """The standings of a benchmark: their filter, their table, and the picture above it."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from django.http import QueryDict
 from django.utils.text import get_text_list
@@ -22,7 +23,7 @@ from leaderboard.figures.standings import (
     chosen_slices,
     made_of_rows,
 )
-from leaderboard.models import Benchmark, RunRank
+from leaderboard.models import Benchmark, Model, RunRank
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.culture.pairs import (
@@ -37,7 +38,15 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.scaling_chart import SizedScore
+from leaderboard.ui.charts.scaling_chart import (
+    ACTIVE,
+    DATE,
+    PARAMETERS,
+    TOKENS,
+    ScalingAxis,
+    SizedScore,
+    on_date_axis,
+)
 from leaderboard.ui.columns import (
     MEASURED,
     PUBLISHED,
@@ -49,6 +58,7 @@ from leaderboard.ui.columns import (
     settings_column,
     source_column,
 )
+from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
@@ -147,6 +157,7 @@ def _model_columns() -> list[Column[Standing]]:
         replace(model, cell=lambda row: with_baseline_name(model.cell(row), row.run)),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
+        Column("active_parameters", "", lambda row: cells.parameters(row.run.model.active_parameters), shown=False),
     ]
 
 
@@ -260,40 +271,80 @@ def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
 # The picture above the standings: scores against sizes, or the two cultures of a pair.
 
 
+class ModelAxis(NamedTuple):
+    """What scores are set against: its name within a sentence, and where a model is on it, None if that is unknown."""
+
+    name: str
+    axis: ScalingAxis
+    place: Callable[[Model], float | None]
+
+
+AXIS = "axis"  # the parameter that chooses one of these
+AXES: Mapping[str, ModelAxis] = {
+    "": ModelAxis("model size", PARAMETERS, lambda model: model.parameters),
+    "active": ModelAxis("active size", ACTIVE, lambda model: model.active_parameters),
+    "date": ModelAxis("date", DATE, lambda model: on_date_axis(model.hub_created) if model.hub_created else None),
+    "tokens": ModelAxis("length of training", TOKENS, lambda model: model.tokens),
+}
 # The chart of a thousand models takes about 0.5 MB.
-_CHARTS = KeptLists[list[Chart]](most=4)
+_CHARTS = {axis: KeptLists[list[Chart]](most=4) for axis in AXES}
 
 
-def standings_charts(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> list[Chart]:
-    """Return the chart, if there is anything to draw. `pair`: what the rows are about."""
-    return made_of_rows(_CHARTS, filters, board, lambda board: _charts(filters, board.standings, pair))
+def axis_links(query: QueryDict, board: Leaderboard, pair: PairInLanguage | None) -> list[PageLink]:
+    """Return the links that choose the axis, of those on which at least two models have a place; none without a choice.
 
-
-def _charts(filters: LeaderboardFilter, rows: Sequence[Standing], pair: PairInLanguage | None) -> list[Chart]:
-    """Draw the chart.
-
-    Only runs of one group have places in it, and none that were asked only some of the items, as figures of different
-    settings share no axis.
+    The picture of a pair of cultures has other axes.
     """
-    groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
-    charted = [row for row in rows if groups and row.group == groups[0] and not row.some_items]
+    charted = [] if pair else _charted(board.standings)
+    offered = [key for key, axis in AXES.items() if sum(bool(axis.place(row.run.model)) for row in charted) > 1]
+    chosen = query.get(AXIS, "") if query.get(AXIS) in offered else ""
+    links = [
+        PageLink(labels.sentence(AXES[key].name), link(query, **{AXIS: key or None}), key == chosen) for key in offered
+    ]
+    return links if len(links) > 1 else []
+
+
+def standings_charts(
+    filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, axis: str = ""
+) -> list[Chart]:
+    """Return the chart, if there is anything to draw. `pair`: what the rows are about; `axis`: one of `AXES`."""
+    lists = _CHARTS.get(axis, _CHARTS[""])
+    return made_of_rows(lists, filters, board, lambda board: _charts(filters, board.standings, pair, axis))
+
+
+def _charts(
+    filters: LeaderboardFilter, rows: Sequence[Standing], pair: PairInLanguage | None, axis: str
+) -> list[Chart]:
+    charted = _charted(rows)
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    chart = gaps_chart(pair, charted, title) or _scatter(filters, rows, charted)
+    chart = gaps_chart(pair, charted, title) or _scatter(title, rows, charted, AXES.get(axis, AXES[""]))
     return [chart] if chart else []
 
 
-def _scatter(filters: LeaderboardFilter, rows: Sequence[Standing], charted: Sequence[Standing]) -> Chart | None:
-    """Return the chart of scores against sizes, if the size of any model is known."""
-    title = pages_of(filters.benchmark).metric_label(filters.metric)
-    sized = [row for row in charted if row.run.model.parameters and row.main and row.main.value is not None]
-    if not sized:
+def _charted(rows: Sequence[Standing]) -> list[Standing]:
+    """Return the rows that have places in the picture.
+
+    These are runs of one group, and none that were asked only some of the items, as figures of different settings share
+    no axis.
+    """
+    groups = [row.group for row in rows if not (row.is_baseline or row.some_items)]
+    return [row for row in rows if groups and row.group == groups[0] and not row.some_items]
+
+
+def _scatter(title: str, rows: Sequence[Standing], charted: Sequence[Standing], axis: ModelAxis) -> Chart | None:
+    """Return the chart of scores against sizes, or what else the axis has, if that is known of any model."""
+    scored = [row for row in charted if row.main and row.main.value is not None and not row.is_baseline]
+    placed = [row for row in scored if axis.place(row.run.model)]
+    if not placed:
         return None
-    models, scores = labels.counted([row.run for row in sized]), _sized_scores(sized)
-    summary = f"{title} by model size, {models}. {best_and_largest(scores)}"
-    if any(row.run.is_published for row in sized):
+    models, scores = labels.counted([row.run for row in placed]), _sized_scores(placed, axis)
+    summary = f"{title} by {axis.name}, {models}. {best_and_largest(scores, axis.axis)}"
+    if left_out := len({row.hub_id for row in scored} - {row.hub_id for row in placed}):
+        summary += f" Without a known {axis.name}, and so left out: {labels.number_of(left_out, 'model')}."
+    if any(row.run.is_published for row in placed):
         summary += " Hollow markers are published figures."
-    figure = charts.scaling_curve(scores, _chance(rows), labels.within(title))
-    return Chart("scatter", f"{title} by model size", summary, figure)
+    figure = charts.scaling_curve(scores, _chance(rows), labels.within(title), axis.axis)
+    return Chart("scatter", f"{title} by {axis.name}", summary, figure)
 
 
 def _chance(rows: Sequence[Standing]) -> float | None:
@@ -302,21 +353,21 @@ def _chance(rows: Sequence[Standing]) -> float | None:
     return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)
 
 
-def _sized_scores(rows: Sequence[Standing]) -> list[SizedScore]:
+def _sized_scores(rows: Sequence[Standing], axis: ModelAxis) -> list[SizedScore]:
     return [
         SizedScore(
             row.hub_id.rpartition("/")[2],
             row.main.value,
             row.main.low,
             row.main.high,
-            row.run.model.parameters,
+            place,
             family_of(row.hub_id),
             not row.run.is_published,
             row.run.get_absolute_url(),
             row.run.model.kind,
         )
         for row in rows
-        if row.main and row.main.value is not None and row.run.model.parameters
+        if row.main and row.main.value is not None and (place := axis.place(row.run.model))
     ]
 
 

@@ -21,6 +21,7 @@ from leaderboard.figures.training import (
     read_series,
 )
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.pages.training_tables import (
     ChangedItem,
@@ -48,7 +49,7 @@ from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Section, anchors, section
+from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.visible import visible
 from probing.analysis.steps import Changes
 from probing.errors import BadInput, ProbingError
@@ -93,9 +94,11 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
         "points": point_choices(training),
         "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
-    sections = trajectory_sections(training)
+    everything = trajectory_sections(training)
+    sections, folds = open_sections(everything), folds_of(everything)
     context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
-    folded = changes.sections if changes else ()
+    context["folds"] = [(fold, fold.is_open(query)) for fold in folds]
+    folded = [*(changes.sections if changes else ()), *(part for fold in folds for part in fold.sections)]
     title = f"{training.hub_id} during its training, on {training.benchmark.title}"
     details = f"benchmark version {training.benchmark.version[:12]}"
     reference = page_reference(request, f"training-{slugify(name)}", title, details)
@@ -337,7 +340,10 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
 
 
 def trajectory_sections(training: Training) -> list[Section]:
-    """Return the sections with curves: of all scores, of the groups, and of the differences from a second model."""
+    """Return the sections with curves: of all scores, of the groups, and of the differences from a second model.
+
+    Those on exposure and popularity are folds.
+    """
     points = training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
     chance = chance_levels({training.benchmark.pk: training.benchmark}).get((training.benchmark.pk, part))
@@ -346,7 +352,16 @@ def trajectory_sections(training: Training) -> list[Section]:
         sections.append(differences_section(training.main, training.others[0]))
     if len(training.all_series) > 1:
         sections.append(benchmarks_section(training.everything, training.look))
-    return [*sections, *_group_sections(training)]
+    return [*sections, *_group_sections(training), *_exposure_sections(training)]
+
+
+def _exposure_sections(training: Training) -> list[Section]:
+    """Return the sections with the accuracies by exposure and popularity, at steps spread evenly over the training."""
+    runs = training.main.series.runs
+    places = sorted({round(place * (len(runs) - 1) / (MOST_CURVES - 1)) for place in range(MOST_CURVES)})
+    steps = {runs[place].model.step_in_words: runs[place] for place in places}
+    left_out = f"The chart and the table have {len(steps)} of {len(runs)} steps." if len(steps) < len(runs) else ""
+    return [replace(part, note=" ".join(filter(None, [part.note, left_out]))) for part in exposure_folds(steps)]
 
 
 def _group_sections(training: Training) -> list[Section]:

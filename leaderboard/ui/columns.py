@@ -7,7 +7,7 @@ from leaderboard.models import Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell, figure_with_uncertainty
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.scaling_chart import SizedScore
+from leaderboard.ui.charts.scaling_chart import PARAMETERS, ScalingAxis, SizedScore
 from leaderboard.ui.tables import Column
 from leaderboard.ui.visible import visible
 from probing.results.run_json import marked_start
@@ -110,15 +110,15 @@ def summary(title: str, points: Sequence[Point]) -> str:
     return f"{title}: from {low.value:.3f} ({low.label}) to {high.value:.3f} ({high.label}) over {len(points)} groups."
 
 
-def best_and_largest(scores: Sequence[SizedScore]) -> str:
+def best_and_largest(scores: Sequence[SizedScore], axis: ScalingAxis = PARAMETERS) -> str:
     """Return a sentence with the highest of several scores, and with that of the largest model where it is another."""
     best = max(scores, key=lambda score: score.value)
-    largest = max(scores, key=lambda score: (score.parameters, score.value))
+    largest = max(scores, key=lambda score: (score.size, score.value))
     if best.value == largest.value:
-        return f"Best and largest: {_sized(largest)}."
-    return f"Best: {_sized(best)}. Largest: {_sized(largest)}."
+        return f"Best and {axis.most}: {_sized(largest, axis)}."
+    return f"Best: {_sized(best, axis)}. {axis.most.capitalize()}: {_sized(largest, axis)}."
 
 
-def _sized(score: SizedScore) -> str:
+def _sized(score: SizedScore, axis: ScalingAxis) -> str:
     figure = figure_with_uncertainty(score.value, score.low, score.high)
-    return f"{score.label} ({cells.parameters(score.parameters).text}), {figure}"
+    return f"{score.label} ({axis.text(score.size)}), {figure}"

@@ -38,6 +38,7 @@ DIMENSIONS = {
     "divided_by": "What the log-probability is divided by",
     "exposure": "Times that the corpus states the fact",
     "stated": "Whether the corpus states the fact",
+    "popularity": "Sitelinks of the subject",
 }
 SETTINGS = {
     "dtype": "Number format",

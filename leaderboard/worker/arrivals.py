@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from leaderboard.models import Run, RunPart
 from leaderboard.serving.errors import parse_object
-from probing.analysis.exposure import EXPOSURE_COLUMNS
+from probing.analysis.exposure import COUNTED_COLUMNS
 from probing.analysis.option_scores import PER_OPTION
 from probing.arrays import Floats
 from probing.baselines import UniformModel
@@ -91,10 +91,10 @@ def checked_whole(parts: Sequence[RunPart], plan: Plan, rows: IO[bytes], record:
 
 
 def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
-    """Leave out the columns that only other parts have, which are empty in this one, and those of a sender's corpus."""
+    """Leave out the columns that only other parts have, which are empty in this one, and those of a sender's counts."""
 
     def is_own(name: str) -> bool:
-        return name not in EXPOSURE_COLUMNS and table.column(name).null_count < table.num_rows
+        return name not in COUNTED_COLUMNS and table.column(name).null_count < table.num_rows
 
     return table.select([name for name in table.column_names if name in expected or is_own(name)])
 

@@ -1,5 +1,6 @@
 """How well a model knows a fact by its exposure: how often its training data state it, as `clozeboard exposure` counts.
 
+Where no corpus is known, the popularity of its subject stands in: on how many sites of Wikimedia that has an article.
 The measures are those of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge: Evaluating How Efficiently
 Language Models Learn Facts", arXiv:2506.16912) and of their public code: accuracy in frequency buckets that double in
 width, WASB (the weighted accuracy score on buckets), and the exponent α of their power scaling function. By it, a model
@@ -23,11 +24,15 @@ from probing.analysis.intervals import mean_of_shares
 from probing.arrays import Floats, Ints
 from probing.errors import BadInput
 
-# The columns of rows: how often the fact is stated, and two tags that follow from it.
+# The columns of rows: how often the fact is stated, and two tags that follow from it; the sitelinks of its subject, and
+# their tag.
 COUNT, EXPOSURE, STATED = "exposure_count", "exposure", "stated"
-EXPOSURE_COLUMNS = frozenset({COUNT, EXPOSURE, STATED})
+SITELINKS, POPULARITY = "sitelinks", "popularity"
+COUNTED_COLUMNS = frozenset({COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY})
+NUMBERS = frozenset({COUNT, SITELINKS})  # which are no tags themselves
+TAG_FILES = {"count": EXPOSURE, SITELINKS: POPULARITY}  # the columns of the files, and the tags that they become
 LAST = 13  # the buckets of stated facts begin with 2^0, 2^1, …, 2^13, as in the authors' code
-BUCKETS = ["0", "1", *(f"{2**power}–{2 ** (power + 1) - 1}" for power in range(1, LAST)), f"{2**LAST}+"]
+LAST_OF_SITELINKS = 8  # no item has many more than 2^8 sitelinks
 STATED_WORDS = ["not stated", "stated"]
 WASB, ALPHA = "wasb", "exposure_alpha"  # metrics
 DECAY = 0.05  # λ of the weights exp(-λ · lower end) of the buckets, in the authors' code
@@ -35,13 +40,24 @@ STEEPEST = 100.0  # the largest α; with it, a fact that was stated once is know
 HALF_CHI_SQUARE = 1.920729410347062  # half of the 95 % point of χ² with one degree of freedom
 TOLERANCES = (1e-6, 1e-5)  # absolute and relative, of the ends of an interval
 SMALLEST = 1e-10  # a probability is at least so far from 0 and 1, as in the authors' code
-NEXT_STEP = "Count with this benchmark: clozeboard exposure CORPUS --benchmark NAME --out FILE."
+NEXT_STEP = (
+    "Count with this benchmark: clozeboard exposure CORPUS --benchmark NAME --out FILE, or "
+    "clozeboard curate popularity NAME --out FILE."
+)
 
 
-def read_exposure(path: Path) -> pd.DataFrame:
-    """Read a table of `clozeboard exposure`; raise `BadInput` where the file is none.
+def bucket_names(last: int) -> list[str]:
+    """Return the names of buckets that double in width, of which the last begins with 2^last."""
+    return ["0", "1", *(f"{2**power}–{2 ** (power + 1) - 1}" for power in range(1, last)), f"{2**last}+"]
 
-    The columns are at least `relation`, `index` and `count`.
+
+BUCKETS, SITELINKS_BUCKETS = bucket_names(LAST), bucket_names(LAST_OF_SITELINKS)
+
+
+def read_counts(path: Path) -> pd.DataFrame:
+    """Read a table of `clozeboard exposure` or `curate popularity`; raise `BadInput` where the file is none.
+
+    The columns are at least `relation`, `index`, and `count` or `sitelinks`, which is empty where it is not known.
     """
     try:
         if path.suffix == ".parquet":
@@ -49,29 +65,40 @@ def read_exposure(path: Path) -> pd.DataFrame:
         elif path.suffix == ".jsonl":
             table = pd.read_json(path, lines=True, dtype={"relation": str, "subject": str})
         else:
-            table = pd.read_csv(path, dtype={"relation": str, "subject": str}, keep_default_na=False)
-        counts = table[["relation", "index", "count"]].astype({"index": np.int64, "count": np.int64})["count"]
+            texts = {"relation": str, "subject": str}
+            table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values={SITELINKS: ""})
+        types = {name: "Int64" if name == SITELINKS else "int64" for name in TAG_FILES if name in table}
+        table = table.astype({"relation": str, "index": "int64", **(types or {"count": "int64"})})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} cannot be read as counts of facts ({error}).", NEXT_STEP) from error
-    if (counts < 0).any() or table.duplicated(["relation", "index"]).any():
+    if (table[list(types)] < 0).any(axis=None) or table.duplicated(["relation", "index"]).any():
         raise BadInput(f"{path} has a negative count, or a fact twice.", NEXT_STEP)
     return table
 
 
-def with_exposure(rows: pd.DataFrame, exposure: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with how often the fact of each is stated, its bucket, and whether it is stated at all.
+def with_counts(rows: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with what a table of `read_counts` says of the fact of each.
 
-    Raises `BadInput` where the table of counts lacks a fact or has another subject for it.
+    This is how often it is stated, the bucket of that, and whether it is stated at all, or the sitelinks of its subject
+    and their bucket. Raises `BadInput` where the table lacks a fact or has another subject for it.
     """
     keys = ["relation", "index"]
-    matched = rows[[*keys, "subject"]].merge(exposure, how="left", on=keys, suffixes=("", "_counted"), validate="m:1")
-    if missing := int(matched["count"].isna().sum()):
+    asked, suffixes = rows[[*keys, "subject"]], ("", "_counted")
+    matched = asked.merge(counted, how="left", on=keys, suffixes=suffixes, indicator="found", validate="m:1")
+    if missing := int((matched["found"] == "left_only").sum()):
         raise BadInput(f"The counts lack the facts of {missing:,} of {len(rows):,} rows.", NEXT_STEP)
     if "subject_counted" in matched and (matched["subject_counted"] != matched["subject"]).any():
         raise BadInput("The counts are those of other facts: subjects differ.", NEXT_STEP)
-    counts = matched["count"].to_numpy(np.int64)
-    stated = _ordered(np.minimum(counts, 1), STATED_WORDS)
-    columns: dict[str, Any] = {COUNT: counts, EXPOSURE: _ordered(buckets(counts), BUCKETS), STATED: stated}
+    columns: dict[str, Any] = {}
+    if "count" in matched:
+        counts = matched["count"].to_numpy(np.int64)
+        stated = _ordered(np.minimum(counts, 1), STATED_WORDS)
+        columns |= {COUNT: counts, EXPOSURE: _ordered(buckets(counts), BUCKETS), STATED: stated}
+    if SITELINKS in matched:
+        links = matched[SITELINKS].astype("Int64")
+        places = buckets(np.asarray(links.fillna(0), np.int64), LAST_OF_SITELINKS)
+        known = np.where(links.isna(), -1, places)  # the code of a row that belongs to no group
+        columns |= {SITELINKS: links.array, POPULARITY: _ordered(known, SITELINKS_BUCKETS)}
     return rows.assign(**columns)
 
 
@@ -80,9 +107,9 @@ def _ordered(codes: Ints, names: list[str]) -> Any:
     return pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(names, ordered=True))
 
 
-def buckets(counts: Ints) -> Ints:
-    """Return the place among `BUCKETS` of each count."""
-    return np.minimum(np.frexp(counts)[1], LAST + 1).astype(np.int64)
+def buckets(counts: Ints, last: int = LAST) -> Ints:
+    """Return the place among the `bucket_names` of each count."""
+    return np.minimum(np.frexp(counts)[1], last + 1).astype(np.int64)
 
 
 class Recall(NamedTuple):

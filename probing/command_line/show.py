@@ -8,7 +8,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import TIES, precision_at, ties_in_words
 from probing.analysis.details import detail_tables, needs_full_run, without_details
-from probing.analysis.exposure import read_exposure
+from probing.analysis.exposure import read_counts
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
 from probing.catalog import open_benchmark
@@ -104,17 +104,18 @@ def add_rescore(parser: argparse.ArgumentParser) -> None:
         "--tags",
         type=Path,
         metavar="FILE",
-        help="how often a corpus states each fact, as the command exposure writes it",
+        help="how often a corpus states each fact, as the command exposure writes it, or the sitelinks of subjects, as "
+        "curate popularity does",
     )
     parser.set_defaults(command=rescore)
 
 
 def rescore(arguments: argparse.Namespace) -> None:
     benchmark = cache(open_benchmark)
-    exposure = read_exposure(arguments.tags) if arguments.tags else None
+    counts = read_counts(arguments.tags) if arguments.tags else None
     for folder in dict.fromkeys(arguments.folders):
         result = Result.load(folder)
-        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]), exposure)
+        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]), counts)
         print(f"{folder}: {result.record['model']['id']} on {again.record['benchmark']['slug']}")
         if again is result:
             print("  Nothing has changed.")

@@ -1,4 +1,4 @@
-"""The command line of `python -m probing curate`, with one kind for each sort of benchmark, and `translate`.
+"""The command line of `python -m probing curate`: one kind for each sort of benchmark, `translate` and `popularity`.
 
 Each kind has a plan, a dataclass whose fields are options where they have `metadata=option(...)`; the other fields are
 given to `plan_from` by name.
@@ -16,11 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import probing
+from probing.catalog import open_benchmark
 from probing.curation import (
     choice_questions,
     culture_facts,
     geography_facts,
     graph_triples,
+    popularity,
     specificity_pairs,
     translation,
 )
@@ -64,13 +66,27 @@ def add_options(curating: argparse.ArgumentParser) -> None:
         kind.add_other_options(parser)
         add_plan_options(parser, kind.plan)
         parser.set_defaults(command=partial(_curate, kind))
+    _add_popularity(parsers.add_parser("popularity", help="how well known the subjects of a benchmark are"))
 
 
 def _add_common_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
     add_endpoint_options(parser)
-    print_help = "only print the queries, without sending them"
-    parser.add_argument("--print-query", action="store_true", help=print_help)
+    _add_print_query(parser)
+
+
+def _add_print_query(parser: argparse.ArgumentParser) -> None:
+    help = "only print the queries, without sending them"
+    parser.add_argument("--print-query", action="store_true", help=help)
+
+
+def _add_popularity(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
+    help = "a new file for rescore --tags: .csv, .parquet or .jsonl"
+    parser.add_argument("--out", type=Path, metavar="FILE", help=help)
+    add_endpoint_options(parser)
+    _add_print_query(parser)
+    parser.set_defaults(command=_curate_popularity)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
@@ -111,6 +127,19 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
         task.write(endpoint, folder)
     print(f"The benchmark is in {options.out}; how it was made is in its manifest.json.")
     print(f"To add it to the site: python manage.py import_benchmark {kind.format} {options.out}")
+
+
+def _curate_popularity(options: argparse.Namespace) -> None:
+    benchmark = open_benchmark(options.benchmark)
+    if options.print_query:
+        return print("\n".join(query.text for query in popularity.queries(benchmark)))
+    if options.out is None:
+        raise BadInput("There is no file for the sitelinks.", "Give --out FILE.")
+    with open_endpoint(options) as endpoint:
+        links = popularity.count_sitelinks(endpoint, benchmark, options.out)["sitelinks"]
+    known = f"the subjects of {links.count():,} of {len(links):,} facts have sitelinks"
+    print(f"{options.out}: {known}, {links.median():g} in the median.")
+    print(f"To break a run down by them: clozeboard rescore DIR --tags {options.out}")
 
 
 def _cache_file(options: argparse.Namespace) -> Path:

@@ -57,6 +57,9 @@ LONGEST_TEXT = 10_000
 BASES = re.compile(r".*(theta|base|freq).*")
 LAYERS = re.compile(r"num_(\w+_)?layers|(encoder_|decoder_)?(hidden_)?layers|n_layers?|depth")
 EXPERTS = re.compile(r".*(num|n)_.*experts|moe_num_.*experts")
+# The keys that say how many experts there are to choose from, and how many of them are chosen for each token.
+CHOICES, CHOSEN = ("num_local_experts", "n_routed_experts", "num_experts"), "num_experts_per_tok"
+ROUTED = re.compile(r"(?:^|\.)experts\.")  # in the names of tensors; shared experts are there for every token
 DIMENSIONS = re.compile(r"hidden_size|n_embd|d_model|dim|embedding_size|embedding_dim|d_embed|vocab_size")
 USED = re.compile(r"\bconfig\.(\w+)|getattr\(\s*(?:self\.)?config,\s*\"(\w+)\"")
 IMPORTED = re.compile(r"^from \.\.(\w+)\.configuration_\w+ import", re.MULTILINE)
@@ -158,6 +161,21 @@ def refuse_absurd(where: str, config: Mapping[str, Any], tensors: Tensors) -> No
             raise _absurd(where, f"{key} is a list of {len(value):,}")
         elif isinstance(value, str) and len(value) > LONGEST_TEXT:
             raise _absurd(where, f"{key} is a text of {len(value):,} characters")
+
+
+def idle_parameters(config: Mapping[str, Any], tensors: Tensors) -> int | None:
+    """Return how many parameters each token leaves unused: those of the experts that are not chosen for it.
+
+    None where a model has experts and its config or its tensors do not tell.
+    """
+    numbers = {key: value for key, value in _values(config) if type(value) is int and value > 0}
+    routed = [tensor for name, tensor in tensors.items() if ROUTED.search(name)]
+    if not routed and not any(EXPERTS.fullmatch(key) and value > 1 for key, value in numbers.items()):
+        return 0
+    experts, chosen = next((numbers[key] for key in CHOICES if key in numbers), 0), numbers.get(CHOSEN, 0)
+    if not routed or not chosen <= experts or not chosen or any(tensor.dtype in PACKED for tensor in routed):
+        return None
+    return sum(tensor.elements for tensor in routed) * (experts - chosen) // experts
 
 
 def _absurd(where: str, reason: str) -> BadConfig:

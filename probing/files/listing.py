@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,8 @@ LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
 class Listing:
     """A model as a hub or a local folder describes it; nothing is downloaded for it.
 
-    `files` maps names to sizes in bytes. `folder` is the folder of a local model, None for one at the hub of `client`.
+    `files` maps names to sizes in bytes. `created`: the day on which the hub got the repository. `folder` is the folder
+    of a local model, None for one at the hub of `client`.
     `tokenizer`: the folder that a local model's tokenizer lies in, if it is another one.
     """
 
@@ -66,6 +68,7 @@ class Listing:
     tokenizer: Path | None = None
     public: bool = True
     licence: str = ""
+    created: date | None = None
     client: HubClient | None = field(default=None, repr=False, compare=False)
     _contents: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -122,6 +125,7 @@ def hub_listing(client: HubClient, hub_id: str, commit: str = "") -> Listing:
         files={file.rfilename: 0 if file.size is None else file.size for file in info.siblings or []},
         public=not (info.private or info.gated or info.disabled),
         licence=str(card.get("license") or ""),
+        created=info.created_at.date() if info.created_at else None,
         client=client,
     )
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, TypedDict, TypeVar
 import pandas as pd
 
 from probing.analysis.details import FIGURES
-from probing.analysis.exposure import COUNT
+from probing.analysis.exposure import NUMBERS
 from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Item, Relation
@@ -139,7 +139,7 @@ def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLon
 
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
     """Return those of the columns that are tags, in their order."""
-    return [column for column in columns if column not in probe.columns and column not in {*FIGURES, COUNT}]
+    return [column for column in columns if column not in probe.columns and column not in {*FIGURES, *NUMBERS}]
 
 
 def shared_tags(probe: type[Probe], results: ResultRows) -> list[str]:

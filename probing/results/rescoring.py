@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.exposure import COUNT, EXPOSURE_COLUMNS, exposure_scores, with_exposure
+from probing.analysis.exposure import COUNT, COUNTED_COLUMNS, TAG_FILES, exposure_scores, with_counts
 from probing.analysis.paired_tests import score_changes
 from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import Incomplete, OtherQuestions
@@ -28,19 +28,19 @@ from probing.settings import Settings
 UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
 
 
-def rescored(result: Result, benchmark: Benchmark, exposure: pd.DataFrame | None = None) -> Result:
+def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None = None) -> Result:
     """Return the result that today's tags and metrics make of stored rows; no model is needed.
 
-    `exposure`: how often a corpus states each fact (`analysis.exposure`); without it, the rows keep what they have. The
-    same object is returned if nothing has changed. Raises `OtherQuestions` unless the rows answer what the
-    benchmark asks now, and `BadInput` where there are none.
+    `counts`: how often a corpus states each fact, or the sitelinks of its subject (`analysis.exposure.read_counts`);
+    without it, the rows keep what they have. The same object is returned if nothing has changed. Raises
+    `OtherQuestions` unless the rows answer what the benchmark asks now, and `BadInput` where there are none.
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
     rows, counted = with_tags(result.items, plan.benchmark, plan.probe), {}
-    if exposure is not None:
-        rows = with_exposure(rows, exposure)
-        counted = {"exposure": _digest(exposure[["relation", "index", "count"]].to_numpy().tolist())}
+    if counts is not None:
+        rows = with_counts(rows, counts)
+        counted = {tag: _digest(_numbers(counts, name)) for name, tag in TAG_FILES.items() if name in counts}
     scores = plan.probe.scores(rows)
     if COUNT in rows and (column := plan.probe.correctness.column):
         scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)
@@ -52,6 +52,13 @@ def rescored(result: Result, benchmark: Benchmark, exposure: pd.DataFrame | None
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
     record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
     return Result(rows, scores, record, option_ranges(plan))
+
+
+def _numbers(counts: pd.DataFrame, name: str) -> list[Any]:
+    """Return the key and the number of each fact; the number is None where it is not known."""
+    table = counts[["relation", "index", name]].astype(object)
+    rows: list[Any] = table.where(table.notna(), None).to_numpy().tolist()
+    return rows
 
 
 def refuse_other_questions(result: Result, plan: Plan) -> None:
@@ -101,7 +108,7 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     """Return rows with the benchmark's tags in place of those that they hold.
 
     Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
-    What a corpus says of the items (`analysis.exposure`) is kept.
+    What was counted for the items (`analysis.exposure`) is kept.
     """
     items = benchmark.items_by_key()
     names = [str(name) for name in rows.columns]
@@ -109,7 +116,7 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
     cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
     tags = pd.DataFrame(cells, index=rows.index)
-    kept = {*probe.columns, *EXPOSURE_COLUMNS} - {*tags.columns}
+    kept = {*probe.columns, *COUNTED_COLUMNS} - {*tags.columns}
     former = [name for name in rows.columns if name not in kept]
     first = list(rows.columns).index(former[0]) if former else len(rows.columns)
     others = rows.drop(columns=former)

@@ -246,6 +246,8 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "exposure_count": "how often a corpus states the fact, as `rescore --tags` has added",
     "exposure": "the bucket of `exposure_count`: 0, 1, 2–3, 4–7 and so on",
     "stated": "whether the corpus states the fact",
+    "sitelinks": "on how many of Wikimedia's sites the subject has an article, as `rescore --tags` has added",
+    "popularity": "the bucket of `sitelinks`: 0, 1, 2–3, 4–7 and so on; empty where these are not known",
 }
 TAG = "a tag of the benchmark, by which scores are broken down; a list if the item has several values"
 SCORE_COLUMNS: Mapping[str, str] = {

@@ -11,7 +11,7 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.rescoring import rescore
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run
-from probing.analysis.exposure import read_exposure
+from probing.analysis.exposure import read_counts
 from probing.errors import BadInput, ProbingError
 from probing.plan import plan_of
 
@@ -22,17 +22,17 @@ class Command(PlainCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--benchmark", metavar="SLUG", default="", help="only runs on this benchmark, any version")
         parser.add_argument("--run", metavar="N", dest="number", type=int, help="only the run with this number")
-        parser.add_argument("--tags", metavar="FILE", type=Path, help="counts of facts by `clozeboard exposure`")
+        parser.add_argument("--tags", metavar="FILE", type=Path, help="a file of exposure or curate popularity")
 
     def run(self, *, benchmark: str, number: int | None, tags: Path | None, **options: Any) -> None:
         runs = chosen_runs(benchmark, number)
-        exposure = read_exposure(tags) if tags else None
+        counts_of_facts = read_counts(tags) if tags else None
         changed: set[Benchmark] = set()
         counts = {"changed": 0, "unchanged": 0, "skipped": 0}
         for run in runs:
             former = run.benchmark
             try:
-                sentences = rescore(run, exposure)
+                sentences = rescore(run, counts_of_facts)
             except ProbingError as error:
                 counts["skipped"] += 1
                 self.say(f"Run {run.pk} is skipped. {error}")

@@ -1,6 +1,7 @@
-"""The scaling chart: a dot for each model, its score against its number of parameters, and a line for each family."""
+"""The scaling chart: a dot for each model, its score against its size, date or training, and a line for each family."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from math import log10
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from leaderboard.ui.charts.basics import (
     Plot,
     Point,
     Trace,
+    date_axis,
     error_bars,
     figure,
     intervals,
@@ -33,8 +35,41 @@ OTHERS = "other models"
 PUBLISHED = "published"
 
 
+class ScalingAxis(NamedTuple):
+    """What models are set against: numbers on a logarithmic axis, or days as milliseconds since 1970.
+
+    `most`: what the model farthest to the right is called.
+    """
+
+    title: str
+    unit: str
+    most: str
+    is_date: bool = False
+
+    def text(self, value: float) -> str:
+        """Write a value without its unit, such as 8 B or 2024-07-31."""
+        if self.is_date:
+            return datetime.fromtimestamp(value / 1000, UTC).date().isoformat()
+        return cells.parameters(round(value)).text
+
+    @property
+    def hover(self) -> str:
+        """How plotly writes a value."""
+        return "%{x|%Y-%m-%d}" if self.is_date else f"%{{x:.3~s}}{self.unit}"
+
+
+PARAMETERS = ScalingAxis("parameters", " parameters", "largest")
+ACTIVE = ScalingAxis("parameters for each token", " parameters", "largest")
+DATE = ScalingAxis("date of the model", "", "newest", is_date=True)
+TOKENS = ScalingAxis("tokens of the training", " tokens", "longest trained")
+
+
+def on_date_axis(day: date) -> float:
+    return 1000 * datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
+
+
 class SizedScore(NamedTuple):
-    """A model's score and its number of parameters; `family` is empty if it belongs to none.
+    """A model's score and its place on a `ScalingAxis`; `family` is empty if it belongs to none.
 
     `kind`: the type of the model, which is the shape of its point.
     """
@@ -43,7 +78,7 @@ class SizedScore(NamedTuple):
     value: float
     low: float | None
     high: float | None
-    parameters: int
+    size: float
     family: str
     is_measured: bool
     href: str
@@ -52,12 +87,14 @@ class SizedScore(NamedTuple):
 
 def best_of_size(scores: Sequence[SizedScore]) -> list[SizedScore]:
     """Return the models that score higher than all others of the same or a smaller size, the smallest first."""
-    places = unbeaten([score.parameters for score in scores], [score.value for score in scores])
+    places = unbeaten([score.size for score in scores], [score.value for score in scores])
     return [scores[place] for place in places]
 
 
-def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str) -> Plot:
-    """Plot scores against sizes; filled points were measured here, hollow ones are published.
+def scaling_curve(
+    scores: Sequence[SizedScore], chance: float | None, title: str, axis: ScalingAxis = PARAMETERS
+) -> Plot:
+    """Plot scores against sizes or what else the axis has; filled points were measured here, hollow ones are published.
 
     A stepped line leads from one model that nothing of its size beats to the next, and these have their names.
     """
@@ -68,10 +105,10 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     )
     others = [score for score in scores if score.family not in families]
     detailed = len(scores) <= MOST_HOVERS
-    traces = [_trace(families[name], name, colours[name], "lines+markers", detailed) for name in families]
-    dots = [_trace(others, OTHERS, MUTED, "markers", detailed)] if others else []
-    points = [Point(score.label, score.value, score.low, score.high, score.parameters) for score in scores]
-    xaxis = {**parameter_axis(points), "title": {"text": "parameters"}}
+    traces = [_trace(families[name], name, colours[name], "lines+markers", axis, detailed) for name in families]
+    dots = [_trace(others, OTHERS, MUTED, "markers", axis, detailed)] if others else []
+    points = [Point(score.label, score.value, score.low, score.high, score.size) for score in scores]
+    xaxis = {**(date_axis(points) if axis.is_date else parameter_axis(points)), "title": {"text": axis.title}}
     yaxis = {"title": {"text": title}, "tickformat": ".2~f", "range": range_in_view(points, 0.0, chance)}
     plot = figure([_steps(best_of_size(scores)), *dots, *traces], LOW, xaxis=xaxis, yaxis=yaxis)
     plot = with_chance_line(plot, chance)
@@ -80,7 +117,7 @@ def scaling_curve(scores: Sequence[SizedScore], chance: float | None, title: str
     ends = [members[-1] for members in families.values()]
     named = [score for score in best_of_size(scores) if score not in ends]  # at those are the names of their families
     names = {name: colour.replace("series", "name") for name, colour in colours.items()}
-    annotations = [*plot.layout.get("annotations", []), *_annotations(families, named[-MOST_NAMED:], names)]
+    annotations = [*plot.layout.get("annotations", []), *_annotations(families, named[-MOST_NAMED:], names, axis)]
     plot.update_layout(margin={"r": 72}, annotations=annotations)
     return plot
 
@@ -89,11 +126,11 @@ def _steps(best: Sequence[SizedScore]) -> Trace:
     """Return the line along the models that nothing of their size beats: the highest score up to each size."""
     return new_trace(
         "scatter",
-        x=[score.parameters for score in best],
+        x=[score.size for score in best],
         y=[round(score.value, 4) for score in best],
         mode="lines",
         line={"color": MUTED, "width": 1, "dash": "dot", "shape": "hv"},
-        name="best up to this size",
+        name="best so far",
         hoverinfo="skip",
         showlegend=False,
     )
@@ -115,23 +152,23 @@ def _shapes(scores: Sequence[SizedScore]) -> list[Trace]:
 def _families(scores: Sequence[SizedScore]) -> dict[str, list[SizedScore]]:
     """Map the families with models of several sizes to their scores by size, the largest families first."""
     by_family: dict[str, list[SizedScore]] = {}
-    for score in sorted(scores, key=lambda score: (score.parameters, score.value)):
+    for score in sorted(scores, key=lambda score: (score.size, score.value)):
         if score.family:
             by_family.setdefault(score.family, []).append(score)
-    lines = [name for name, members in by_family.items() if len({member.parameters for member in members}) > 1]
+    lines = [name for name, members in by_family.items() if len({member.size for member in members}) > 1]
     return {name: by_family[name] for name in sorted(lines, key=lambda name: (-len(by_family[name]), name))}
 
 
-def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str, detailed: bool) -> Trace:
+def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str, axis: ScalingAxis, detailed: bool) -> Trace:
     """Return points with their intervals, where these are few; `detailed`: hovers have intervals and sizes as well."""
     points = [Point(score.label, score.value, score.low, score.high) for score in scores]
     symbols = [kind_symbol(score.kind, hollow=not score.is_measured) for score in scores]
     clear = len(points) <= MOST_INTERVALS and any(point.low is not None for point in points)
     bars = {**error_bars(points), "color": MUTED} if clear else None
-    hover = "%{hovertext}" if detailed else ", %{x:.3~s} parameters"
+    hover = "%{hovertext}" if detailed else f", {axis.hover}"
     return new_trace(
         "scatter",
-        x=[score.parameters for score in scores],
+        x=[score.size for score in scores],
         y=[round(score.value, 4) for score in scores],
         text=[score.label if score.is_measured else f"{score.label}, {PUBLISHED}" for score in scores],
         customdata=[score.href for score in scores],
@@ -147,19 +184,22 @@ def _trace(scores: Sequence[SizedScore], name: str, colour: str, mode: str, deta
         error_y=bars,
         cliponaxis=False,
         showlegend=False,
-        hovertext=_interval_and_size(points, scores) if detailed else None,
+        hovertext=_interval_and_size(points, scores, axis) if detailed else None,
         hovertemplate=f"%{{text}}<br><b>%{{y:.3f}}</b>{hover}<extra></extra>",
     )
 
 
-def _interval_and_size(points: Sequence[Point], scores: Sequence[SizedScore]) -> list[str]:
+def _interval_and_size(points: Sequence[Point], scores: Sequence[SizedScore], axis: ScalingAxis) -> list[str]:
     """Return what a hover has behind each score, such as " (0.661 to 0.711), 8 B parameters"."""
-    sizes = (cells.parameters(score.parameters).text for score in scores)
-    return [f"{interval}, {size} parameters" for interval, size in zip(intervals(points), sizes, strict=True)]
+    sizes = (f"{axis.text(score.size)}{axis.unit}" for score in scores)
+    return [f"{interval}, {size}" for interval, size in zip(intervals(points), sizes, strict=True)]
 
 
 def _annotations(
-    families: Mapping[str, Sequence[SizedScore]], others: Sequence[SizedScore], colours: Mapping[str, str]
+    families: Mapping[str, Sequence[SizedScore]],
+    others: Sequence[SizedScore],
+    colours: Mapping[str, str],
+    axis: ScalingAxis,
 ) -> list[dict[str, object]]:
     """Return the names of families at the ends of their lines, and those of other models at their points.
 
@@ -168,7 +208,7 @@ def _annotations(
     ends = [(name, scores[-1]) for name, scores in families.items()]
     return [
         {
-            "x": log10(end.parameters),
+            "x": end.size if axis.is_date else log10(end.size),
             "y": end.value,
             "text": name,
             "font": {"color": colours.get(name, INK), "size": 12},

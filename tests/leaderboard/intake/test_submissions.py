@@ -1,5 +1,6 @@
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,18 @@ def test_it_notes_the_size_of_the_weights(small: Benchmark, local_hub: Hub) -> N
     file = local_hub.repositories["org/causal"].folder / "model.safetensors"
     assert file.stat().st_size / 2 < model.weight_bytes < file.stat().st_size
     assert model.stored_dtype == "float32"
+
+
+def test_it_notes_the_parameters_of_a_token_and_the_date_of_the_repository(small: Benchmark, local_hub: Hub) -> None:
+    submit("org/causal", small)
+    model = Model.objects.get(hub_id="org/causal")
+    assert (model.active_parameters, model.hub_created) == (model.parameters, None)
+    Model.objects.update(idle_parameters=None)  # as in the rows of older versions of the site
+    assert Model.objects.get(hub_id="org/causal").active_parameters is None
+    local_hub.repositories["org/causal"].info["createdAt"] = "2024-07-31T09:00:00.000Z"
+    submit("org/causal", small, {"start": "none"})
+    model = Model.objects.get(hub_id="org/causal")
+    assert (model.active_parameters, model.hub_created) == (model.parameters, date(2024, 7, 31))
 
 
 def test_a_refused_model_leaves_no_trace(small: Benchmark, local_hub: Hub) -> None:

@@ -2,7 +2,9 @@
 
 import shutil
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -205,6 +207,42 @@ def test_the_chart_has_no_figures_of_other_settings(client: Client, tiny: Benchm
     make.finished(tiny, 0.3, make.model("org/also-whole"))
     page = client.get(TINY).content.decode()
     assert "by model size, 2 models. Best and largest: whole (135 M), 0.400 ± 0." in page
+
+
+def test_the_chart_sets_scores_against_what_models_state(client: Client, tiny: Benchmark) -> None:
+    facts = {
+        "mixture": {"parameters": 8 * 10**9, "idle_parameters": 6 * 10**9, "hub_created": date(2024, 1, 1)},
+        "dense": {"parameters": 10**9, "idle_parameters": 0, "hub_created": date(2025, 1, 1), "tokens": 10**12},
+    }
+    make.baseline(tiny)
+    make.finished(tiny, 0.5, make.model("org/mixture", **facts["mixture"]))
+    assert "axis=" not in client.get(TINY).content.decode(), "a single model is no choice"
+    make.finished(tiny, 0.4, make.model("org/dense", **facts["dense"]))
+    make.finished(tiny, 0.3, make.model("org/small"))
+
+    def axis(name: str) -> Any:
+        answer = client.get(f"{TINY}?axis={name}&search=")
+        return answer.context["charts"]["scatter"], " ".join(answer.content.decode().split())
+
+    (chart, page), (same, _) = axis(""), axis("nothing")
+    assert "by model size, 3 models. Best and largest: mixture (8 B)" in chart.summary == same.summary
+    assert 'href="?search=&amp;axis=active" >Active size</a>' in page
+    assert "axis=tokens" not in page, "a single model states them"
+    (chart, page) = axis("active")
+    assert "Best and largest: mixture (2 B)" in chart.summary
+    assert "Without a known active size, and so left out: 1 model." in chart.summary
+    assert 'aria-current="true">Active size</a>' in page
+    assert '<input type="hidden" name="axis" value="active">' in page
+    (chart, _) = axis("date")
+    assert "Best: mixture (2024-01-01), 0.500" in chart.summary
+    assert "Newest: dense (2025-01-01), 0.400" in chart.summary
+    actives = {row["model"]: row["active_parameters"] for row in csv_rows(client, TINY)}
+    assert actives["org/mixture"] == "2000000000"
+    assert actives["org/small"] == ""
+    assert "8 B parameters, 2 B of them for each token" in client.get("/models/org/mixture/").content.decode()
+    models = {row["hub_id"]: row for row in client.get("/api/v1/models").json()["models"]}
+    assert models["org/dense"]["active_parameters"] == models["org/dense"]["parameters"]
+    assert models["org/mixture"]["hub_created"] == "2024-01-01"
 
 
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:

@@ -298,7 +298,7 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
     assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
     assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
     chart = client.get("/").context["charts"]["curve"]
-    assert [trace.name for trace in plotted(chart.figure).data] == ["best up to this size", "GPT-2"]
+    assert [trace.name for trace in plotted(chart.figure).data] == ["best so far", "GPT-2"]
 
 
 def test_the_curve_of_a_topic_is_of_one_of_its_benchmarks(client: Client, tiny: Benchmark) -> None:

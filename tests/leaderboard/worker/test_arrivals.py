@@ -14,7 +14,7 @@ import pytest
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.worker.arrivals import RowsRefused, checked_whole
-from probing.analysis.exposure import with_exposure
+from probing.analysis.exposure import with_counts
 from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
@@ -76,10 +76,10 @@ def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) ->
     assert len(arrived(part, measured.rows, measured.record).rows) == 4
 
 
-def test_what_a_corpus_of_the_sender_says_of_the_facts_is_left_out(small: Benchmark) -> None:
+def test_what_a_sender_has_counted_for_the_facts_is_left_out(small: Benchmark) -> None:
     part, measured = measured_part(small)
-    counts = measured.rows[["relation", "index"]].assign(count=range(len(measured.rows)))
-    done = arrived(part, with_exposure(measured.rows, counts), measured.record)
+    counts = measured.rows[["relation", "index"]].assign(count=range(len(measured.rows)), sitelinks=7)
+    done = arrived(part, with_counts(measured.rows, counts), measured.record)
     pd.testing.assert_frame_equal(done.rows, measured.rows)
 
 

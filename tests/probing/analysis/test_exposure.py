@@ -7,20 +7,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.analysis.breakdowns import group_means
 from probing.analysis.exposure import (
     ALPHA,
     BUCKETS,
     COUNT,
     EXPOSURE,
+    POPULARITY,
+    SITELINKS,
     STATED,
     WASB,
     Recall,
     buckets,
     exposure_scores,
     fit_alphas,
-    read_exposure,
+    read_counts,
     weighted_accuracy,
-    with_exposure,
+    with_counts,
 )
 from probing.analysis.intervals import wilson
 from probing.errors import BadInput
@@ -50,15 +53,26 @@ def test_buckets_double_in_width() -> None:
 def test_rows_get_their_count_and_ordered_groups() -> None:
     table = pd.DataFrame({"relation": ["P1", "P1", "P2"], "index": [0, 1, 0], "count": [5, 0, 1]})
     asked = pd.DataFrame({"relation": ["P2", "P1", "P1"], "index": [0, 0, 0], "template": [0, 0, 1], "subject": "x"})
-    joined = with_exposure(asked, table)
+    joined = with_counts(asked, table)
     assert joined[COUNT].tolist() == [1, 5, 5]
     assert joined[EXPOSURE].tolist() == ["1", "4–7", "4–7"]
     assert joined[EXPOSURE].cat.ordered
     assert joined[STATED].tolist() == ["stated"] * 3
     with pytest.raises(BadInput, match="The counts lack the facts of 1 of 3 rows"):
-        with_exposure(asked, table[:2])
+        with_counts(asked, table[:2])
     with pytest.raises(BadInput, match="subjects differ"):
-        with_exposure(asked, table.assign(subject="y"))
+        with_counts(asked, table.assign(subject="y"))
+
+
+def test_rows_get_the_sitelinks_of_their_subjects_where_these_are_known(tmp_path: Path) -> None:
+    path = tmp_path / "links.csv"
+    path.write_text("relation,index,sitelinks\nP1,0,\nP1,1,255\nP1,2,400\nP1,3,0\n")
+    asked = pd.DataFrame({"relation": "P1", "index": [0, 1, 2, 3], "template": 0, "subject": "x", "correct": True})
+    joined = with_counts(asked, read_counts(path))
+    assert joined[SITELINKS].tolist() == [pd.NA, 255, 400, 0]
+    assert group_means(joined, joined["correct"], POPULARITY)["group"].tolist() == ["0", "128–255", "256+"]
+    again = with_counts(joined, pd.DataFrame({"relation": "P1", "index": range(4), "count": 1}))
+    assert {COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY} <= {*again.columns}
 
 
 @pytest.mark.parametrize(
@@ -68,6 +82,7 @@ def test_rows_get_their_count_and_ordered_groups() -> None:
         ("a.csv", "relation,index,count\nP1,0,many\n", "cannot be read"),
         ("a.csv", "relation,index,count\nP1,0,-1\n", "a negative count, or a fact twice"),
         ("a.csv", "relation,index,count\nP1,0,1\nP1,0,2\n", "a negative count, or a fact twice"),
+        ("a.csv", "relation,index,sitelinks\nP1,0,-1\n", "a negative count, or a fact twice"),
         ("a.parquet", "nothing", "cannot be read"),
         ("b.csv", None, "cannot be read"),
     ],
@@ -76,7 +91,7 @@ def test_bad_counts_are_refused(name: str, content: str | None, message: str, tm
     if content is not None:
         (tmp_path / name).write_text(content)
     with pytest.raises(BadInput, match=message):
-        read_exposure(tmp_path / name)
+        read_counts(tmp_path / name)
 
 
 @pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
@@ -89,7 +104,7 @@ def test_counts_are_read_in_every_format(ending: str, tmp_path: Path) -> None:
         table.to_json(path, orient="records", lines=True)
     else:
         table.to_parquet(path, index=False)
-    pd.testing.assert_frame_equal(read_exposure(path), table)
+    pd.testing.assert_frame_equal(read_counts(path), table)
 
 
 def test_wasb_is_the_weighted_mean_of_the_buckets() -> None:

@@ -16,6 +16,7 @@ from probing.curation import (
     culture_facts,
     geography_facts,
     graph_triples,
+    popularity,
     specificity_pairs,
     translation,
 )
@@ -40,6 +41,7 @@ QUERIES: list[Query] = [
     *graph_triples.queries(graph_triples.GraphPlan(("P36",), least_sitelinks=200)),
     *choice_questions.queries(choice_questions.MultipleChoicePlan(("P36",), least_sitelinks=200)),
     *translation.queries(translation.TranslationPlan(Path(), ("fr",))),
+    popularity.query_of(("Q233", "Q801")),
 ]
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from probing.errors import BadConfig, UnsafeModel
-from probing.files.configs import allowed_keys, code_key, filtered, refuse_absurd, refuse_code
-from probing.files.weights import Tensor
+from probing.files.configs import allowed_keys, code_key, filtered, idle_parameters, refuse_absurd, refuse_code
+from probing.files.weights import Tensor, Tensors
 
 TENSORS = {"embedding": Tensor("F32", (400, 32)), "empty": Tensor("F32", (0, 10**9)), "bias": Tensor("F32", (32,))}
 
@@ -122,3 +122,41 @@ def test_a_usable_config_passes(config: dict[str, Any]) -> None:
 def test_an_absurd_config_is_refused(config: dict[str, Any], words: str) -> None:
     with pytest.raises(BadConfig, match=words):
         refuse_absurd("here", config, TENSORS)
+
+
+def test_the_active_parameters_of_mixtral_are_those_that_its_authors_state() -> None:
+    """Jiang et al. 2024, arXiv:2401.04088: "each token has access to 47B parameters, but only uses 13B"."""
+    layer = {
+        **{f"self_attn.{name}_proj.weight": (4096, 4096) for name in "qo"},
+        **{f"self_attn.{name}_proj.weight": (1024, 4096) for name in "kv"},
+        "block_sparse_moe.gate.weight": (8, 4096),
+        **{f"block_sparse_moe.experts.{n}.w{m}.weight": (14336, 4096) for n in range(8) for m in (1, 2, 3)},
+    }
+    shapes = {f"model.layers.{n}.{name}": shape for n in range(32) for name, shape in layer.items()}
+    shapes |= {"model.embed_tokens.weight": (32000, 4096), "lm_head.weight": (32000, 4096)}
+    tensors = {name: Tensor("BF16", shape) for name, shape in shapes.items()}
+    idle = idle_parameters({"num_local_experts": 8, "num_experts_per_tok": 2}, tensors)
+    total = sum(tensor.elements for tensor in tensors.values())
+    assert (round(total / 1e9, 1), idle and round((total - idle) / 1e9, 1)) == (46.7, 12.9)
+
+
+FUSED = {"a.mlp.experts.down_proj": Tensor("F32", (4, 10)), "a.mlp.shared_experts.down_proj": Tensor("F32", (10,))}
+
+
+@pytest.mark.parametrize(
+    ("config", "tensors", "idle"),
+    [
+        ({"hidden_size": 32}, TENSORS, 0),
+        ({"num_experts": 1}, TENSORS, 0),
+        ({"text_config": {"n_routed_experts": 4, "n_shared_experts": 1, "num_experts_per_tok": 1}}, FUSED, 30),
+        ({"num_experts": 4, "num_experts_per_tok": 4}, FUSED, 0),
+        ({"num_experts": 4}, FUSED, None),
+        ({"num_experts": 4, "num_experts_per_tok": 5}, FUSED, None),
+        ({"num_experts": 4, "num_experts_per_tok": 2}, TENSORS, None),
+        ({}, FUSED, None),
+    ],
+)
+def test_what_config_and_tensors_do_not_tell_of_experts_stays_unknown(
+    config: dict[str, Any], tensors: Tensors, idle: int | None
+) -> None:
+    assert idle_parameters(config, tensors) == idle

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.exposure import EXPOSURE_COLUMNS
+from probing.analysis.exposure import COUNTED_COLUMNS
 from probing.benchmark import Benchmark
 from probing.probes import PROBES
 from probing.results import rows
@@ -24,7 +24,7 @@ def test_each_column_of_a_probe_is_described() -> None:
 
 
 def test_no_column_is_described_that_no_probe_writes() -> None:
-    assert ITEM_COLUMNS.keys() == EXPOSURE_COLUMNS.union(*(probe.columns for probe in PROBES.values()))
+    assert ITEM_COLUMNS.keys() == COUNTED_COLUMNS.union(*(probe.columns for probe in PROBES.values()))
 
 
 def test_the_columns_of_scores_are_those_of_the_file() -> None:

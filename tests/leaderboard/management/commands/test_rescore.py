@@ -110,6 +110,26 @@ def test_counts_are_compared_as_well(runs: list[Run], counts: Path, client: Clie
     assert page.index(">0<") < page.index(">2–3<") < page.index(">4–7<")
 
 
+def test_sitelinks_break_runs_down_in_the_same_way(
+    runs: list[Run], counts: Path, tmp_path: Path, client: Client
+) -> None:
+    links = {"Chad": 250, "Egypt": 300, "Japan": None}
+    table = pd.read_csv(counts).drop(columns="count")
+    subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
+    table.assign(sitelinks=[links.get(name, 20) for name in subjects]).to_csv(tmp_path / "links.csv", index=False)
+    output_of("rescore", "--run", str(runs[0].pk), "--tags", str(tmp_path / "links.csv"))
+    address = runs[0].get_absolute_url()
+    assert "By sitelinks of the subject" in client.get(address).content.decode()
+    lines = csv_rows(client, address, "popularity")
+    assert [line["group"] for line in lines] == ["16–31", "128–255", "256+"]
+    assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
+    dimensions = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
+    assert sum(score["dimension"] == "popularity" and score["metric"] == "accuracy" for score in dimensions) == 3
+    output_of("rescore", "--run", str(runs[0].pk), "--tags", str(counts))
+    assert [line["group"] for line in csv_rows(client, address, "popularity")] == ["16–31", "128–255", "256+"]
+    assert {line["subject"] for line in csv_rows(client, f"{address}items/?popularity=256%2B")} == {"Egypt"}
+
+
 def test_bad_counts_are_refused(runs: list[Run], tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("relation\nP30\n")
     with pytest.raises(CommandError, match="cannot be read as counts"):

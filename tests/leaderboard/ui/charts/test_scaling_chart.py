@@ -1,8 +1,10 @@
 """Scaling curves: lines of families, marks, labels and the chance line."""
 
+from datetime import date
+
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, SOFT
-from leaderboard.ui.charts.scaling_chart import MOST_HOVERS, MOST_INTERVALS, MOST_NAMED, SizedScore
+from leaderboard.ui.charts.scaling_chart import DATE, MOST_HOVERS, MOST_INTERVALS, MOST_NAMED, SizedScore, on_date_axis
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -18,6 +20,18 @@ def test_a_family_is_a_line_by_size_with_its_name_at_the_end() -> None:
     _, line = plot.data
     assert (line.name, line.mode, list(line.x)) == ("GPT-2", "lines+markers", [124 * 10**6, 1500 * 10**6])
     assert [(note.text, note.y) for note in plot.layout.annotations] == [("gpt2", 0.2), ("GPT-2", 0.5)]
+
+
+def test_models_are_set_against_dates_on_an_axis_of_days() -> None:
+    days = [date(2019, 2, 14), date(2019, 11, 5)]
+    scores = [of._replace(size=on_date_axis(day)) for of, day in zip(FAMILY, days, strict=True)]
+    plot = plotted(charts.scaling_curve(scores, None, "accuracy", DATE))
+    low, high = plot.layout.xaxis.range
+    assert (plot.layout.xaxis.type, plot.layout.xaxis.title.text) == ("date", "date of the model")
+    assert list(plot.data[1].x) == [on_date_axis(day) for day in days]
+    assert low < on_date_axis(days[0]) and on_date_axis(days[1]) < high
+    assert [text.endswith(str(day)) for text, day in zip(plot.data[1].hovertext, days, strict=True)] == [True] * 2
+    assert on_date_axis(days[1]) in {note.x for note in plot.layout.annotations}
 
 
 def test_filled_points_were_measured_here_and_hollow_ones_published() -> None:
