@@ -29,7 +29,7 @@ FUNCTIONS = {
     "check": "leaderboard.intake.check_job.check",
     "reconcile": "leaderboard.worker.reconciling.reconcile",
 }
-RETRIES = 3  # by RQ, at once, of a job whose process was lost; the database counts as well and decides
+RETRIES = 3  # by RQ, at once and before all others, of a job whose process was lost; the database counts and decides
 # How long RQ keeps a job that failed all the same, during which it is not put in again. A run fails in the database.
 FAILURE_SECONDS = {"rank": 3600}
 SHORTLY = 30
@@ -73,7 +73,7 @@ def put_job(queue: str, kind: str, *number: int, again: bool = False) -> bool:
             if again:
                 with suppress(NoSuchJobError):
                     Job.fetch(name, connection=jobs.connection, serializer=jobs.serializer).delete()
-            jobs.enqueue(FUNCTIONS[kind], *number, **options, retry=Retry(RETRIES))
+            jobs.enqueue(FUNCTIONS[kind], *number, **options, retry=Retry(RETRIES, enqueue_at_front=True))
         except DuplicateJobError:
             return True
     except RedisError as error:

@@ -3,16 +3,20 @@
 import os
 import sys
 from contextlib import suppress
+from functools import cache
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import psutil
 from django.db import connection
 from redis.client import Pipeline
 from redis.exceptions import RedisError
 from redis.retry import Retry
 from rq import Queue, Worker, worker_registration
-from rq.exceptions import StopRequested
+from rq.exceptions import NoSuchJobError, StopRequested
 from rq.job import Job
+from rq.utils import as_text
 
 from leaderboard.figures.artefacts import DatabaseUnavailable, patiently
 from leaderboard.intake import queue
@@ -27,6 +31,7 @@ HEARTBEAT = 10  # seconds between two heartbeats while a job is performed
 # last report of the claim, and a job that comes back while the claim still holds ends without having done anything.
 SILENCE = int(STALE.total_seconds()) + HEARTBEAT + 5
 CLEANING = 10  # seconds between two looks for such jobs by an idle worker
+MACHINE = "machine"  # what the numbers of processes belong to, in Redis beside the number of a worker's process
 
 
 class SiteWorker(Worker):
@@ -41,7 +46,22 @@ class SiteWorker(Worker):
     def work(self, *args: Any, **kwargs: Any) -> bool:
         self._retry_by(Reconnecting())
         sys.unraisablehook = _print_unless_stopping
+        self.put_back_jobs_of_the_dead()
         return super().work(*args, **kwargs)
+
+    def put_back_jobs_of_the_dead(self) -> None:
+        """Free what workers of this machine had whose processes are gone, without waiting for their silence."""
+        for dead in SiteWorker.all(self.connection, serializer=self.serializer):
+            machine = as_text(self.connection.hget(dead.key, MACHINE) or "")
+            if machine and machine == this_machine() and _is_gone(dead.pid):
+                self.log.warning("Worker %s is dead: what it had goes on at once", dead.name)
+                patiently(Claim.objects.release_of, dead.name, lost=True)
+                with suppress(NoSuchJobError):
+                    _put_back(dead.get_current_job())
+                dead.register_death()  # type: ignore[no-untyped-call]
+
+    def serialize(self) -> dict[Any, Any]:
+        return {**super().serialize(), MACHINE: this_machine()}
 
     def get_heartbeat_ttl(self, job: Job) -> int:
         return SILENCE
@@ -128,6 +148,34 @@ class SiteWorker(Worker):
             pipeline.execute()
         self.set_state(self.get_state())
         queue.put_job(CHECKS, "reconcile")
+
+
+@cache
+def this_machine() -> str:
+    """Return what tells this boot of this machine, and this container, from all others; empty if Linux is missing."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return ""
+
+
+def _put_back(job: Job | None) -> None:
+    """Have RQ put back the job of a dead worker, as if there had been no heartbeat for long."""
+    if job is None:
+        return
+    registry = queue.rq_queue(job.origin).started_job_registry
+    executions = [parts for parts in registry.get_job_and_execution_ids(cleanup=False) if parts[0] == job.id]
+    if executions:
+        registry.connection.zadd(registry.key, {":".join(parts): 0 for parts in executions})
+        registry.cleanup()
+
+
+def _is_gone(pid: int | None) -> bool:
+    try:
+        return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
 
 
 def _print_unless_stopping(ignored: "sys.UnraisableHookArgs") -> None:

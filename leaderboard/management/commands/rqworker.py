@@ -6,6 +6,7 @@ import socket
 import sys
 from argparse import ArgumentParser
 from contextlib import ExitStack
+from secrets import token_hex
 from types import FrameType
 from typing import Any
 
@@ -39,7 +40,8 @@ class Command(rqworker.Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         # RQ lets an idle worker wait for (ttl - 15) seconds at a time.
-        name = f"{socket.gethostname()}-{os.getpid()}"
+        # In a container that is started again, machine and process have the names of the one that was killed.
+        name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(2)}"
         parser.set_defaults(serializer="json", worker_ttl=WAKE_SECONDS + 15, name=name)
         parser.add_argument(
             "--device", default=settings.DEVICE, help="cpu, cuda, cuda:1 or auto: a GPU that no other worker here has"

@@ -3,6 +3,7 @@
 import os
 import signal
 import sqlite3
+import subprocess
 import time
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import STALE, Benchmark, Claim, Run, Submission
 from leaderboard.redis_server import embedded_server
-from leaderboard.worker.site_worker import HEARTBEAT, SILENCE, SiteWorker
+from leaderboard.worker.site_worker import HEARTBEAT, MACHINE, SILENCE, SiteWorker, this_machine
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
@@ -64,6 +65,38 @@ def test_the_run_of_a_killed_process_is_free_at_once_and_the_loss_counts_unless_
     killed_process("run", run.pk, stopping)
     assert [claim.run for claim in Claim.objects.fresh()] == [other]
     assert Claim.objects.get(run=run).losses == losses
+
+
+@pytest.mark.parametrize(("machine", "left"), [(this_machine(), []), ("another container", ["dead"])])
+def test_a_new_worker_puts_back_first_what_the_dead_ones_of_its_machine_had(
+    small: Benchmark, redis: None, machine: str, left: list[str]
+) -> None:
+    lost, other = (make.run(make.model(), small, Run.State.SCORING) for _ in range(2))
+    jobs = queue.rq_queue("measure")
+    alive, dead = (
+        SiteWorker([jobs], name=name, connection=jobs.connection, serializer=jobs.serializer)
+        for name in ("alive", "dead")
+    )
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    dead.pid = gone.pid
+    for number, site_worker in enumerate((dead, alive)):
+        site_worker.register_birth()
+        run = (lost, other)[number]
+        Claim.objects.take(run, site_worker.name)
+        queue.put_job("measure", "run", run.pk)
+        job = Job.fetch(f"run-{run.pk}", jobs.connection, jobs.serializer)
+        site_worker.prepare_execution(job)
+        site_worker.prepare_job_execution(job, remove_from_intermediate_queue=False)
+        jobs.remove(job)
+    jobs.connection.hset(dead.key, MACHINE, machine)
+    waiting = make.run(make.model(), small, Run.State.QUEUED)
+    queue.put_job("measure", "run", waiting.pk)
+    alive.put_back_jobs_of_the_dead()
+    back = [] if left else [f"run-{lost.pk}"]
+    assert jobs.get_job_ids() == [*back, f"run-{waiting.pk}"]
+    assert sorted(registered()) == ["alive", *left]
+    assert sorted(Claim.objects.fresh().values_list("worker", flat=True)) == ["alive", *left]
 
 
 @pytest.mark.parametrize(("stopping", "losses"), [(False, 1), (True, 0)])
@@ -159,7 +192,7 @@ def test_a_killed_worker_leaves_no_process_and_no_file_and_its_run_goes_on_where
         assert [path for path in (data / "scratch").iterdir() if path.is_dir()]
         done = set(run.parts.filter(done=True).values_list("pk", flat=True))
         assert len(done) < run.parts.count(), "it was killed too late"
-        with worker(*ALL):  # it finds the run again as soon as RQ misses the heartbeats
+        with worker(*ALL):  # it sees that the other one is gone
             until(lambda: state(run) == Run.State.FINISHED)
             until(lambda: not [path for path in (data / "scratch").iterdir() if path.is_dir()])
         attempts = dict(run.parts.values_list("pk", "attempt"))
