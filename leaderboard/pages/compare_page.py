@@ -112,13 +112,12 @@ def _comparison_page(
     of_probe = [*pages.comparison_sections(runs, *pages.chosen_group(pair))]
     if pair is None:
         of_probe += exposure_folds({side.name: side.run for side in sides})
-    optional_folds = (benchmarks_fold(runs, [side.name for side in sides]), compared_fold(runs, request.GET))
+    names = [side.name for side in sides]
+    optional_folds = (benchmarks_fold(runs, names), compared_fold(runs, request.GET))
     sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
     if len(runs) == 2 and context["has_answers"]:
         part = pair.part if pair else OVERALL_SLICE
-        fold, changes = changed_facts_fold(runs, [side.name for side in sides], request.GET, part)
-        context |= fold
-        tables += changes
+        folds.append(changed_facts_fold(runs, names, request.GET, part))
     if len(runs) == 2:  # the differences by group are on top of the page
         folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
     else:
