@@ -18,7 +18,7 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
-from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
+from probing.analysis.paired_tests import SCORE_KEY, Correctness, common_rows, overall_difference
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
 
@@ -291,9 +291,10 @@ def _difference(
         return None
     correctness = Correctness(RIGHT_COLUMN, benchmark.correctness.macro)
     try:
-        figures = overall_difference(_table(first), _table(second), correctness)
+        common = common_rows({"first": _table(first), "second": _table(second)}, correctness.column)
     except BadInput:  # they have no item in common
         return None
+    figures = overall_difference(common["first"], common["second"], correctness)
     return Difference(figures["difference"], figures["low"], figures["high"])
 
 
