@@ -410,9 +410,7 @@ def parse_merged(text: str, source: str) -> dict[str, str]:
         for answer in (name, *answers):
             key = merged_key(answer)
             if names.setdefault(key, name) != name:
-                raise BadInput(
-                    f"{source}: {answer!r:.80} counts as {names[key]} and as {name}.", "Keep one of them."
-                )
+                raise BadInput(f"{source}: {answer!r:.80} counts as {names[key]} and as {name}.", "Keep one of them.")
     return names
 
 
