@@ -27,14 +27,15 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     scores: dict[str, Sequence[StepScore]] = {}
     for part in series:
         if len(points := stored.overall(part)) == len(runs):
-            scores[f"{part.title}, run {part.runs[0].pk}" if part.title in scores else part.title] = points
+            title = part.title if scores else part.benchmark.title  # names tell the compared runs themselves apart
+            scores[f"{title}, run {part.runs[0].pk}" if title in scores else title] = points
     if len(scores) < 2:
         return None
     called = {point.run.pk: name for points in scores.values() for point, name in zip(points, names, strict=True)}
     head: Column[PointRow] = Column("model", "Model", lambda row: cells.text(called[row.point.run.pk]), align="head")
     rows = [PointRow(title, point) for title, points in scores.items() for point in points]
     summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
-    figure = charts.grouped(_points(scores, names, lambda point: Percent(*_ends(point))))
+    figure = charts.grouped(_points(scores, names, _score))
     first = section(benchmarks_table(rows, ["percent", "above_chance"], head), (summary, figure), title="Scores")
     relative = [
         _relative(scores, names, "In percent of the first model", lambda point: point.percent),
@@ -43,8 +44,8 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     return Fold("benchmarks", TITLE, LEAD, [first, *relative])
 
 
-def _ends(point: StepScore) -> tuple[float, float | None, float | None]:
-    return point.value, point.score.low, point.score.high
+def _score(point: StepScore) -> Percent:
+    return Percent(point.value, point.score.low, point.score.high)
 
 
 def _points(scores: Scores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> dict[str, list[Point]]:
@@ -63,5 +64,5 @@ def _relative(scores: Scores, names: Sequence[str], title: str, value: Callable[
     """Return a chart of percentages of the first model, whose figures are in the table of the scores."""
     name = slugify(title)
     figure = charts.grouped(_points(scores, names, value), percent_of=names[0])
-    summary = f"{names[0]} has 100 % on each benchmark."
+    summary = f"{names[0]} has 100 % on every benchmark that is shown."
     return Section(name, title, chart=Chart(name, title, summary, figure))

@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from leaderboard.figures import item_rows
-from leaderboard.figures.comparisons import short_names, stored_results
+from leaderboard.figures.comparisons import records, short_names, stored_results
 from leaderboard.models import Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.columns import interval_columns
@@ -75,10 +75,10 @@ def in_common(*stored: tuple[int, str]) -> tuple[int, list[dict[str, Score]]]:
     words = next(iter(answers.values()))
     if not words:
         return 0, []
-    table = unified_scores(common_pairs(rows, words), answers)
-    overall = table[table["dimension"] == OVERALL].drop(columns="result").to_dict("records")
-    of_runs = table["result"][table["dimension"] == OVERALL]
+    table = unified_scores(common_pairs(rows, words), answers).astype(object)
     scores: dict[str, dict[str, Score]] = {name: {} for name in rows}
-    for name, values in zip(of_runs, overall, strict=True):
-        scores[name][values["metric"]] = Score(**{str(key): value for key, value in values.items()})
+    for values in records(table.where(table.notna(), None)):
+        if values["dimension"] == OVERALL:
+            result = values.pop("result")
+            scores[result][values["metric"]] = Score(**values)
     return len(words), list(scores.values())

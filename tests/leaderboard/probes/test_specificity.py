@@ -61,6 +61,11 @@ def test_compared_runs_have_acc_at_10_among_their_common_answers(client: Client,
         for metric in ("specificity", "acc_at_10_either", "acc_at_10_fine"):
             assert float(line[metric]) == pytest.approx(overall.loc[(name, metric), "value"])
             assert float(line[f"{metric}_n"]) == overall.loc[(name, metric), "n"]
+    name, first = next(iter(runs.items()))
+    too_few = rows[name].assign(best=[["x"]] * len(rows[name]))
+    unknown = make.stored_items(make.model(), first.benchmark, too_few, settings=first.settings)
+    _, line = csv_rows(client, f"/compare/?m={first.pk}&m={unknown.pk}", "common_answers")
+    assert (line["acc_at_10_fine"], line["acc_at_10_fine_n"]) == ("", "")
 
 
 def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:
