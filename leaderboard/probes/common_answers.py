@@ -1,6 +1,7 @@
 """Compared runs of specificity on the pairs, and among the answers, that all of their models have as single tokens."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +23,7 @@ TITLES = {
     "acc_at_10_either": "Acc@10, either answer",
     "acc_at_10_fine": "Acc@10, fine answer",
 }
+LEAD = "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
 PAIR = ("answer_label", "coarse_label", "specific", "best")
 VALUES = ("rank", "natural_log_prob", "cosine")
 COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in VALUES))
@@ -49,7 +51,7 @@ def comparison_sections(runs: Sequence[Run]) -> list[Section]:
         f"vocabulary here: it ranks an answer among the {number:,} answers of the benchmark that all of them have, and "
         "counts the pairs whose hundred best tokens suffice for that."
     )
-    return [section(table, note=note, title="On common pairs and answers")]
+    return [replace(section(table, note=note, title="On common pairs and answers"), lead=LEAD)]
 
 
 def _columns(metric: str, title: str) -> list[Column[ComparedLine]]:
