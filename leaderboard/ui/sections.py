@@ -76,7 +76,7 @@ class TextForm:
     error: ProbingError | None = None
 
     @classmethod
-    def of(cls, query: QueryDict, name: str, **words: str) -> "TextForm":
+    def of(cls, query: QueryDict, name: str, **words: Any) -> "TextForm":
         """Return the form as a query string fills it."""
         kept = [(other, value) for other in query if other != name for value in query.getlist(other)]
         return cls(name, **words, text=query.get(name, "").strip(), kept=kept)
