@@ -17,7 +17,8 @@ from probing.papers.declarations import Exhibit, Paper, Way
 from probing.papers.printed_figures import UNRESOLVED, models_of, printed_figures
 from probing.settings import Settings
 
-SCORES = "scores"  # the measure of exhibits that show scores of runs as they are stored
+# Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
+SCORES, UNIFIED = "scores", "unified"
 Asked = tuple[str, str]  # the id of a model and the name of a way
 
 
@@ -64,8 +65,11 @@ class MeasuredWays:
 
 
 def is_measured_here(exhibit: Exhibit) -> bool:
-    """Tell whether the figures of an exhibit are scores of runs, which a site stores."""
-    return exhibit.measure == SCORES and not exhibit.steps
+    """Tell whether the figures of an exhibit are scores of runs, which a site stores.
+
+    Of models that a paper compares on common words, a site has the scores of each with its own words.
+    """
+    return exhibit.measure in (SCORES, UNIFIED) and not exhibit.steps
 
 
 def measured_ways(paper: Paper) -> MeasuredWays:

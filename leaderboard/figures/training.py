@@ -15,9 +15,10 @@ from leaderboard.figures.comparisons import records
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcomes_of, outcomes_of_all
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, main_part, of_main_parts
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
-from probing.analysis.paired_tests import SCORE_KEY, Correctness, overall_difference
+from probing.analysis.paired_tests import SCORE_KEY, Correctness, common_rows, overall_difference
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
 
@@ -32,7 +33,7 @@ class Series:
     """The finished runs of one model on one benchmark at different steps, in the order of the steps.
 
     All have the same settings and come from the same source, so that only the training differs. Of several runs at one
-    step it has the newest.
+    step it has the newest. For models that are compared, it is one run of each, in the order of the comparison.
     """
 
     runs: tuple[Run, ...]
@@ -55,6 +56,13 @@ class Series:
     def settings_group(self) -> str:
         """What sets it apart from runs with the usual settings, in words."""
         return self.last.settings_group
+
+    @property
+    def title(self) -> str:
+        """Its benchmark, and whatever sets it apart there from the usual runs."""
+        version = "" if self.benchmark.current else f"version {self.benchmark.version[:12]}"
+        source = "" if self.is_measured else self.last.get_provenance_display().lower()
+        return ", ".join(filter(None, [self.benchmark.title, self.settings_group, version, source]))
 
     @property
     def is_measured(self) -> bool:
@@ -132,6 +140,24 @@ def read_series(hub_ids: Collection[str], benchmark: Benchmark | None = None) ->
 def _with_steps() -> QuerySet[Run]:
     runs = Run.objects.filter(state=Run.State.FINISHED, model__step__isnull=False)
     return runs.select_related("model", "benchmark").defer(*UNUSED)
+
+
+def on_every_benchmark(runs: Sequence[Run]) -> list[Series]:
+    """Return compared runs as a series, and further ones from the other benchmarks that all of their models have.
+
+    There is one for each choice of settings and each source. Nothing where two runs are of one model. One query.
+    """
+    places = {run.model_id: place for place, run in enumerate(runs)}
+    if len(places) < len(runs):
+        return []
+    finished = Run.objects.filter(state=Run.State.FINISHED, model__in=places, benchmark__current=True)
+    elsewhere = finished.exclude(named(runs[0].benchmark.name, "benchmark__")).select_related("model", "benchmark")
+    by_way: dict[tuple[object, ...], dict[int, Run]] = {}
+    for run in elsewhere.defer(*UNUSED).order_by("pk"):
+        way = (run.benchmark_id, run.settings_group, run.provenance, run.reference)
+        by_way.setdefault(way, {})[places[run.model_id]] = run
+    common = [Series(tuple(run for _, run in sorted(of.items()))) for of in by_way.values() if len(of) == len(runs)]
+    return [Series(tuple(runs)), *sorted(common, key=lambda series: series.sort_key)]
 
 
 def is_part_of_series(run: Run) -> bool:
@@ -265,9 +291,10 @@ def _difference(
         return None
     correctness = Correctness(RIGHT_COLUMN, benchmark.correctness.macro)
     try:
-        figures = overall_difference(_table(first), _table(second), correctness)
+        common = common_rows({"first": _table(first), "second": _table(second)}, correctness.column)
     except BadInput:  # they have no item in common
         return None
+    figures = overall_difference(common["first"], common["second"], correctness)
     return Difference(figures["difference"], figures["low"], figures["high"])
 
 

@@ -1,8 +1,8 @@
 """What a change of facts did between two compared runs: to these facts, to their neighbours, and to everything else."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import isnan, nan
-from typing import Any
 
 from django.http import QueryDict
 
@@ -13,34 +13,45 @@ from leaderboard.models import Run
 from leaderboard.pages.comparison_tables import difference_cell
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
+from leaderboard.ui.sections import Fold, TextForm, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.changed_facts import parse_facts
 from probing.errors import ProbingError
 
-NAME = "facts"  # of the parameter with the facts, and of their table
-EXAMPLE = "relation,subject,answer\nP36,Norway,Cairo"
+NAME = "facts"  # of the fold, of the parameter with the facts, and of their table
+TITLE = "Changed facts"
+LEAD = (
+    "What editing, unlearning or training some facts did to these facts, to their neighbours, and to everything else."
+)
+WORDS = {
+    "label": "The facts that were changed from the first run to the second, as CSV or JSON Lines",
+    "hint": (
+        "Each has a relation and its subject or index, and may have the wording of the change as template and its new "
+        "answer."
+    ),
+    "example": "relation,subject,answer\nP36,Norway,Cairo",
+    "button": "Compare these facts",
+    "methods": "comparing/#before-and-after-a-change-of-facts",
+}
 UNCHANGED_HELP = "The share of answers that are the same in both runs, right or wrong."
 HOLM = "The p-value, corrected by Holm's method for all groups."
 NEW_HELP = "The share of answers on the facts that are the new answer of the list."
 
 
-def changed_facts_fold(
-    runs: Sequence[Run], names: Sequence[str], query: QueryDict, part: Slice
-) -> tuple[dict[str, Any], list[Table[Row]]]:
-    """Return what the template needs of the fold, and its table where the query string has facts.
+def changed_facts_fold(runs: Sequence[Run], names: Sequence[str], query: QueryDict, part: Slice) -> Fold:
+    """Return the fold with a form for the facts, and with their table where the query string has facts.
 
     `names`: those of the run before and the run after the change.
     """
-    text = query.get(NAME, "").strip()
-    kept = [(name, value) for name in query if name != NAME for value in query.getlist(name)]
-    context: dict[str, Any] = {"facts_offered": True, "facts": text, "facts_example": EXAMPLE, "facts_kept": kept}
-    if not text:
-        return context, []
+    form = TextForm.of(query, NAME, **WORDS)
+    fold = Fold(NAME, TITLE, LEAD, form=form)
+    if not form.text:
+        return fold
     try:
-        rows = changed_facts(runs, parse_facts(text, "The list"), part)
+        rows = changed_facts(runs, parse_facts(form.text, "The list"), part)
     except ProbingError as error:
-        return context | {"facts_error": error}, []
-    return context, [_table(rows, names)]
+        return replace(fold, form=replace(form, error=error))
+    return replace(fold, sections=[section(_table(rows, names))])
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:

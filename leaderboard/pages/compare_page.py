@@ -27,6 +27,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
+from leaderboard.pages.benchmarks_fold import benchmarks_fold
 from leaderboard.pages.bias_fold import compared_fold
 from leaderboard.pages.changed_facts_fold import changed_facts_fold
 from leaderboard.pages.comparison_tables import (
@@ -111,13 +112,12 @@ def _comparison_page(
     of_probe = [*pages.comparison_sections(runs, *pages.chosen_group(pair))]
     if pair is None:
         of_probe += exposure_folds({side.name: side.run for side in sides})
-    bias = compared_fold(runs, request.GET)
-    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *([bias] if bias else [])]
+    names = [side.name for side in sides]
+    optional_folds = (benchmarks_fold(runs, names), compared_fold(runs, request.GET))
+    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
     if len(runs) == 2 and context["has_answers"]:
         part = pair.part if pair else OVERALL_SLICE
-        fold, changes = changed_facts_fold(runs, [side.name for side in sides], request.GET, part)
-        context |= fold
-        tables += changes
+        folds.append(changed_facts_fold(runs, names, request.GET, part))
     if len(runs) == 2:  # the differences by group are on top of the page
         folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
     else:

@@ -11,6 +11,8 @@ from django.urls import reverse
 from django.utils.text import get_text_list
 
 from leaderboard.figures.paper_figures import (
+    SCORES,
+    UNIFIED,
     MeasuredWays,
     PaperFigure,
     figures_of,
@@ -37,6 +39,10 @@ PRINTED, MEASURED = "printed", "measured here"
 MARKERS = {PRINTED: ("circle-open", ACCENT), MEASURED: ("circle", ACCENT)}
 MEASURE_THIS = "Measure this"
 NOTHING = cells.text("")
+OWN_WORDS = (
+    "Measured here: with the pairs and words of each model; the command and comparisons use those that all have in "
+    "common, as the paper does."
+)
 COLUMNS = ("model", "way", "metric", "group")
 Texts = Mapping[PaperFigure, Mapping[str, str]]  # of each figure, in the order of the paper, by column
 
@@ -97,7 +103,8 @@ def exhibit_section(
         exhibit.caption,
         f"It is about {models}." if everything and not figures else "",
         *(differences if everything else []),
-        "" if is_measured_here(exhibit) else command,
+        OWN_WORDS if exhibit.measure == UNIFIED and figures else "",
+        "" if exhibit.measure == SCORES and is_measured_here(exhibit) else command,
     ]
     note = " ".join(filter(None, parts)).replace("`", "")  # which mark commands in documents
     if not figures:

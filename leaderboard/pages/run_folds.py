@@ -15,7 +15,9 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
+from leaderboard.pages.answers_fold import answers_fold
 from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import group_title, in_words, relation_names, wording
 from leaderboard.ui import cells, charts
@@ -40,11 +42,16 @@ from probing.benchmark import Relation
 from probing.errors import ProbingError
 
 
-def folds(run: Run, scores: Sequence[Score], query: QueryDict) -> list[Fold]:
+def folds(run: Run, scores: Sequence[Score], query: QueryDict, pair: PairInLanguage | None = None) -> list[Fold]:
     """Return the folds of a run that has the scores for them; none for a run of which no items are stored."""
     if not run.artefact:
         return []
-    optional_folds = (wording_fold(run, scores), bias_fold.bias_fold(run, scores, query), confidence_fold(run, scores))
+    optional_folds = (
+        answers_fold(run, query, pair),
+        wording_fold(run, scores),
+        bias_fold.bias_fold(run, scores, query),
+        confidence_fold(run, scores),
+    )
     return [fold for fold in optional_folds if fold]
 
 

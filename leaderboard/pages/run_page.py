@@ -85,7 +85,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     details = [
         *folds_of(everything),
         *breakdown_fold(run, pages, scores, [*others, *place_section(run, places)]),
-        *folds(run, scores, request.GET),
+        *folds(run, scores, request.GET, pair),
     ]
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)

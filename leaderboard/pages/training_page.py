@@ -131,6 +131,11 @@ class Look:
         ends = {"": "", CHANCE: " above chance, % of the first point"}
         return f"{labels.within(metric)}{ends.get(self.relative, ', % of the first point')}"
 
+    @property
+    def percentages(self) -> list[str]:
+        """The percentages that tables show beside the scores."""
+        return ["above_chance" if self.relative == CHANCE else "percent"]
+
     def point(self, point: StepScore) -> Point | None:
         """Return a point of a plot, None where it has no percentage and percentages are drawn."""
         model, score = point.run.model, point.score
@@ -298,9 +303,7 @@ def read_training(hub_id: str, query: QueryDict) -> Training:
 def _way(series: Series, hub_id: str) -> str:
     """Name a series by its benchmark, by whatever sets it apart there, and by its model where it is another one."""
     model = "" if series.model.hub_id == hub_id else series.model.hub_id
-    source = "" if series.is_measured else _source(series.last)
-    version = "" if series.benchmark.current else f"version {series.benchmark.version[:12]}"
-    return ", ".join(filter(None, [model, series.benchmark.title, series.settings_group, version, source]))
+    return ", ".join(filter(None, [model, series.title]))
 
 
 def _chosen(all_series: Sequence[Series], query: QueryDict) -> list[Series]:
@@ -457,7 +460,9 @@ def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: floa
     parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
     summary = " ".join([*parts, *left_out(lines, look)])
     rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
-    return section(points_table(rows, metric), (summary, figure), title=f"{metric} during the training")
+    return section(
+        points_table(rows, metric, look.percentages), (summary, figure), title=f"{metric} during the training"
+    )
 
 
 def benchmarks_section(curves: Sequence[Curve], look: Look) -> Section:
@@ -465,7 +470,8 @@ def benchmarks_section(curves: Sequence[Curve], look: Look) -> Section:
     relative = replace(look, relative=look.relative or "1", over_tokens=False)
     lines = [curve.line(relative) for curve in curves[:MOST_CURVES]]
     figure = trajectories(lines, relative.scale, relative.y_title("score"))
-    table = benchmarks_table([PointRow(curve.name, point) for curve in curves for point in curve.points])
+    rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
+    table = benchmarks_table(rows, look.percentages)
     left = [
         f"{curve.name} {curve.points[-1].percent.value:.0f} %"
         for curve in curves
@@ -507,7 +513,7 @@ def curves_section(
     lines = [_trajectory(row.title, groups[row.name], look, is_measured=is_measured) for row in charted]
     lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
     figure = trajectories(lines, look.scale, look.y_title(metric))
-    table = curves_table({name: groups[name] for name in titles}, titles)
+    table = curves_table({name: groups[name] for name in titles}, titles, look.percentages)
     return section(table, (groups_in_words(rows, dimension), figure), _note(rows), title=f"{metric} by {dimension}")
 
 

@@ -1,6 +1,6 @@
 """The tables of a training: its points, its groups, items learned and forgotten, and all of it in sentences."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
@@ -82,7 +82,7 @@ class StepDifference(NamedTuple):
         return difference.low, difference.high
 
 
-def points_table(rows: Sequence[PointRow], metric: str) -> Table[PointRow]:
+def points_table(rows: Sequence[PointRow], metric: str, percentages: Collection[str]) -> Table[PointRow]:
     """Return every point of the curves; the name of its curve stands above its rows where there are several."""
     has_headings = len({row.curve for row in rows}) > 1
     return Table(
@@ -95,7 +95,7 @@ def points_table(rows: Sequence[PointRow], metric: str) -> Table[PointRow]:
             Column("commit", "Commit", lambda row: cells.text(_model(row).commit[:7])),
             Column("score", metric, lambda row: marked_score(row.point), align="score"),
             *interval_columns(lambda row: row.point.score),
-            *_percent_columns(),
+            *_percent_columns(percentages),
             Column("n", "Questions", lambda row: cells.items(row.point.score.n), align="number"),
             Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
             Column("model", "", lambda row: cells.text(_model(row).hub_id), shown=False),
@@ -126,15 +126,15 @@ def marked_score(point: StepScore) -> Cell:
     return cells.of_run(cells.of_score(point.score), point.run)
 
 
-def _percent_columns(*, with_above_chance: bool = False) -> list[Column[PointRow]]:
-    """Return both percentages with their intervals; the CSV always has the one above chance."""
+def _percent_columns(percentages: Collection[str]) -> list[Column[PointRow]]:
+    """Return both percentages with their intervals for the CSV, of which a page shows those of these names."""
     return [
-        *_columns_of("percent", PERCENT, PERCENT_HELP),
-        *_columns_of("above_chance", ABOVE_CHANCE, ABOVE_CHANCE_HELP, shown=with_above_chance),
+        *_columns_of("percent", PERCENT, PERCENT_HELP, shown="percent" in percentages),
+        *_columns_of("above_chance", ABOVE_CHANCE, ABOVE_CHANCE_HELP, shown="above_chance" in percentages),
     ]
 
 
-def _columns_of(name: str, title: str, help_text: str, *, shown: bool = True) -> list[Column[PointRow]]:
+def _columns_of(name: str, title: str, help_text: str, *, shown: bool) -> list[Column[PointRow]]:
     def percent(row: PointRow) -> Percent:
         return row.point.percent if name == "percent" else row.point.above_chance
 
@@ -157,16 +157,21 @@ def _percent_cell(percent: Percent) -> Cell:
     return replace(shown, uncertainty=cells.uncertainty(percent.value, percent.low, percent.high, 1))
 
 
-def benchmarks_table(rows: Sequence[PointRow]) -> Table[PointRow]:
-    """Return every point of a training on all benchmarks, in percent of the first one of each."""
+def benchmarks_table(
+    rows: Sequence[PointRow], percentages: Collection[str], head: Column[PointRow] | None = None
+) -> Table[PointRow]:
+    """Return every point of a training on all benchmarks, in percent of the first one of each.
+
+    `head`: what names a point in place of its step.
+    """
     return Table(
         name="benchmarks",
-        caption="What is left on every benchmark, in percent of the first point",
+        caption="Every benchmark, in percent of the first point",
         columns=[
-            _step_column(lambda row: row.point),
+            head or _step_column(lambda row: row.point),
             Column("benchmark", "", lambda row: cells.text(row.point.run.benchmark.name), shown=False),
             Column("score", "Score", lambda row: marked_score(row.point), align="score"),
-            *_percent_columns(with_above_chance=True),
+            *_percent_columns(percentages),
             Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
         ],
         rows=rows,
@@ -233,7 +238,9 @@ def _bounds(interval: Callable[[Any], tuple[float, float] | None]) -> list[Colum
     return [column(0, "low"), column(1, "high")]
 
 
-def curves_table(groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str]) -> Table[PointRow]:
+def curves_table(
+    groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str], percentages: Collection[str]
+) -> Table[PointRow]:
     """Return every point of every group."""
     rows = [PointRow(name, point) for name, points in groups.items() for point in points]
     return Table(
@@ -244,7 +251,7 @@ def curves_table(groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str,
             replace(_step_column(lambda row: row.point), align="number"),
             Column("value", "Score", lambda row: marked_score(row.point), align="score"),
             *interval_columns(lambda row: row.point.score),
-            *_percent_columns(),
+            *_percent_columns(percentages),
             Column("n", "Questions", lambda row: cells.items(row.point.score.n), align="number"),
             Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
         ],

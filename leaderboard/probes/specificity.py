@@ -13,6 +13,7 @@ from leaderboard.figures.runs import finished_runs, runs_beside
 from leaderboard.figures.scores import figures
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
+from leaderboard.probes.common_answers import comparison_sections
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
 from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
@@ -475,4 +476,5 @@ PAGES = ProbePages(
     surprises=SURPRISES,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
+    comparison_sections=comparison_sections,
 )

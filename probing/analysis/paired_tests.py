@@ -120,14 +120,13 @@ def compare(
 def overall_difference(
     first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT, seed: int = 0
 ) -> dict[str, float]:
-    """Return the overall figures of two results on their common rows, and their difference with its paired interval.
+    """Return the overall figures of two results and their difference with its paired interval.
 
-    `first`, `second`: rows with the columns of `ROW_KEY` and that of `correctness`. The figures are those of the
-    overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on.
+    `first`, `second`: their rows as `common_rows` returns them, or a part that is the same in both. The figures are
+    those of the overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on.
     """
-    shared = common_rows({"first": first, "second": second}, correctness.column)
-    right = shared["first"].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
-    items = _group_items(right, members(right, OVERALL), list(shared))
+    right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
+    items = _group_items(right, members(right, OVERALL), ["first", "second"])
     return _paired(items, correctness.macro, np.random.default_rng(seed))
 
 

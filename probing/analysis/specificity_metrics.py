@@ -10,6 +10,7 @@ instance the one with vanilla prompting, is what the others are compared with.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from unicodedata import combining, normalize
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,30 @@ def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
     for group, n in counts.items():
         yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan
     yield "chance", OVERALL, ALL, NO_PREFERENCE, float(counts.sum()), np.nan, np.nan
+
+
+def common_answers(results: ResultRows) -> dict[str, dict[str, str]]:
+    """Map each result to the answers that are single tokens of all results' models, with the text of its own token.
+
+    These are words that the rows of results know; `probing.unified` asks the tokenizers for all. A model none of whose
+    best tokens has a capital letter is taken for one that also writes its words without accents.
+    """
+    own = {name: _single_token_answers(rows) for name, rows in results.items()}
+    first, *others = own.values()
+    shared = [answer for answer in first if all(answer in other for other in others)]
+    return {name: {answer: tokens[answer] for answer in shared} for name, tokens in own.items()}
+
+
+def _single_token_answers(rows: pd.DataFrame) -> dict[str, str]:
+    sides = (rows[f"{label}_label"][rows[f"{rank}_rank"] > 0] for label, rank in (("answer", "fine"), ("coarse",) * 2))
+    answers = dict.fromkeys(pd.concat(sides))
+    is_cased = any(token != token.lower() for best in rows["best"] for token in best)
+    return {answer: answer if is_cased else _plain(answer) for answer in answers}
+
+
+def _plain(text: str) -> str:
+    """Return the text in small letters without accents."""
+    return normalize("NFC", "".join(letter for letter in normalize("NFD", text.lower()) if not combining(letter)))
 
 
 def common_pairs(results: ResultRows, words: Collection[str]) -> dict[str, pd.DataFrame]:

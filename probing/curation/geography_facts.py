@@ -5,9 +5,11 @@ sentences (methods 5.4): counts, and the sentences that a person should read. Th
 as in the paper, a model may judge how acceptable a sentence with its answer is.
 """
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple, Protocol
@@ -31,11 +33,12 @@ from probing.curation.wikidata import (
     current_value,
     is_a_kind_of,
     item_number,
+    label,
     sitelinks,
 )
 from probing.errors import BadInput
 from probing.files.folders import new_folder
-from probing.formats.geography import FILES
+from probing.formats.geography import ALIASES, FILES
 from probing.statements.fact_types import FACT_TYPES, FactType
 from probing.statements.geography_sentences import VERBS, Sentence, sentences, words
 from probing.template import ANSWER_SLOT, upper_first
@@ -88,6 +91,9 @@ class GeographyPlan:
         metadata=option(f"types of facts; default: all {len(FACT_TYPES)}", flag="--fact-type", metavar="NAME"),
     )
     top: int = field(default=200, metadata=option("the number of best-known places of each kind"))
+    aliases: bool = field(
+        default=False, metadata=option("also write the other English names of all places and objects, which count too")
+    )
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.fact_types if name not in FACT_TYPES]:
@@ -152,6 +158,8 @@ def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path, judge: Sentenc
         if not triples:
             raise BadInput(f"{endpoint.url} has no such places.", "Check --endpoint and the fact types.")
         write_lines(new / FILES[0], [triple.line() for triple in triples])
+        if plan.aliases:
+            (new / ALIASES).write_text(_aliases(endpoint, triples), encoding="utf-8")
         worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
         write_json(new / REPORT, report(worded, judge))
         write_manifest(new, "geography", endpoint, asdict(plan), counts_by_fact_type)
@@ -162,6 +170,8 @@ def queries(plan: GeographyPlan) -> Iterator[Query]:
     yield from (places_query(kind, plan.top) for kind in _kinds(plan))
     properties = dict.fromkeys(fact_type.property for fact_type in plan.chosen)
     yield from (values_query(property, (EXAMPLE_ITEM,)) for property in properties)
+    if plan.aliases:
+        yield aliases_query((EXAMPLE_ITEM,))
 
 
 def places_query(kind: str, top: int) -> Query:
@@ -183,6 +193,22 @@ def values_query(property: str, subjects: tuple[str, ...]) -> Query:
         (current_value("subject", property, "object"), f"OPTIONAL {{ {sitelinks('object')} }}"),
         subjects,
     )
+
+
+def aliases_query(items: tuple[str, ...]) -> Query:
+    return Query("Other English names", ("item", "label"), (label("item", (ENGLISH,), "skos:altLabel"),), items)
+
+
+def _aliases(endpoint: Endpoint, triples: Iterable[PlaceTriple]) -> str:
+    """Return the lines of `aliases.toml`: the other names of each place and object, by its name."""
+    names = {item: name for triple in triples for item, name in (triple.subject, *triple.objects)}
+    aliases: dict[str, list[str]] = defaultdict(list)
+    for row in endpoint.all_rows([aliases_query(chunk) for chunk in chunks(sorted(names, key=item_number))]):
+        alias = row["label"].strip()
+        if any(map(str.isalnum, alias)) and alias not in (names[row["item"]], *aliases[names[row["item"]]]):
+            aliases[names[row["item"]]].append(alias)
+    in_quotes = partial(json.dumps, ensure_ascii=False)  # a string of JSON is one of TOML
+    return "".join(f"{in_quotes(name)} = {in_quotes(of)}\n" for name, of in aliases.items() if of)
 
 
 def _kinds(plan: GeographyPlan) -> list[str]:

@@ -26,6 +26,7 @@ PREFIXES = {
     "pq": "http://www.wikidata.org/prop/qualifier/",
     "wikibase": "http://wikiba.se/ontology#",
     "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "skos": "http://www.w3.org/2004/02/skos/core#",
     "schema": "http://schema.org/",
 }
 ITEM_ADDRESS = re.compile(rf"{re.escape(PREFIXES['wd'])}([PQ]\d+)")
@@ -340,6 +341,7 @@ def articles(subject: str, sites: Sequence[str]) -> str:
     )
 
 
-def label(item: str, languages: Sequence[str]) -> str:
+def label(item: str, languages: Sequence[str], kind: str = "rdfs:label") -> str:
+    """Return a pattern of an item's labels in these languages, or of its aliases with the kind skos:altLabel."""
     listed = ", ".join(f'"{language}"' for language in languages)
-    return f"?{item} rdfs:label ?label .\nFILTER(LANG(?label) IN ({listed}))\nBIND(LANG(?label) AS ?language)"
+    return f"?{item} {kind} ?label .\nFILTER(LANG(?label) IN ({listed}))\nBIND(LANG(?label) AS ?language)"

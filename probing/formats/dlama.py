@@ -384,23 +384,33 @@ def source_notes(templates: Mapping[tuple[str, str], JsonObject], relations: Seq
 
 
 def read_merged(path: Path) -> dict[str, str]:
-    """Return the common name of each id and label; labels are in small letters (`merged_key`)."""
+    """Read a file of answers that count as one (`parse_merged`); raise `BadInput` where it is none."""
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise BadInput(f"{path} cannot be read ({error.strerror}).", HOW_TO_WRITE) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
         raise BadInput(f"{path.name} is not TOML ({error}).", HOW_TO_WRITE) from error
+    return parse_merged(text, path.name)
+
+
+def parse_merged(text: str, source: str) -> dict[str, str]:
+    """Return the common name of each id and label; labels are in small letters (`merged_key`).
+
+    `text`: TOML with a list of answers for each common name. `source` names it in errors: raises `BadInput`.
+    """
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"{source} is not TOML ({error}).", HOW_TO_WRITE) from error
     names: dict[str, str] = {}
     for name, answers in content.items():
         if not isinstance(answers, list) or not answers or not all(isinstance(answer, str) for answer in answers):
-            raise BadInput(f"{path.name}: {name} is no list of texts.", HOW_TO_WRITE)
+            raise BadInput(f"{source}: {name} is no list of texts.", HOW_TO_WRITE)
         for answer in (name, *answers):
             key = merged_key(answer)
             if names.setdefault(key, name) != name:
-                raise BadInput(
-                    f"{path.name}: {answer!r:.80} counts as {names[key]} and as {name}.", "Keep one of them."
-                )
+                raise BadInput(f"{source}: {answer!r:.80} counts as {names[key]} and as {name}.", "Keep one of them.")
     return names
 
 

@@ -19,7 +19,9 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
+from leaderboard.pages.answers_fold import answers_given, distances
 from leaderboard.pages.benchmark_sections import group_sizes
+from leaderboard.probes.common_answers import in_common
 from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.culture.variety import variety
@@ -159,7 +161,8 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    for cached in (compared_results, group_sizes, matching, predicted, ranks, stored_highlights, variety, versions):
+    of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
+    for cached in (*of_runs, group_sizes, variety, versions):
         cached.cache_clear()
 
 

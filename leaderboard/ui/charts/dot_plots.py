@@ -25,6 +25,7 @@ from leaderboard.ui.charts.basics import (
     links,
     marker_symbol,
     new_trace,
+    range_in_view,
     row_axis,
     share_axis,
     with_chance_line,
@@ -57,14 +58,21 @@ def dots(
 
 
 def grouped(
-    series: Mapping[str, Sequence[Point]], chance: float | None = None, names: Mapping[str, str] | None = None
+    series: Mapping[str, Sequence[Point]],
+    chance: float | None = None,
+    names: Mapping[str, str] | None = None,
+    percent_of: str = "",
 ) -> Plot:
     """Plot shares upwards, with the series beside each other at each label and a legend where there are several.
 
-    `names` maps labels to shorter texts for the axis.
+    `names` maps labels to shorter texts for the axis. `percent_of`: of what the values are percentages, if they are no
+    shares.
     """
     traces = [_series_trace(name, points, position) for position, (name, points) in enumerate(series.items())]
-    labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
+    everything = [point for points in series.values() for point in points]
+    labels = list(dict.fromkeys(point.label for point in everything))
+    shares: Axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
+    percentages: Axis = {"range": range_in_view(everything, 100.0), "title": {"text": f"% of {percent_of}"}}
     plot = figure(
         traces,
         HEIGHT,
@@ -72,7 +80,7 @@ def grouped(
             **{"categoryorder": "array", "categoryarray": labels, "showgrid": False, "tickvals": labels},
             "ticktext": [(names or {}).get(label, label) for label in labels],
         },
-        yaxis={"range": SHARE_RANGE, "tickformat": ".1f"},
+        yaxis=percentages if percent_of else shares,
         scattermode="group",
         showlegend=len(traces) > 1,
     )

@@ -6,7 +6,7 @@ from django.test import Client
 
 from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
 from leaderboard.figures.item_rows import Row
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.compare_page import chosen_rows, group_filters
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
@@ -55,6 +55,31 @@ def test_the_agreement_adds_up_to_all_answers(client: Client, site: Site) -> Non
     ]
     assert sum(int(row[2]) for row in rows[1:]) == 12
     assert html.partition('id="table-agreement"')[2].partition("</table>")[0].count('<svg class="bar') == 4
+
+
+def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    assert "On every benchmark" not in client.get(at).content.decode()
+    first, second = (
+        Score.objects.get(run=run, metric="accuracy", dimension="overall").value for run in (site.first, site.second)
+    )
+    assert first and second
+    other = make.benchmark("other")
+    for run, value in ((site.first, 0.6), (site.second, 0.4)):
+        make.score(make.finished(other, value, run.model), 0.2, metric="chance")
+    make.finished(make.benchmark("of-one"), 0.5, site.first.model)
+    rows = records(client, at, "benchmarks")
+    assert [(row["benchmark"], row["model"], row["run"]) for row in rows[:2]] == [
+        ("small", "first", str(site.first.pk)),
+        ("small", "second", str(site.second.pk)),
+    ]
+    assert [row["benchmark"] for row in rows[2:]] == ["other", "other"]
+    assert [float(row["percent"]) for row in rows] == pytest.approx([100, 100 * second / first, 100, 100 * 4 / 6])
+    assert float(rows[3]["above_chance"]) == pytest.approx(50)
+    charts_of_page = client.get(at).context["charts"]
+    (_, above) = charts_of_page["above-chance-in-percent-of-the-first-model"].figure.data
+    assert (above["name"], above["y"][-1]) == ("second", pytest.approx(50))
+    assert [line["y"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
 
 
 def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
@@ -148,7 +173,7 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
 def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
-    assert [(fold.name, is_open) for fold, is_open in page.context["folds"]] == [("bias", False), ("scores", False)]
+    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts", "scores"]
     html = page.content.decode()
     assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run
 from probing.papers.declarations import NAMES, read_paper
 from probing.papers.printed_figures import printed_figures
 from tests.leaderboard import factories as make
@@ -59,6 +59,19 @@ def test_a_run_with_the_settings_of_the_paper_stands_beside_what_is_printed(clie
     shown = {row["group"]: row for row in rows(client, "bear", "figure-3") if row["model"] == PRINTED}
     assert {group: (row["measured"], row["printed"]) for group, row in shown.items()}["overall"] == ("0.25", "")
     assert f'href="/runs/{run.pk}/"' in client.get("/papers/bear/").content.decode()
+
+
+def test_a_model_stands_with_its_own_words_where_the_paper_has_the_common_ones(client: Client) -> None:
+    stest = make.benchmark("stest", probe="specificity", path="benchmarks/stest")
+    run = make.run(
+        make.model("FacebookAI/roberta-base"), stest, Run.State.FINISHED, settings=stest.settings_with({}).to_json()
+    )
+    make.score(run, 0.75, metric="specificity")
+    (row,) = [row for row in rows(client, "s-test", "table-2") if row["measured"]]
+    printed = float(row["printed"])
+    assert (row["group"], row["measured"]) == ("average", "0.75")
+    assert float(row["difference"]) == pytest.approx(0.75 - printed)
+    assert "with the pairs and words of each model" in client.get("/papers/s-test/").content.decode()
 
 
 def test_a_run_with_other_settings_does_not(client: Client, bear: Benchmark) -> None:

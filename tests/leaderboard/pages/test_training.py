@@ -264,6 +264,8 @@ def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client
     assert "The last point has, of the first score:" in page(client)
     lines = client.get(f"{ADDRESS}?relative=chance").context["charts"]["benchmarks"].figure.data
     assert sorted(line["y"][-1] for line in lines) == pytest.approx([100 * 0.05 / 0.3, 220])
+    both = [Tables(page(client, f"relative={choice}")).found["benchmarks"][0] for choice in ("1", "chance")]
+    assert ["percent" in head for head in both] == ["above_chance" not in head for head in both] == [True, False]
     assert len(client.get(API).json()["benchmarks"]) == 2 * len(STEPS)
     for on in (series[0].benchmark, other):
         training(on, hub_id="org/b")

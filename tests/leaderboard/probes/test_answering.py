@@ -1,11 +1,14 @@
 """Pages of answering: questions, and the texts that models wrote."""
 
+import json
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pytest
 from django.conf import settings
 from django.test import Client
 
+from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.models.benchmark import named
@@ -18,16 +21,21 @@ from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.in_process import work_off
+from tests.leaderboard.probes.cloze_runs import TRIPLES
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
 class Writes(FakeModel):
     """Gives the same response to every question."""
 
+    def __init__(self, response: str = "They speak French.") -> None:
+        super().__init__()
+        self.response = response
+
     def generate(
         self, texts: Iterable[str], tokens: int, *, chat: bool = False, system: str = ""
     ) -> Iterator[Continuation]:
-        return (Continuation(" They speak French.", [5, 11, 18, 19]) for _ in texts)
+        return (Continuation(f" {self.response}", [len(self.response) + 1]) for _ in texts)
 
 
 @pytest.fixture
@@ -47,6 +55,21 @@ def test_items_show_the_question_and_the_response(client: Client, run: Run) -> N
     }
     assert rows["Egypt"]["statement"] == "What do people of Egypt speak?"
     assert rows["Egypt"]["prediction"] == "They speak French."
+
+
+@pytest.mark.django_db
+def test_facts_of_geography_are_asked_by_wh_questions_and_stand_by_fact_type(client: Client, tmp_path: Path) -> None:
+    (tmp_path / "triples.jsonl").write_text("\n".join(map(json.dumps, TRIPLES)))
+    geography, _ = benchmarks.install("geography", tmp_path, "geography", probe="answering")
+    of = make.probed(
+        geography, make.model(), Writes("In France."), Settings(probe="answering", options={"chat": False})
+    )
+    first = csv_rows(client, f"/runs/{of.pk}/items/")[0]
+    assert first["statement"] == "In which country is the city of Paris?"
+    by_type = {row["group"]: float(row["value"]) for row in csv_rows(client, f"/runs/{of.pk}/", "fact_type")}
+    assert by_type == {"city_country": 0.5, "desert_continent": 0, "river_countries": 0}
+    (row,) = csv_rows(client, "/benchmarks/geography:answering/")
+    assert float(row["accuracy_substring"]) == pytest.approx(1 / 7)
 
 
 def test_the_page_of_a_question_has_what_is_stored_of_it_and_no_options(client: Client, run: Run) -> None:

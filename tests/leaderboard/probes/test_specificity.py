@@ -16,6 +16,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.operations import published
 from leaderboard.probes.items import item_url
 from leaderboard.probes.specificity import benchmark_sections, run_sections
+from probing.analysis.specificity_metrics import common_answers, common_pairs, unified_scores
 from probing.plan import plan
 from probing.probes import probe_of
 from probing.settings import Settings
@@ -47,6 +48,24 @@ def measure(pairs: Benchmark) -> Measure:
 def paper() -> Benchmark:
     published.load(FIXTURES / "published")
     return Benchmark.objects.get(slug="stest")
+
+
+def test_compared_runs_have_acc_at_10_among_their_common_answers(client: Client, measure: Measure) -> None:
+    runs = {str(run.pk): run for run in (measure("org/a", "vanilla"), measure("org/b", "few-shot"))}
+    lines = csv_rows(client, f"/compare/?m={'&m='.join(runs)}", "common_answers")
+    rows = {name: item_rows.frame(run, item_rows.names(run)) for name, run in runs.items()}
+    answers = common_answers(rows)
+    table = unified_scores(common_pairs(rows, next(iter(answers.values()))), answers)
+    overall = table[table["dimension"] == "overall"].set_index(["result", "metric"])
+    for name, line in zip(runs, lines, strict=True):
+        for metric in ("specificity", "acc_at_10_either", "acc_at_10_fine"):
+            assert float(line[metric]) == pytest.approx(overall.loc[(name, metric), "value"])
+            assert float(line[f"{metric}_n"]) == overall.loc[(name, metric), "n"]
+    name, first = next(iter(runs.items()))
+    too_few = rows[name].assign(best=[["x"]] * len(rows[name]))
+    unknown = make.stored_items(make.model(), first.benchmark, too_few, settings=first.settings)
+    _, line = csv_rows(client, f"/compare/?m={first.pk}&m={unknown.pk}", "common_answers")
+    assert (line["acc_at_10_fine"], line["acc_at_10_fine_n"]) == ("", "")
 
 
 def test_a_run_stands_beside_its_models_other_promptings(client: Client, measure: Measure) -> None:

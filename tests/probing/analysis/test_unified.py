@@ -7,7 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.specificity_metrics import common_pairs, correlation, mean_correlation, unified_scores
+from probing.analysis.specificity_metrics import (
+    common_answers,
+    common_pairs,
+    correlation,
+    mean_correlation,
+    unified_scores,
+)
 from probing.errors import BadInput
 
 
@@ -102,3 +108,14 @@ def test_the_correlation_is_that_of_the_relations() -> None:
     assert matrix.loc["a", "b"] == pytest.approx(1)
     assert matrix.loc["a", "c"] == pytest.approx(-1)
     assert mean_correlation(matrix) == pytest.approx(-1 / 3)
+
+
+def test_the_answers_that_all_models_have_are_known_from_their_rows() -> None:
+    ranks = {"fine_rank": 3, "coarse_rank": 9}
+    cased = pd.concat([result("y", **ranks), result("-", "P2", answer_label="Québec", fine_rank=2, coarse_rank=0)])
+    in_small_letters = cased.assign(best=[["lyon"]] * 2)
+    uncased = pd.concat([in_small_letters, result("y", "P3", answer_label="Nice", best=["x"], **ranks)])
+    assert common_answers({"a": cased, "b": uncased}) == {
+        "a": {"Lyon": "Lyon", "Québec": "Québec", "France": "France"},
+        "b": {"Lyon": "lyon", "Québec": "quebec", "France": "france"},
+    }

@@ -1,6 +1,7 @@
 """Tests of geography facts: best-known places, current values, counts of triples, report, reader of the format."""
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from probing.curation.facts import MANIFEST
 from probing.curation.geography_facts import PLACE_KINDS, REPORT, GeographyPlan, curate, queries
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
+from probing.formats.geography import ALIASES
 from probing.statements.fact_types import FACT_TYPES
 from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import SOMETHING, World
@@ -137,13 +139,27 @@ def test_the_report_counts_and_lists_what_a_person_should_read(serve: Serve, wor
     assert report["flagged"]["number_in_doubt"][0]["text"] == "The Blue Lagoons is located in [Y]."
 
 
+def test_other_names_of_places_are_written_and_count_at_the_blank(serve: Serve, world: World, tmp_path: Path) -> None:
+    world.aliases += [(FRANCE, "en", 'La "France"'), (FRANCE, "es", "Francia"), (SPAIN, "en", "España")]
+    world.aliases += [(SPAIN, "en", "Spain"), ("Q2", "en", "Jura"), (ITALY, "en", "Italia")]
+    folder = curated(serve(world), tmp_path / "out", aliases=True)
+    assert tomllib.loads((folder / ALIASES).read_text(encoding="utf-8")) == {
+        "Jura Mountains": ["Jura"],
+        "Spain": ["España"],
+        "France": ['La "France"'],
+    }
+    (relation,) = FORMATS["geography"](folder).relations
+    answers = {item.subject: [relation.answer_space[answer] for answer in item.answers] for item in relation.items}
+    assert answers["Jura Mountains"] == ["France", 'La "France"']
+
+
 def test_the_same_answers_give_the_same_bytes(made_alike: MadeAlike, serve: Serve, world: World) -> None:
     assert made_alike(serve(world), curated)
 
 
 def test_every_printed_query_is_answered_by_a_real_engine(serve: Serve, world: World) -> None:
     endpoint = serve(world).endpoint()
-    assert len([endpoint.rows(query) for query in queries(GeographyPlan())]) == 17 + 6
+    assert len([endpoint.rows(query) for query in queries(GeographyPlan(aliases=True))]) == 17 + 6 + 1
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,7 @@ class Claim:
 @dataclass
 class World:
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
+    aliases: list[tuple[str, str, str]] = field(default_factory=list)  # item, language, alias
     claims: list[Claim] = field(default_factory=list)
     links: dict[str, int] = field(default_factory=dict)
     sizes: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -80,6 +81,8 @@ class World:
             label = name("rdfs", "label")
             quads += [Quad(item, label, Literal(text, language=language)) for language, text in labels.items()]
             quads.append(Quad(item, name("wikibase", "sitelinks"), Literal(str(self.links[id]), datatype=INTEGER)))
+        for id, language, alias in self.aliases:
+            quads.append(Quad(name("wd", id), name("skos", "altLabel"), Literal(alias, language=language)))
         for (id, site), title in self.titles.items():
             article = NamedNode(f"https://{site}.wikipedia.org/wiki/{sha256(title.encode()).hexdigest()[:12]}")
             quads += [

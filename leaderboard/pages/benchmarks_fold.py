@@ -1,0 +1,68 @@
+"""Compared models on every benchmark that all of them have, also in percent of the first (LM-PUB-QUIZ, Figure 5)."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from django.utils.text import slugify
+
+from leaderboard.figures.training import Percent, StepScore, Trajectories, on_every_benchmark
+from leaderboard.models import Run
+from leaderboard.pages.training_tables import PointRow, benchmarks_table
+from leaderboard.ui import cells, charts
+from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.sections import Fold, Section, section
+from leaderboard.ui.tables import Column
+
+TITLE = "On every benchmark"
+LEAD = "The same models on all benchmarks that they share, also in percent of the first one and above chance."
+Scores = Mapping[str, Sequence[StepScore]]  # those of the models in their order, by what the benchmark is called
+
+
+def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
+    """Return the scores of compared runs and of their models on other benchmarks; None without a second benchmark.
+
+    `names`: those of the runs. Three queries.
+    """
+    series = on_every_benchmark(runs)
+    stored = Trajectories(series)
+    scores: dict[str, Sequence[StepScore]] = {}
+    for part in series:
+        if len(points := stored.overall(part)) == len(runs):
+            title = part.title if scores else part.benchmark.title  # names tell the compared runs themselves apart
+            scores[f"{title}, run {part.runs[0].pk}" if title in scores else title] = points
+    if len(scores) < 2:
+        return None
+    called = {point.run.pk: name for points in scores.values() for point, name in zip(points, names, strict=True)}
+    head: Column[PointRow] = Column("model", "Model", lambda row: cells.text(called[row.point.run.pk]), align="head")
+    rows = [PointRow(title, point) for title, points in scores.items() for point in points]
+    summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
+    figure = charts.grouped(_points(scores, names, _score))
+    first = section(benchmarks_table(rows, ["percent", "above_chance"], head), (summary, figure), title="Scores")
+    relative = [
+        _relative(scores, names, "In percent of the first model", lambda point: point.percent),
+        _relative(scores, names, "Above chance, in percent of the first model", lambda point: point.above_chance),
+    ]
+    return Fold("benchmarks", TITLE, LEAD, [first, *relative])
+
+
+def _score(point: StepScore) -> Percent:
+    return Percent(point.value, point.score.low, point.score.high)
+
+
+def _points(scores: Scores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> dict[str, list[Point]]:
+    """Return the points of each model, one for each benchmark on which it has such a value."""
+    return {
+        name: [
+            Point(title, known.value, known.low, known.high, href=points[place].run.get_absolute_url())
+            for title, points in scores.items()
+            if (known := value(points[place])).value is not None
+        ]
+        for place, name in enumerate(names)
+    }
+
+
+def _relative(scores: Scores, names: Sequence[str], title: str, value: Callable[[StepScore], Percent]) -> Section:
+    """Return a chart of percentages of the first model, whose figures are in the table of the scores."""
+    name = slugify(title)
+    figure = charts.grouped(_points(scores, names, value), percent_of=names[0])
+    summary = f"{names[0]} has 100 % on every benchmark that is shown."
+    return Section(name, title, chart=Chart(name, title, summary, figure))
