@@ -20,6 +20,7 @@ from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
 from leaderboard.pages.benchmark_sections import group_sizes
+from leaderboard.probes.cloze import judged
 from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.culture.variety import variety
@@ -159,7 +160,8 @@ class Site:
 
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
-    for cached in (compared_results, group_sizes, matching, predicted, ranks, stored_highlights, variety, versions):
+    of_probes = (judged, predicted, ranks, variety, versions)
+    for cached in (compared_results, group_sizes, matching, stored_highlights, *of_probes):
         cached.cache_clear()
 
 
