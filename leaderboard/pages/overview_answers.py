@@ -60,8 +60,8 @@ class Answer:
 
     @property
     def remarks(self) -> str:
-        """Where the figure is from, what is level with it, and what makes it doubtful."""
-        return "; ".join(filter(None, [self.best.origin, self.level, self.doubt]))
+        """Where the figure is from, what is level with it, and what makes it doubtful, without the stop at its end."""
+        return "; ".join(filter(None, [self.best.origin, self.level, self.doubt])).removesuffix(".")
 
 
 Sources = Mapping[int, str]  # what published figures are cited from, by run
@@ -148,7 +148,7 @@ def _standing(best: Leader, sources: Sources) -> Standing:
         figure.is_measured,
         bool(interval),
         interval or (f"standard error {figure.error:.3f}" if figure.error else "no interval stated"),
-        "measured here" if figure.is_measured else sources.get(figure.run, "published").rstrip("."),
+        "measured here" if figure.is_measured else sources.get(figure.run, "published"),
     )
 
 

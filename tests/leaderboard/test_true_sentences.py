@@ -203,6 +203,7 @@ def test_nothing_promises_when_a_run_ends_without_a_worker(client: Client, fille
             assert (NO_WORKER in text) == bool(open_runs), address
         elif address == "/queue/":
             assert NO_WORKER not in text
+    assert is_alive or not re.search("seconds|minutes", read(client, "/submit/"))
     listed = csv_rows(client, "/queue/", "workers")
     assert len(listed) == len(live_workers())
     working = sum(worker.run is not None for worker in live_workers())
