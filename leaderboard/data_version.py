@@ -105,6 +105,11 @@ class FiguresVersion(NamedTuple):
     def __bool__(self) -> bool:
         return bool(self.of_benchmarks)
 
+    def of(self, benchmark: int) -> "FiguresVersion":
+        """Return the version of one of the benchmarks that this one is about, without a query."""
+        of_figures = (text for text in self.of_figures.split() if text.startswith(f"{benchmark}:"))
+        return FiguresVersion((benchmark,), " ".join(of_figures), self.of_benchmarks)
+
 
 def data_version() -> str:
     """Return the present version with one query; empty where it is unknown, so that nothing may be kept.

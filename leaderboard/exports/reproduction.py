@@ -105,7 +105,7 @@ def facts(run: Run) -> list[Fact]:
         ("Asked", plan(Settings.from_json(run.settings)) if run.provenance in REPRODUCIBLE else ""),
         ("Measured", _measured(run)),
         ("Software", _software(_packages(run))),
-        ("Figures", _source(run)),
+        ("Figures", _source(run) if run.state == Run.State.FINISHED else ""),
     ]
     return [(name, text) for name, text in rows if text]
 

@@ -4,31 +4,32 @@ Variants of a model, which are the same network trained or stored in another way
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import FiguresVersion
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
 from leaderboard.figures.runs import State
-from leaderboard.figures.scores import DOMAIN, OVERALL_SLICE
+from leaderboard.figures.scores import DOMAIN
 from leaderboard.models import Score
 
 SIZE_CLASSES = {"1 B": 10**9, "4 B": 4 * 10**9, "10 B": 10**10, "40 B": 4 * 10**10}
 
 
 class Leader(NamedTuple):
-    """The highest of several figures. `level`: the other rows whose intervals overlap its own, the highest first.
+    """The highest of several figures. `level`: the other rows that cannot be told from it, the highest first.
 
-    A figure without an interval is its value. `models`: how many have a figure.
+    `next`: the second highest, where nothing says how sure the highest is. `models`: how many have a figure.
     """
 
     row: ModelRow
     figure: Figure
     level: Sequence[ModelRow]
     models: int
+    next: tuple[Figure, ModelRow] | None = None
 
 
 def fullest(columns: Sequence[BenchmarkColumn]) -> BenchmarkColumn | None:
@@ -62,9 +63,8 @@ def leader(figures: Ranked, below: int | None = None, measured: bool | None = No
     if not chosen:
         return None
     (best, of), *others = chosen
-    lowest = best.value if best.low is None else best.low
-    level = [row for figure, row in others if (figure.value if figure.high is None else figure.high) >= lowest]
-    return Leader(of, best, level, len(chosen))
+    level = [row for figure, row in others if best.is_reached_by(figure)]
+    return Leader(of, best, level, len(chosen), others[0] if others and best.ends is None else None)
 
 
 # Variants: models that differ from another one by what was done with its weights after its training.
@@ -105,7 +105,7 @@ def is_of_similar_size(one: int | None, other: int | None) -> bool:
     return not one or not other or max(one, other) <= SIMILAR * min(one, other)
 
 
-# The figures of a column by group, such as those of each domain, and the standard errors that publications state.
+# The figures of a column by group, such as those of each domain.
 
 
 MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
@@ -121,30 +121,27 @@ class GroupFigure(NamedTuple):
 
 @dataclass(frozen=True)
 class Groups:
-    """The groups of a dimension with the figures of each run, and the standard errors of runs over wordings.
-
-    `ranges`: the lowest and the highest figure of each group.
-    """
+    """The groups of a dimension with the figures of each run. `ranges`: the lowest and the highest of each group."""
 
     dimension: str
     names: Sequence[str]
     ranges: Mapping[str, tuple[float, float]]
     by_run: Mapping[int, Mapping[str, GroupFigure]]
-    standard_errors: Mapping[int, float]
 
 
 _GROUPS = KeptLists[Groups](most=6)
 
 
-def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
+def column_groups(column: BenchmarkColumn, dimensions: Sequence[str], version: FiguresVersion) -> Groups:
     """Return the groups of the first of the domains and these dimensions in which a model has figures.
 
-    Two queries, of which one is for the version of the figures; the groups are kept until these change.
+    `version`: that of all figures. One query; the groups are kept until the figures of the benchmark change.
     """
     benchmark, metric = column.version.pk, column.metric
-    version = figures_version(benchmark)
     return _GROUPS.get(
-        (benchmark, metric, *dimensions), version, lambda _: _read_groups(benchmark, metric, (DOMAIN, *dimensions))
+        (benchmark, metric, *dimensions),
+        version.of(benchmark),
+        lambda _: _read_groups(benchmark, metric, (DOMAIN, *dimensions)),
     )
 
 
@@ -152,23 +149,18 @@ def _read_groups(benchmark: int, metric: str, dimensions: Sequence[str]) -> Grou
     scores = Score.objects.filter(
         run__benchmark=benchmark,
         run__state=State.FINISHED,
-        metric__in=(metric, f"{metric}_sem"),
-        dimension__in=(OVERALL_SLICE.dimension, *dimensions),
+        metric=metric,
+        dimension__in=dimensions,
+        value__isnull=False,
     ).exclude(run__provenance=Provenance.BASELINE)
-    errors: dict[int, float] = {}
     figures: dict[str, dict[int, dict[str, GroupFigure]]] = {}
-    fields = ("run_id", "metric", "dimension", "group", "value", "low", "high")
-    for run, of, dimension, group, value, low, high in scores.values_list(*fields):
-        if value is None:
-            continue
-        if of != metric and dimension == OVERALL_SLICE.dimension:
-            errors[run] = value
-        elif of == metric and dimension != OVERALL_SLICE.dimension:
-            figures.setdefault(dimension, {}).setdefault(run, {})[group] = GroupFigure(value, low, high)
+    fields = ("run_id", "dimension", "group", "value", "low", "high")
+    for run, of, group, value, low, high in scores.values_list(*fields):
+        figures.setdefault(of, {}).setdefault(run, {})[group] = GroupFigure(value or 0.0, low, high)
     names = {dimension: _most_frequent(by_run) for dimension, by_run in figures.items()}
     shown = next((name for name in dimensions if len(names.get(name, ())) > 1), "")
     by_run = figures.get(shown, {})
-    return Groups(shown, names.get(shown, []), _ranges(by_run), by_run, errors)
+    return Groups(shown, names.get(shown, []), _ranges(by_run), by_run)
 
 
 def _ranges(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> dict[str, tuple[float, float]]:
@@ -177,16 +169,6 @@ def _ranges(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> dict[str, tuple[
         for group, figure in figures.items():
             values.setdefault(group, []).append(figure.value)
     return {group: (min(of_group), max(of_group)) for group, of_group in values.items()}
-
-
-def standard_errors(figures: Iterable[Figure]) -> dict[int, float]:
-    """Return the standard errors over wordings of figures, by run. One query."""
-    metrics = {figure.run: f"{figure.metric}_sem" for figure in figures}
-    stored = Score.objects.filter(
-        run__in=metrics, metric__in=set(metrics.values()), dimension=OVERALL_SLICE.dimension, value__isnull=False
-    )
-    rows = stored.values_list("run_id", "metric", "value")
-    return {run: value for run, metric, value in rows if metric == metrics[run] and value is not None}
 
 
 def _most_frequent(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> list[str]:

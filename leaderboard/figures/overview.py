@@ -17,7 +17,7 @@ from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
 from leaderboard.changed_settings import differences, dtype_by_size, settings_group
-from leaderboard.data_version import QUEUE, figures_version
+from leaderboard.data_version import QUEUE, FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.progress import percent_done
@@ -26,6 +26,7 @@ from leaderboard.figures.scores import PARTS, Slice, main_part, parts_among
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Claim, Model, Run, Score
 from leaderboard.models.model import stated_bits
+from probing.analysis.intervals import Z
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
@@ -119,7 +120,10 @@ class ListedModel(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it."""
+    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it.
+
+    `error`: the standard error over wordings, where it is known.
+    """
 
     run: int
     benchmark: int
@@ -132,10 +136,22 @@ class Figure(NamedTuple):
     low: float | None
     high: float | None
     n: float
+    error: float | None = None
 
     @property
     def is_measured(self) -> bool:
         return self.provenance == Run.Provenance.MEASURED
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The ends of its interval, or else of that which its standard error gives; None where neither is known."""
+        if self.low is not None and self.high is not None:
+            return self.low, self.high
+        return None if self.error is None else (self.value - Z * self.error, self.value + Z * self.error)
+
+    def is_reached_by(self, other: "Figure") -> bool:
+        """Tell whether another figure reaches into the interval of this one, whose ends are known."""
+        return self.ends is not None and (other.ends[1] if other.ends else other.value) >= self.ends[0]
 
 
 class Mention(NamedTuple):
@@ -181,11 +197,8 @@ class BenchmarkColumn:
         return max(figures, key=lambda figure: figure.value) if len(figures) > 1 and is_share else None
 
     def is_among_the_best(self, figure: Figure) -> bool:
-        """Tell whether the interval of a figure overlaps that of the best; a figure without interval is its value."""
-        if self.best is None or self.is_about_other_items(figure):
-            return False
-        high = figure.value if figure.high is None else figure.high
-        return high >= (self.best.value if self.best.low is None else self.best.low)
+        """Tell whether a figure cannot be told from the best; none can where nothing says how sure that one is."""
+        return self.best is not None and not self.is_about_other_items(figure) and self.best.is_reached_by(figure)
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
@@ -230,11 +243,15 @@ class ModelRow:
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """The columns by topic, the rows in their default order, and the time at which the last run finished."""
+    """The columns by topic, the rows in their default order, and the time at which the last run finished.
+
+    `version`: that of the figures of all benchmarks, for what else is made of them.
+    """
 
     columns: Sequence[BenchmarkColumn]
     rows: Sequence[ModelRow]
-    updated: datetime | None = None
+    updated: datetime | None
+    version: FiguresVersion
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +262,7 @@ class _StoredFigures:
     """
 
     measures: Sequence[Measure]
+    version: FiguresVersion
     by_version: Mapping[int, Sequence[Figure]]
     models: Mapping[int, ListedModel]
     published: Collection[tuple[str, int]]
@@ -265,15 +283,16 @@ _FIGURES = KeptLists[_StoredFigures](most=3)
 _WAITING = KeptLists[Waiting](most=1)
 
 
-def overview(measures: Sequence[Measure]) -> Overview:
+def overview(measures: Sequence[Measure], version: FiguresVersion | None = None) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    Two queries. Where a figure has changed since: one for each part, one for the models, and one for those with
-    published figures. One more where the queue has changed, and one where a model waits that was added since.
+    `version`: that of the figures of all benchmarks, where it was read already. Two queries. Where a figure has changed
+    since: one for each part, one for the models, and one for those with published figures. One more where the queue has
+    changed, and one where a model waits that was added since.
     """
-    version = figures_version()
+    version = figures_version() if version is None else version
     key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
-    return _FIGURES.get(key, version, lambda _: _read_figures(measures)).overview(_waiting())
+    return _FIGURES.get(key, version, lambda version: _read_figures(measures, version)).overview(_waiting())
 
 
 def _waiting() -> Waiting:
@@ -286,7 +305,7 @@ def _read_waiting() -> Waiting:
     return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
 
 
-def _read_figures(measures: Sequence[Measure]) -> _StoredFigures:
+def _read_figures(measures: Sequence[Measure], version: FiguresVersion) -> _StoredFigures:
     """Read all figures, and make the overview of them as well, so that the next reader has it."""
     models = listed_models()
     by_version: dict[int, list[Figure]] = {}
@@ -295,7 +314,7 @@ def _read_figures(measures: Sequence[Measure]) -> _StoredFigures:
             by_version.setdefault(figure.benchmark, []).append(figure)
     published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
     pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
-    figures = _StoredFigures(measures, by_version, models, list(pairs))
+    figures = _StoredFigures(measures, version, by_version, models, list(pairs))
     figures.overview(_waiting())
     return figures
 
@@ -306,7 +325,7 @@ def _overview(stored: _StoredFigures, waiting: Waiting) -> Overview:
     shown = [column for column in columns if column]
     figures = [figure for of_version in stored.by_version.values() for figure in of_version]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
-    return Overview(shown, model_rows(shown), _time(max(finished, default="")))
+    return Overview(shown, model_rows(shown), _time(max(finished, default="")), stored.version)
 
 
 def _time(text: str) -> datetime | None:
@@ -371,18 +390,24 @@ def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
 def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> list[Figure]:
     """Return the figures of finished runs with the usual settings, for measures about the same part. One query."""
     by_version = {version.pk: (measure, version) for measure in measures for version in measure.versions}
-    part = measures[0].part
+    part, metrics = measures[0].part, {metric for measure in measures for metric in measure.metrics}
+    error_of = {f"{metric}_sem": metric for metric in metrics}
     scores = Score.objects.filter(
         run__in=Run.objects.filter(state=State.FINISHED, benchmark__in=by_version).newest_steps(),
-        metric__in={metric for measure in measures for metric in measure.metrics},
+        metric__in={*metrics, *error_of},
         dimension=part.dimension,
         group=part.group,
         value__isnull=False,
         run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
     texts = {"settings": Cast("run__settings", TextField()), "finished": Cast("run__finished", TextField())}
-    rows = scores.annotate(**texts).values_list(*FIELDS)
-    figures = (Figure._make((*row[:5], models[row[5]], *row[6:])) for row in rows if row[5] in models)
+    rows = [row for row in scores.annotate(**texts).values_list(*FIELDS) if row[5] in models]
+    errors = {(row[0], error_of[row[6]]): row[7] for row in rows if row[6] in error_of}
+    figures = (
+        Figure._make((*row[:5], models[row[5]], *row[6:], errors.get((row[0], row[6]))))
+        for row in rows
+        if row[6] in metrics
+    )
     usual = UsualSettings(by_version)
     return [figure for figure in figures if usual.has(figure)]
 

@@ -19,7 +19,7 @@ from leaderboard.changed_settings import differences, settings_group
 from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_scores, of_main_parts, part_of
+from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_part, main_scores, of_main_parts, part_of
 from leaderboard.models import Benchmark, Run, Score
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
@@ -119,15 +119,16 @@ def _published(run: Run, runs: Sequence[Run], scores: Mapping[int, Score]) -> tu
 def _shown_run(runs: Sequence[Run], scores: Mapping[int, Score], similar: Mapping[int, Sequence[Figure]]) -> Run:
     """Choose one of a model's runs on a benchmark: measured here, with the usual settings, the newest or the last step.
 
-    Where runs answered different items, as those of different languages do, it is one that most models can be compared
-    with.
+    Where runs answered different items, as those of different languages do, it is one about the part that all pages
+    show first, or else one that most models can be compared with.
     """
+    first = main_part({part_of(scores[run.pk]) for run in runs})
 
-    def preference(run: Run) -> tuple[bool, bool, int, float, int]:
+    def preference(run: Run) -> tuple[bool, bool, bool, int, float, int]:
         measured = run.provenance == Run.Provenance.MEASURED
         step = inf if run.model.step is None else run.model.step
         part = part_of(scores[run.pk])
-        return (measured, not _group(run, part), len(_beside(run, part, similar)), step, run.pk)
+        return (measured, not _group(run, part), part == first, len(_beside(run, part, similar)), step, run.pk)
 
     return max(runs, key=preference)
 

@@ -203,11 +203,15 @@ def model_versions(hub_id: str) -> QuerySet[Model]:
 
 
 def models_named(part: str) -> list[Model]:
-    """Return models with finished runs on any benchmark whose id contains `part`, one row per id, ten at most."""
+    """Return models with finished runs on any benchmark whose id contains `part`, one row per id, ten at most.
+
+    Those whose own name or owner begins with it come first.
+    """
     runs = Run.objects.filter(state=State.FINISHED).exclude(provenance=Run.Provenance.BASELINE)
     models = Model.objects.filter(hub_id__icontains=part, runs__in=runs)
     newest = models.values("hub_id").annotate(newest=Max("pk")).values("newest")
-    return list(Model.objects.filter(pk__in=newest).order_by("hub_id")[:MODELS_NAMED])
+    begins = Case(When(Q(hub_id__istartswith=part) | Q(hub_id__icontains=f"/{part}"), then=0), default=1)
+    return list(Model.objects.filter(pk__in=newest).order_by(begins, "hub_id")[:MODELS_NAMED])
 
 
 def model_runs(hub_id: str) -> QuerySet[Run]:

@@ -106,7 +106,7 @@ def _compared_distances(
     def distance(number: int, run: Run) -> Column[tuple[str, Mapping[int, Score]]]:
         return Column(f"run_{number}", run.name, lambda row: cells.number(row[1][run.pk].value), align="number")
 
-    columns = [Column("relation", "Relation", relation, align="head")]
+    columns = [Column("relation", "Relation", relation, align="head wide")]
     columns += [distance(number, run) for number, run in enumerate(runs, 1)]
     caption = "How far each model's answers are off"
     table = Table(name="compared-biases", caption=caption, columns=columns, rows=list(shared.items()), page_size=10)

@@ -48,7 +48,16 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import Names, RowKey, group_title, relation_names, row_key, sentences
+from leaderboard.probes.wording import (
+    Names,
+    RowKey,
+    answer_cell,
+    group_title,
+    relation_names,
+    row_key,
+    sentences,
+    several_answers,
+)
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart
@@ -287,10 +296,12 @@ def disagreements_table(
 ) -> Table[Row]:
     """Return the answers on which runs disagree; those of a page are read when it is shown."""
     questions: dict[RowKey, str] = {}
+    answers: dict[tuple[str, int], str] = {}
 
     def read(shown: Sequence[Row]) -> None:
         read_answers([side.run for side in runs], shown, pages.model_answer)
         questions.update(sentences(runs[0].run, shown, pages.question_form))
+        answers.update(several_answers(runs[0].run, shown, pages.question_form))
 
     def question(row: Row) -> Cell:
         subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
@@ -311,7 +322,7 @@ def disagreements_table(
             Column("subject", "Question", question, align="head"),
             Column("relation", "Relation", lambda row: group_cell("relation", row["relation"], names), folded=True),
             Column("template", "Wording", _wording_cell, align="number", shown=False),
-            Column("answer", "Answer", lambda row: cells.text(row["answer_label"], lang=row.get("language", ""))),
+            Column("answer", "Answer", lambda row: answer_cell(row, answers)),
             *(_answer_column(position, run) for position, run in enumerate(runs)),
             Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
             Column("right", "", right_keys, shown=False),

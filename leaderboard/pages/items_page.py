@@ -19,7 +19,7 @@ from leaderboard.figures.scores import dimension_groups
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import LABELS, ColumnValues, exported_value, right_or_wrong
-from leaderboard.probes.wording import group_title, relation_names, sentences
+from leaderboard.probes.wording import group_title, relation_names, sentences, several_answers
 from leaderboard.ui import cells, labels
 from leaderboard.ui.csv_files import csv_response, json_lines, wants_csv
 from leaderboard.ui.links import link, page_links, page_number
@@ -45,7 +45,9 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     everything = request.GET.get("columns") == EVERYTHING
     read = item_columns.on_page(run, values, everything)
     rows = list(item_rows.rows(run, _page(request, numbers), read))
-    built = item_columns.build(run, values, everything, sentences(run, rows, pages.question_form))
+    questions = sentences(run, rows, pages.question_form)
+    answers = several_answers(run, rows, pages.question_form)
+    built = item_columns.build(run, values, everything, questions, answers)
     columns = [column for column in built if column.shown]
     table = _items_table(run, columns, rows)
     context = {

@@ -31,7 +31,7 @@ from leaderboard.pages.training_page import Curve, training_section
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.ui import cells
-from leaderboard.ui.columns import interval_columns, source_column
+from leaderboard.ui.columns import interval_columns, score_cell, source_column
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import Column, Table
 
@@ -199,7 +199,7 @@ def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
             Column("state", "State", lambda row: cells.text(row.run.get_state_display()), shown=unfinished),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("part", "", lambda row: cells.text(part_in_words(row.score) if row.score else ""), shown=False),
-            Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
+            Column("score", "Score", lambda row: score_cell(row.run, row.score), align="score"),
             *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
             *_date_column(rows),
@@ -232,7 +232,7 @@ def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore
             Column("settings", "Settings", _settings_cell, align="wide", shown=varied),
             Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
             Column("part", "", lambda row: cells.text(part_in_words(row.score) if row.score else ""), shown=False),
-            Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
+            Column("score", "Score", lambda row: score_cell(row.run, row.score), align="score"),
             *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
             Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),

@@ -45,8 +45,9 @@ class Standing:
 class Answer:
     """Who is best among `title`, on a benchmark or in a topic.
 
-    `verb` says at what. `level` names the models that cannot be told from the best. `doubt` says where
-    even the best is not clearly better than guessing. `beside` is the best of the other provenance.
+    `verb` says at what. `level` names the models that cannot be told from the best, or the next one where it is not
+    known which can. `doubt` says where even the best is not clearly better than guessing. `beside` is the best of the
+    other provenance.
     """
 
     title: str
@@ -59,15 +60,11 @@ class Answer:
 
     @property
     def remarks(self) -> str:
-        """Where the figure is from, what is level with it, and what makes it doubtful."""
-        return "; ".join(filter(None, [self.best.origin, self.level, self.doubt]))
+        """Where the figure is from, what is level with it, and what makes it doubtful, without the stop at its end."""
+        return "; ".join(filter(None, [self.best.origin, self.level, self.doubt])).removesuffix(".")
 
 
-class Sources(NamedTuple):
-    """What published figures are cited from, and the standard errors over wordings that they come with, by run."""
-
-    citations: Mapping[int, str]
-    standard_errors: Mapping[int, float]
+Sources = Mapping[int, str]  # what published figures are cited from, by run
 
 
 class SizeClass(NamedTuple):
@@ -128,7 +125,7 @@ def answer(size_class: SizeClass, column: BenchmarkColumn, sources: Sources, hre
         href,
         _verb(size_class.best, column),
         _standing(size_class.best, sources),
-        _level(size_class.best),
+        _level(size_class),
         _doubt(size_class.best, column),
         _standing(size_class.beside, sources) if size_class.beside else None,
     )
@@ -140,7 +137,6 @@ def _verb(best: Leader, column: BenchmarkColumn) -> str:
 
 def _standing(best: Leader, sources: Sources) -> Standing:
     row, figure = best.row, best.figure
-    error = sources.standard_errors.get(figure.run)
     interval = cells.uncertainty(figure.value, figure.low, figure.high)
     name = row.hub_id.rpartition("/")[2]
     return Standing(
@@ -151,13 +147,20 @@ def _standing(best: Leader, sources: Sources) -> Standing:
         run_url(figure.run),
         figure.is_measured,
         bool(interval),
-        interval or (f"standard error {error:.3f}" if error else "no interval stated"),
-        "measured here" if figure.is_measured else sources.citations.get(figure.run, "published").rstrip("."),
+        interval or (f"standard error {figure.error:.3f}" if figure.error else "no interval stated"),
+        "measured here" if figure.is_measured else sources.get(figure.run, "published"),
     )
 
 
-def _level(best: Leader) -> str:
-    """Name the models whose intervals overlap that of the best; nothing where there are none."""
+def _level(size_class: SizeClass) -> str:
+    """Name the models that are level with the best, or the next one where no interval tells; nothing without any.
+
+    The best of the other provenance has a sentence of its own.
+    """
+    best, beside = size_class.best, size_class.beside
+    if best.next and not (beside and beside.figure is best.next[0]):
+        figure, row = best.next
+        return f"next is {row.hub_id.rpartition('/')[2]}, {cells.figure(figure.value)}"
     names = [row.hub_id.rpartition("/")[2] for row in best.level]
     if not names:
         return ""
@@ -167,7 +170,7 @@ def _level(best: Leader) -> str:
 
 
 def _doubt(best: Leader, column: BenchmarkColumn) -> str:
-    lowest = best.figure.value if best.figure.low is None else best.figure.low
+    lowest = best.figure.ends[0] if best.figure.ends else best.figure.value
     if column.chance is None or lowest > column.chance:
         return ""
     return f"not clearly better than guessing, {cells.figure(column.chance)}"

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.data_version import figures_version
+from leaderboard.data_version import FiguresVersion
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.leaders import column_groups, fullest, standard_errors
+from leaderboard.figures.leaders import column_groups, fullest
 from leaderboard.figures.overview import (
     BenchmarkColumn,
     Figure,
@@ -32,7 +32,6 @@ from leaderboard.models.run import run_url
 from leaderboard.pages.overview_answers import (
     Answer,
     SizeClass,
-    Sources,
     answer,
     other_topics,
     published_of,
@@ -179,9 +178,11 @@ def _findings(chosen: Selection, main: BenchmarkColumn | None, curve: BenchmarkC
     """Return what a selection shows first, which is kept until a figure changes."""
     part = chosen.part.value if chosen.part else ""
     shown, slugs = chosen.measures, (chosen.topic, main.slug if main else "", curve.slug if curve else "")
-    if version := figures_version():
-        return _FINDINGS.get((part, *slugs), version, lambda _: _make_findings(overview(shown), *slugs))
-    return _make_findings(chosen.everything, *slugs)
+
+    def make(version: FiguresVersion) -> Findings:
+        return _make_findings(overview(shown, version) if version else chosen.everything, *slugs)
+
+    return _FINDINGS.get((part, *slugs), chosen.everything.version, make)
 
 
 def _make_findings(everything: Overview, topic: str, main: str, curve: str) -> Findings:
@@ -198,8 +199,7 @@ def _answers(findings: Findings, matrix: Matrix, query: QueryDict) -> dict[str, 
     main = matrix.main
     published = published_of([*findings.classes, *(best for _, best in findings.others)])
     elsewhere = citations({figure.run for figure in published} - matrix.sources.keys())
-    cited = {**matrix.sources, **{run.pk: source(run).text for run in elsewhere}}
-    sources = Sources(cited, standard_errors(published))
+    sources = {**matrix.sources, **{run.pk: source(run).text for run in elsewhere}}
     return {
         "main": main.column if main else None,
         "asked": _asked(main.column) if main else "",
@@ -208,7 +208,7 @@ def _answers(findings: Findings, matrix: Matrix, query: QueryDict) -> dict[str, 
     }
 
 
-def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Sources, query: QueryDict) -> Answer:
+def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Mapping[int, str], query: QueryDict) -> Answer:
     href = link(query, topic=column.measure.topic.lower(), page=None, sort=None)
     return answer(best, column, sources, href)
 
@@ -305,13 +305,13 @@ def _left_without(
 
 def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -> Matrix:
     """Return the table, with open runs and the sources of figures for the rows of the requested page."""
-    grouped = Grouped(main, column_groups(main, _dimensions(main))) if main else None
+    grouped = Grouped(main, column_groups(main, _dimensions(main), chosen.everything.version)) if main else None
     if grouped is None:
         columns, details = chosen.columns, Details()
         table = overview_table(chosen.rows, columns, details)
     else:
         columns = _by_fullness(chosen.columns)
-        details = Details(grouped.groups.standard_errors, is_dense=True, bars_of=grouped.column.slug)
+        details = Details(is_dense=True, bars_of=grouped.column.slug)
         rows = [row for row in _best_first(chosen.rows, grouped.column) if row.figures]
         table = topic_table(rows, columns, grouped, details)
     page = select(table, query, all_pages=False)

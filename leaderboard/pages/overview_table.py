@@ -45,13 +45,12 @@ SHADES = 6  # of the figures of groups; overview.css has a colour for each
 class Details:
     """What cells show beside the figures.
 
-    `standard_errors`: those of runs over wordings. `is_dense` tells that intervals stand behind figures. `bars_of`: the
-    benchmark that alone has bars, if not all have. The rest is read for the rows of a page: `sources`, what the figure
-    of a run is cited from, `published`, how many published figures a model has on a benchmark, by slug and id, and
-    `open_runs`, those of models where they have no figure.
+    `is_dense` tells that intervals stand behind figures. `bars_of`: the benchmark that alone has bars, if not all have.
+    The rest is read for the rows of a page: `sources`, what the figure of a run is cited from, `published`, how many
+    published figures a model has on a benchmark, by slug and id, and `open_runs`, those of models where they have no
+    figure.
     """
 
-    standard_errors: Mapping[int, float] = field(default_factory=dict)
     is_dense: bool = False
     bars_of: str = ""
     sources: Mapping[int, str] = field(default_factory=dict)
@@ -244,7 +243,7 @@ def _benchmark_columns(column: BenchmarkColumn, details: Details) -> list[Column
         Column(slug, column.measure.title, cell, key=key, align="score", shown=shown),
         also("low", lambda stored: stored.low),
         also("high", lambda stored: stored.high),
-        *([also("standard_error", lambda stored: details.standard_errors.get(stored.run))] if details.is_dense else []),
+        *([also("standard_error", lambda stored: stored.error)] if details.is_dense else []),
         also("n", lambda stored: stored.n or None),
         also("metric", lambda stored: stored.metric),
         Column(f"{slug}_provenance", "", lambda row: _provenance_cell(row, slug), shown=False),
@@ -274,7 +273,7 @@ def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, details: De
     """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
     score = cells.score(figure.value, figure.low, figure.high)
     is_best, published = column.is_among_the_best(figure), column.published.get(figure.model.key)
-    error = details.standard_errors.get(figure.run)
+    error = figure.error
     has_bar = details.bars_of in ("", column.slug)
     stated = score.uncertainty or (f"SE {error:.3f}" if error else "")
     facts = [

@@ -87,7 +87,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
         name="models",
         caption="Models on this relation, the best first",
         columns=[
-            replace(model, cell=lambda s: with_baseline_name(model.cell(s), s.run)),
+            replace(model, cell=lambda s: with_baseline_name(model.cell(s), [s.run])),
             settings_column(lambda s: s.run),
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),

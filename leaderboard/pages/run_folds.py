@@ -15,11 +15,15 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
+<<<<<<< HEAD
 from leaderboard.pages.answers_fold import answers_fold
+=======
+from leaderboard.probes import pages_of
+>>>>>>> sitepages
 from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
-from leaderboard.probes.wording import group_title, in_words, relation_names, wording
+from leaderboard.probes.wording import answer_cell, group_title, in_words, relation_names, several_answers, wording
 from leaderboard.ui import cells, charts
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Fold, Section, section
@@ -346,6 +350,7 @@ def changing_answers(run: Run) -> Section | None:
     if not rows:
         return None
     names = relation_names(run)
+    answers = several_answers(run, [flip.row for flip in rows], pages_of(run.benchmark).question_form)
     templates = sorted({number for flip in rows for number, *_ in flip.answers})
     table = Table(
         name="flips",
@@ -360,7 +365,7 @@ def changing_answers(run: Run) -> Section | None:
             Column(
                 "relation", "Relation", lambda flip: cells.text(group_title("relation", flip.row["relation"], names))
             ),
-            Column("answer", "Right answer", lambda flip: cells.text(flip.row["answer_label"], lang=_lang(flip))),
+            Column("answer", "Right answer", lambda flip: answer_cell(flip.row, answers)),
             *(Column(f"template_{number}", wording(number), partial(_answer, number)) for number in templates),
         ],
         rows=rows,

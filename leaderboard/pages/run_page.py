@@ -35,7 +35,7 @@ from leaderboard.probes.breakdowns import dimension_section, group_names, has_al
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of
 from leaderboard.probes.items import item_url, right_or_wrong
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import group_title, relation_names, row_key, sentences
+from leaderboard.probes.wording import answer_cell, group_title, relation_names, row_key, sentences, several_answers
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
 from leaderboard.ui.links import PageLink, link
@@ -209,7 +209,9 @@ def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | Non
     numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
     columns = pages.item_columns
     rows = list(item_rows.rows(run, numbers, columns.listed(values)))
-    built = columns.build(run, values, sentences=sentences(run, rows, pages.question_form))
+    form = pages.question_form
+    answers = several_answers(run, rows, form)
+    built = columns.build(run, values, sentences=sentences(run, rows, form), answers=answers)
     return Table(
         name="questions",
         caption="The first questions",
@@ -367,11 +369,12 @@ def _chance(run: Run, pages: ProbePages, scores: Mapping[str, Score], metric: st
 
 
 def _rank(run: Run, metric: str) -> str:
-    """Return the rank among the ranked runs of the same settings, such as "1–2 of 5"; empty without a rank."""
+    """Return the rank among several ranked runs of the same settings, such as "1–2 of 5"; empty without one."""
     own = run.ranks.filter(metric=metric, best__isnull=False).first()
-    if own is None:
+    number = _ranked_like(run, metric) if own else 0
+    if own is None or number < 2:
         return ""
-    return f"{own.rank_range} of {_ranked_like(run, metric)}{' with these settings' if run.settings_group else ''}"
+    return f"{own.rank_range} of {number}{' with these settings' if run.settings_group else ''}"
 
 
 def _ranked_like(run: Run, metric: str) -> int:
@@ -416,6 +419,7 @@ def surprise_sections(run: Run, pages: ProbePages) -> list[Section]:
 
 def _table(run: Run, name: str, title: str, rows: Sequence[Row], pages: ProbePages) -> Table[Row]:
     names, questions = relation_names(run), sentences(run, rows, pages.question_form)
+    answers = several_answers(run, rows, pages.question_form)
 
     def question(row: Row) -> cells.Cell:
         subject = cells.text(row["subject"], item_url(run, row), lang=lang(row))
@@ -440,7 +444,7 @@ def _table(run: Run, name: str, title: str, rows: Sequence[Row], pages: ProbePag
                 lambda row: cells.text(group_title("relation", row["relation"], names)),
                 folded=True,
             ),
-            Column("answer", pages.surprises.answer, lambda row: cells.text(row["answer_label"], lang=lang(row))),
+            Column("answer", pages.surprises.answer, lambda row: answer_cell(row, answers)),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
             Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number", folded=True),
         ],

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from leaderboard.figures.near_names import near_names
 from leaderboard.figures.questions import question_url, questions_with
-from leaderboard.figures.runs import models_named
+from leaderboard.figures.runs import MODELS_NAMED, models_named
 from leaderboard.models import Benchmark
 from leaderboard.probes import pages_of
 from leaderboard.probes.wording import read_relations, relation_name, usual_sentence
@@ -61,6 +61,7 @@ def search_view(request: HttpRequest) -> HttpResponseBase:
         "least": LEAST_LETTERS,
         "is_too_short": len(text) < LEAST_LETTERS,
         "kinds": [(title, [page for page in named if page.kind == kind]) for kind, title in kinds.items()],
+        "more_models": sum(page.kind == "model" for page in named) == MODELS_NAMED,
         "questions": questions,
         "any_page": bool(named),
         "near": near_names(text) if text and not named and not questions else [],

@@ -1,7 +1,7 @@
 """The standings of a benchmark: their filter, their table, and the picture above it."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ from leaderboard.figures.standings import (
     chosen_slices,
     made_of_rows,
 )
-from leaderboard.models import Benchmark, Model, RunRank
+from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.culture.pairs import (
@@ -67,7 +67,34 @@ COMMON_HELP = "On the questions that count for all ranked runs of the group, on 
 
 
 def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> Table[Standing]:
-    """Return the table; rows are sorted and ranked within the group that stands above them."""
+    """Return the table; rows are sorted and ranked within the group that stands above them.
+
+    Baselines with the same figures share a row; the CSV has one for each.
+    """
+    alike = _alike([row for row in board.standings if row.is_baseline])
+    whole = _table(filters, board, pair, alike)
+    rows = [row for row in board.standings if not row.is_baseline or row.run.pk in alike]
+    return whole if len(rows) == len(board.standings) else replace(whole, rows=rows, export=whole)
+
+
+def _alike(baselines: Sequence[Standing]) -> dict[int, list[Run]]:
+    """Map the first of the baselines that have the same figures everywhere to all of them, by the number of its run."""
+    by_figures: dict[Hashable, list[Run]] = {}
+    for row in baselines:
+        shown = {
+            (metric, part, cells.figure(score.value))
+            for metric, by_part in row.scores.items()
+            for part, score in by_part.items()
+            if score.value is not None
+        }
+        by_figures.setdefault(frozenset(shown), []).append(row.run)
+    return {runs[0].pk: runs for runs in by_figures.values()}
+
+
+def _table(
+    filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, alike: Mapping[int, Sequence[Run]]
+) -> Table[Standing]:
+    chance = _chance(board.standings)
     pages = pages_of(filters.benchmark)
     title = pages.metric_label(filters.metric)
     headings = _headings(board.standings)
@@ -75,13 +102,13 @@ def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairIn
         name="leaderboard",
         caption=f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         columns=[
-            *_model_columns(),
+            *_model_columns(alike),
             _settings_column(board.standings),
             *_common_columns(board.standings),
             Column(
                 filters.metric,
                 title,
-                lambda row: cells.of_run(score_cell(row.run, row.main), row.run),
+                lambda row: cells.of_run(score_cell(row.run, row.main, chance), row.run),
                 "Value and 95 % interval: ± half its width, or both ends where they are not equally far.",
                 align="score",
                 shown=any(row.main for row in board.standings),
@@ -150,11 +177,15 @@ def _band(row: Standing) -> str:
     return "ranked" if row.rank else "reported"
 
 
-def _model_columns() -> list[Column[Standing]]:
+def _model_columns(alike: Mapping[int, Sequence[Run]]) -> list[Column[Standing]]:
     model: Column[Standing] = model_column(lambda row: row.run)
+
+    def cell(row: Standing) -> Cell:
+        return with_baseline_name(model.cell(row), alike.get(row.run.pk, [row.run]))
+
     return [
         Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
-        replace(model, cell=lambda row: with_baseline_name(model.cell(row), row.run)),
+        replace(model, cell=cell),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
         Column("active_parameters", "", lambda row: cells.parameters(row.run.model.active_parameters), shown=False),

@@ -1,6 +1,6 @@
 """What a benchmark asks, its topic and its baselines, in words."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -101,10 +101,16 @@ BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are s
 }
 
 
-def with_baseline_name(cell: Cell, run: Run) -> Cell:
-    """Return the cell of a model, or of a baseline with its name in words."""
-    baseline = BASELINES.get(run.model.hub_id)
-    return replace(cell, text=baseline.name, note=f"{baseline.name} {baseline.words}.") if baseline else cell
+def with_baseline_name(cell: Cell, runs: Sequence[Run]) -> Cell:
+    """Return the cell of a model, or of baselines that share a row: the name of the first, and how many are alike."""
+    baselines = [baseline for run in runs if (baseline := BASELINES.get(run.model.hub_id))]
+    if not baselines:
+        return cell
+    (first, *others) = baselines
+    more = f" and {labels.number_of(len(others), 'baseline')} alike" if others else ""
+    return replace(
+        cell, text=f"{first.name}{more}", note=" ".join(f"{baseline.name} {baseline.words}." for baseline in baselines)
+    )
 
 
 def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:

@@ -16,12 +16,14 @@ from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.columns import interval_columns, score_points, summary
 from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import Column, Table
+from probing.analysis.accuracy import BASELINES
 from probing.analysis.breakdowns import BY_CULTURE, CROSSED, split_group
 from probing.analysis.option_scores import VERSIONED
 
 FRACTIONS = "A question of several groups counts in equal parts in each, so that numbers of questions can be fractions."
 WORDINGS = "Thick lines: 95 % intervals over questions. Thin lines: from the worst wording to the best one."
 MOST_CHARTED = 20  # groups of a chart; a longer list has a bar in each row instead
+MOST_METRICS = 6  # beside the main one, for which a page has room; the CSV has all of them
 PAGE_SIZE = 40
 
 
@@ -106,13 +108,14 @@ def _groups_table(
     """
     main = pages.main_metric(run.benchmark)
     shown = pages.metric_label(main) if any(group.main for group in groups) else "Scores"
-    others = dict.fromkeys(metric for group in groups for metric in group.scores if metric != main)
+    others = list(dict.fromkeys(metric for group in groups for metric in group.scores if metric != main))
+    others.sort(key=BASELINES.__contains__)  # these come last
     return Table(
         name=dimension,
         caption=f"{shown} by {labels.dimension(dimension).lower()}",
         columns=[
             *_group_columns(run, pages, dimension, groups, names),
-            *(_metric_column(metric, pages.metric_label(metric)) for metric in others),
+            *(_metric_column(name, pages.metric_label(name), n < MOST_METRICS) for n, name in enumerate(others)),
         ],
         rows=groups,
         page_size=PAGE_SIZE,
@@ -125,7 +128,8 @@ def _group_columns(
     def name(group: Group) -> cells.Cell:
         return titled_cell(group.name, names[group.name], group_href(run, dimension, group.name))
 
-    head = Column("group", labels.dimension(dimension), name, align="head")
+    align = "head wide" if dimension == "template" else "head"
+    head = Column("group", labels.dimension(dimension), name, align=align)
     if not any(group.main for group in groups):
         return [head]
     title = pages.metric_label(pages.main_metric(run.benchmark))
@@ -156,11 +160,11 @@ def _items_cell(group: Group) -> cells.Cell:
     return replace(cell, note=FRACTIONS) if group.main and group.main.n % 1 else cell
 
 
-def _metric_column(metric: str, title: str) -> Column[Group]:
+def _metric_column(metric: str, title: str, shown: bool) -> Column[Group]:
     def cell(group: Group) -> cells.Cell:
         return cells.number(group.scores[metric].value if metric in group.scores else None)
 
-    return Column(metric, title, cell, align="number")
+    return Column(metric, title, cell, align="number", shown=shown)
 
 
 def _groups_chart(

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import isnan
 from pathlib import Path
 from statistics import mean
@@ -80,12 +81,18 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     ]
 
 
-def judged_section(benchmark: Benchmark) -> list[Section]:
-    """Return how judges answered each question about the sentences; nothing where none were asked (section 2.2)."""
+@lru_cache(maxsize=8)
+def judged(benchmark: int) -> Sequence[Row]:
+    """Return how judges answered each question about the sentences, remembered, as a version never changes."""
     files: Sequence[Path] = ()
     with suppress(ProbingError):
-        files = benchmarks.read(benchmark).files if benchmark.path else ()
-    rows = [row for path in files if path.name == LEFT_OUT for row in records(stored_agreement(path))]
+        files = benchmarks.read(Benchmark.objects.get(pk=benchmark)).files
+    return [row for path in files if path.name == LEFT_OUT for row in records(stored_agreement(path))]
+
+
+def judged_section(benchmark: Benchmark) -> list[Section]:
+    """Return how judges answered each question about the sentences; nothing where none were asked (section 2.2)."""
+    rows = judged(benchmark.pk) if benchmark.path else ()
     if not rows:
         return []
 
@@ -395,9 +402,14 @@ def _difficulty_table(rows: Sequence[Difficulty], suffix: str, empty: str) -> Ta
 
 def _group_columns(group: str) -> list[Column[Difficulty]]:
     title, metric = group.capitalize(), WITHIN_FIVE[group.partition(",")[0]].replace("_", "-")
-    name = group.replace(", ", "_")
+    name, is_published = group.replace(", ", "_"), "," in group
+
+    def cell(row: Difficulty) -> Cell:
+        value = row.means.get(group)
+        return cells_module.not_reported() if value is None and is_published else cells_module.score(value)
+
     return [
-        Column(name, title, lambda row: cells_module.score(row.means.get(group)), metric, align="score"),
+        Column(name, title, cell, metric, align="score"),
         Column(
             f"{name}_models", f"{title}, models", lambda row: cells_module.number(row.models.get(group)), align="number"
         ),

@@ -10,7 +10,7 @@ from django.urls import reverse
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
-from leaderboard.probes.wording import Names, Sentences, group_title, relation_names, row_key
+from leaderboard.probes.wording import Answers, Names, Sentences, answer_cell, group_title, relation_names, row_key
 from leaderboard.ui import cells
 from leaderboard.ui import labels as labels_module
 from leaderboard.ui.cells import Cell
@@ -65,12 +65,17 @@ class ItemColumns:
         return [name for name in columns if name not in self.file_only]
 
     def build(
-        self, run: Run, values: ColumnValues, everything: bool = False, sentences: Sentences | None = None
+        self,
+        run: Run,
+        values: ColumnValues,
+        everything: bool = False,
+        sentences: Sentences | None = None,
+        answers: Answers | None = None,
     ) -> list[Column[Row]]:
         """Return all columns; a page hides the less informative ones unless `everything` is set.
 
         With `sentences`, the questions of the rows, a page shows these in place of their subjects; they say what the
-        statement and the numbers of wording and question would.
+        statement and the numbers of wording and question would. `answers`: those of items that have several.
         """
         first = self._first(values)
         if sentences:
@@ -81,7 +86,8 @@ class ItemColumns:
             self._column(run, name, titles, values[name], names, on_page=everything or name in first)
             for name in self.exported(values)
         ]
-        return [_with_sentence(column, sentences or {}) if column.name == "subject" else column for column in columns]
+        shown = [_with_sentence(column, sentences or {}) if column.name == "subject" else column for column in columns]
+        return [_with_answers(column, answers) if answers and column.name == "answer" else column for column in shown]
 
     def exported(self, values: ColumnValues) -> list[str]:
         """Return the stored names of all columns, in their order."""
@@ -122,6 +128,11 @@ def _with_sentence(column: Column[Row], sentences: Sentences) -> Column[Row]:
         return replace(subject, text=sentences.get(row_key(row), subject.text))
 
     return replace(column, cell=cell)
+
+
+def _with_answers(column: Column[Row], answers: Answers) -> Column[Row]:
+    """Return the column of right answers with all of them where an item has several."""
+    return replace(column, cell=lambda row: answer_cell(row, answers))
 
 
 def right_or_wrong(run: Run) -> Callable[[Row], str]:

@@ -18,9 +18,9 @@ from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_amo
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
 from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.cells import figure
+from leaderboard.ui.cells import Cell, figure
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.columns import interval_columns, model_column, source_column
+from leaderboard.ui.columns import interval_columns, model_column, score_cell, source_column
 from leaderboard.ui.sections import Drawing, Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import ALL
@@ -79,6 +79,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return answer_among_options(item)
 
 
+PROMPTINGS_LEAD = "What a prompting does to naturalness and relatedness as well."
 FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
@@ -229,7 +230,7 @@ def promptings_section(
     if not shown:
         return []
     metrics = {name: heading for name, heading in factors.items() if any(name in row.scores for row in shown)}
-    return [section(_table(shown, metrics), _drawing(shown), NOTE)]
+    return [replace(section(_table(shown, metrics), _drawing(shown), NOTE), lead=PROMPTINGS_LEAD)]
 
 
 def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
@@ -247,7 +248,7 @@ def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
         return row.scores.get(metric)
 
     return [
-        Column(metric, heading, lambda row: cells.of_score(score(row)), align="score"),
+        Column(metric, heading, lambda row: score_cell(row.run, score(row)), align="score"),
         *interval_columns(score, metric),
     ]
 
@@ -256,8 +257,8 @@ def _drawing(rows: Sequence[PromptedRun]) -> Drawing | None:
     points = [point for row in rows if (point := _prompting_point(row))]
     if not points:
         return None
-    models = len({point.label for point in points})
-    summary = f"Specificity against naturalness of {models} models by prompting; one half means no preference."
+    models = labels.number_of(len({row.run.model.hub_id for row in rows if _prompting_point(row)}), "model")
+    summary = f"Specificity against naturalness of {models} by prompting; one half means no preference."
     return summary, charts.changes(points, "naturalness", "specificity", neutral=NO_PREFERENCE)
 
 
@@ -348,7 +349,11 @@ def factors_by_relation(
 
     def group_column(group: str) -> Column[FactorLine]:
         title = _group_name(group) if group == MEAN else group_title("relation", group, names)
-        return Column(_group_name(group), title, lambda line: cells.of_score(line.scores.get(group)), align="score")
+
+        def cell(line: FactorLine) -> Cell:
+            return replace(score_cell(line.run, line.scores.get(group)), bar=None)
+
+        return Column(_group_name(group), title, cell, align="score")
 
     columns: list[Column[FactorLine]] = [
         model_column(lambda line: line.run),

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from leaderboard.figures.benchmarks import read
@@ -10,7 +10,7 @@ from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.culture.sides import pair_title
-from leaderboard.ui import labels
+from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from probing.analysis.breakdowns import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
@@ -114,7 +114,15 @@ def tag_text(name: str, value: TagValue) -> str:
         return ", ".join(map(labels.language, values))
     if name == "fact_type":
         return ", ".join(map(_fact_type, values))
+    if name == "wording":
+        return ", ".join(map(_fact_template, values))
     return ", ".join(map(labels.group, values))
+
+
+def _fact_template(name: str) -> str:
+    """Return the name of a fact type with the number of its template, which counts from 1, or with its kind."""
+    fact_type, _, template = name.rpartition(" ")
+    return f"{_fact_type(fact_type)}, template {int(template) + 1 if template.isdecimal() else f'“{template}”'}"
 
 
 def _fact_type(key: str) -> str:
@@ -210,7 +218,7 @@ class QuestionForm(NamedTuple):
     `sentence` makes the text of an item by the number of a template. `answer` reads a model's answer from a row where
     that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `unplayable` says why readers
     cannot answer these questions themselves; it is empty where they can. `typed` tells that they write the answer,
-    and `hint` which of several answers counts.
+    and `hint` which of several answers counts. `noun` is what an item is called.
     """
 
     sentence: Callable[[Relation, Item, int], ShownSentence]
@@ -218,6 +226,7 @@ class QuestionForm(NamedTuple):
     unplayable: str = ""
     typed: bool = False
     hint: str = ""
+    noun: str = "question"
 
 
 def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
@@ -250,12 +259,13 @@ ONE_COUNTS = "One answer counts for each sentence, even where others are true as
 CHOICE = QuestionForm(with_blank)
 TYPED = QuestionForm(with_blank, typed=True, hint=ONE_COUNTS)
 FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
-STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
+STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS, noun="statement")
 FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
 CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)
 
 RowKey = tuple[str, int, int]  # relation, template and index
 Sentences = Mapping[RowKey, str]
+Answers = Mapping[tuple[str, int], str]  # by relation and index
 
 
 def row_key(row: Row) -> RowKey:
@@ -281,3 +291,23 @@ def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
         for item in relation.items
         for template in templates[relation.label].get(item.index, ())
     }
+
+
+def several_answers(run: Run, rows: Iterable[Row], form: QuestionForm) -> Answers:
+    """Map the items of rows of which several answers count to all of these; none where only one of them counts."""
+    indices: dict[str, set[int]] = {}
+    for row in () if form.typed else rows:
+        indices.setdefault(row["relation"], set()).add(row["index"])
+    return {
+        (relation.label, item.index): "; ".join(relation.options_of(item)[number] for number in item.answers)
+        for relation in (read_relations(run.benchmark) if indices else ())
+        for item in relation.items
+        if len(item.answers) > 1 and item.index in indices.get(relation.label, ())
+    }
+
+
+def answer_cell(row: Row, several: Answers) -> Cell:
+    """Show the right answer of a row, or all of them where there are several; the CSV has the first."""
+    every = several.get((row["relation"], row["index"]), "")
+    cell = cells.text(row["answer_label"], note=every, lang=str(row.get("language") or ""))
+    return replace(cell, text=every or cell.text)

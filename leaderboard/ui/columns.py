@@ -77,11 +77,14 @@ def citation(run: Run) -> str:
     return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(publication.get("year") or "")]))
 
 
-def score_cell(run: Run, score: Score | None) -> Cell:
-    """Show a score of a run; a figure that a publication does not have may have been measured, but was not reported."""
+def score_cell(run: Run, score: Score | None, chance: float | None = None) -> Cell:
+    """Show a score of a run, whose bar has a tick at chance.
+
+    A figure that a publication does not have may have been measured, but was not reported.
+    """
     if not run.is_published:
-        return cells.of_score(score)
-    return cells.not_reported() if score is None else cells.of_run(cells.of_score(score), run)
+        return cells.of_score(score, chance)
+    return cells.not_reported() if score is None else cells.of_run(cells.of_score(score, chance), run)
 
 
 def score_points(

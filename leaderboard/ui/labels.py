@@ -88,6 +88,7 @@ STARTER_RELATIONS = {
 }
 # The cultures that ship with this project, as they are called within a sentence.
 CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
+LANGUAGES = {"zh": "Chinese"}  # that Django knows by their scripts only
 METRICS = {
     "accuracy_sem": "Spread over wordings",
     "wasb": "WASB",
@@ -190,7 +191,7 @@ def sentence(text: str) -> str:
 
 def language(code: str) -> str:
     """Return a language's English name, or its code if Django does not know it."""
-    return str(LANG_INFO.get(code, {}).get("name", code))
+    return LANGUAGES.get(code) or str(LANG_INFO.get(code, {}).get("name", code))
 
 
 def counted(runs: Sequence[Run]) -> str:

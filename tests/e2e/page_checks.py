@@ -52,6 +52,9 @@ FITS = "width => innerWidth === width && document.documentElement.scrollWidth <=
 SIDEWAYS = "document.documentElement.scrollWidth"
 CUT = """[...document.querySelectorAll("td, tbody th")]
   .filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => `cut: ${cell.innerText}`)"""
+TOO_WIDE = """[...document.querySelectorAll("table")]
+  .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
+  .map((table) => `wider than its page: ${table.dataset.table}`)"""
 THIN = """() => {
   for (const plot of document.querySelectorAll("[data-chart]")) plot.replaceWith(plot.cloneNode(false));
   for (const body of document.querySelectorAll("tbody")) {
@@ -111,14 +114,15 @@ def faults(page: Page, address: str) -> list[str]:
 
 
 def width_faults(page: Page, width: int) -> list[str]:
-    """Return whether a page scrolls sideways in a window of this width, and the cells whose contents are cut."""
+    """Return whether a page scrolls sideways at this width, the cells that cut, and the tables that are too wide."""
     page.set_viewport_size({"width": width, "height": 740})
     try:
         page.wait_for_function(FITS, arg=width, timeout=SETTLED_MS)
     except TimeoutError:
         return [f"scrolls sideways at {width} px: {page.evaluate(SIDEWAYS)} px wide"]
     cut: list[str] = page.evaluate(CUT) if width != ZOOMED else []
-    return [f"{width} px, {fault}" for fault in cut]
+    wide: list[str] = page.evaluate(TOO_WIDE) if width == WIDE else []
+    return [f"{width} px, {fault}" for fault in (*cut, *wide)]
 
 
 def obstacles(page: Page, scheme: str, width: int) -> list[str]:

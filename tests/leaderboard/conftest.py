@@ -21,6 +21,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
 from leaderboard.pages.answers_fold import answers_given, distances
 from leaderboard.pages.benchmark_sections import group_sizes
+from leaderboard.probes.cloze import judged
 from leaderboard.probes.common_answers import in_common
 from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
@@ -162,7 +163,7 @@ class Site:
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
     of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
-    for cached in (*of_runs, group_sizes, variety, versions):
+    for cached in (*of_runs, group_sizes, judged, variety, versions):
         cached.cache_clear()
 
 

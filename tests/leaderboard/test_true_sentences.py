@@ -165,7 +165,7 @@ def test_a_rank_is_among_the_runs_that_are_ranked(client: Client, filled: Callab
         named = re.findall(r"rank ([\d–]+) of (\d+)", read(client, run.get_absolute_url()))
         own = ranked.filter(run=run).first()
         alike = [rank for rank in ranked.select_related("run__model") if rank.run.settings_group == run.settings_group]
-        assert named == ([(own.rank_range, str(len(alike)))] if own else [])
+        assert named == ([(own.rank_range, str(len(alike)))] if own and len(alike) > 1 else []), "1 of 1 says nothing"
 
 
 def test_lists_count_the_models_that_are_there(client: Client, filled: Callable[..., None]) -> None:
@@ -203,10 +203,21 @@ def test_nothing_promises_when_a_run_ends_without_a_worker(client: Client, fille
             assert (NO_WORKER in text) == bool(open_runs), address
         elif address == "/queue/":
             assert NO_WORKER not in text
+    assert is_alive or not re.search("seconds|minutes", read(client, "/submit/"))
     listed = csv_rows(client, "/queue/", "workers")
     assert len(listed) == len(live_workers())
     working = sum(worker.run is not None for worker in live_workers())
     assert f"{working} run{'' if working == 1 else 's'} being measured" in texts["/queue/"]
+
+
+def test_what_was_not_measured_is_not_said_to_be(client: Client, filled: Callable[..., None]) -> None:
+    for run in Run.objects.exclude(state=Run.State.FINISHED):
+        assert "Figures measured here" not in read(client, run.get_absolute_url()), run.state
+    for benchmark in Benchmark.objects.filter(current=True):
+        runs = benchmark.runs.filter(state=Run.State.FINISHED, provenance=Run.Provenance.MEASURED, items_left_out=0)
+        usual = [run for run in runs if not run.settings_group]
+        text = read(client, benchmark.get_absolute_url())
+        assert ("Fewer than two models have been measured here on all questions" in text) <= (len(usual) < 2)
 
 
 def test_partial_runs_are_called_that_and_stand_apart(client: Client, small: Benchmark) -> None:

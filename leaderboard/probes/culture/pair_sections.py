@@ -43,6 +43,7 @@ from probing.formats.dlama import natural
 MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
 PREDICATES_LEAD = "Both cultures of each relation, run by run."
+PAIRS_LEAD = "Both cultures and their gap, run by run."
 PREDICTIONS_LEAD = "Right and wrong, by relation and culture."
 LANGUAGES_LEAD = "Both cultures in each language in which the pair is asked."
 
@@ -67,8 +68,9 @@ def comparison_sections(runs: Sequence[Run], pair: PairInLanguage | None) -> lis
     of_pairs, of_predicates = sides(runs)
     by_relation = predicates(pair, rows_in_one_language(of_predicates, pair))
     by_language = languages(rows_in_all_languages(of_pairs, pair))
+    on_pairs = models(rows_in_one_language(of_pairs, pair))
     sections = [
-        models(rows_in_one_language(of_pairs, pair)),
+        on_pairs and replace(on_pairs, lead=PAIRS_LEAD),
         by_relation and replace(by_relation, lead=PREDICATES_LEAD, switched=False),
         by_language and replace(by_language, lead=LANGUAGES_LEAD),
     ]

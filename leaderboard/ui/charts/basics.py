@@ -22,9 +22,10 @@ ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
 WRONG, GROUND = "var(--wrong)", "var(--paper)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
 # Hollow markers are published figures and nothing else, so that series of other things have filled ones.
-SERIES_SYMBOLS = ("circle", "diamond", "square", "triangle-up", "triangle-down", "cross", "star", "hexagon")
 # The shape of a model's point, by its type.
 KIND_SYMBOLS = {"causal": "circle", "masked": "diamond", "encoder-decoder": "square"}
+# The shapes of series of anything else, such as cultures, none of which is that of a type of models.
+SERIES_SYMBOLS = ("triangle-up", "triangle-down", "cross", "star", "hexagon", "pentagon", "bowtie", "hourglass")
 # Symbol and colour of each of several series; either alone tells them apart.
 SERIES_MARKERS = tuple((symbol, f"var(--series-{number})") for number, symbol in enumerate(SERIES_SYMBOLS, start=1))
 DIGITS = 5  # of the length of an interval, which is drawn but not written
@@ -146,6 +147,13 @@ def new_trace(kind: str, **properties: Any) -> Trace:
 def marker_symbol(symbol: str, *, hollow: bool) -> str:
     """Return one of Plotly's symbols of this form, hollow or filled."""
     return f"{symbol.removesuffix('-open')}{'-open' if hollow else ''}"
+
+
+def series_markers(number: int) -> list[tuple[str, str]]:
+    """Return symbol and colour of each of so many series; one alone has plain dots, with nothing to tell apart."""
+    if number == 1:
+        return [("circle", SERIES_MARKERS[0][1])]
+    return [SERIES_MARKERS[position % len(SERIES_MARKERS)] for position in range(number)]
 
 
 def kind_symbol(kind: str, *, hollow: bool = False) -> str:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from leaderboard.ui.charts.basics import (
     HEIGHT,
-    SERIES_MARKERS,
     Axis,
     Plot,
     Point,
@@ -18,6 +17,7 @@ from leaderboard.ui.charts.basics import (
     marker_symbol,
     new_trace,
     range_in_view,
+    series_markers,
     with_chance_line,
 )
 
@@ -63,7 +63,7 @@ def trajectories(
     lines = [line._replace(points=[point for point in line.points if scale.holds(point)]) for line in lines]
     points = [point for line in lines for point in line.points]
     plot = figure(
-        [_trajectory_line(line, position, scale) for position, line in enumerate(lines)],
+        [_trajectory_line(line, marker, scale) for line, marker in zip(lines, series_markers(len(lines)), strict=True)],
         height,
         xaxis=scale.axis,
         yaxis={"title": {"text": y_title}, "range": range_in_view(points, chance), "tickformat": ".3~f"},
@@ -72,8 +72,8 @@ def trajectories(
     return with_chance_line(plot, chance)
 
 
-def _trajectory_line(line: Trajectory, position: int, scale: Scale) -> Trace:
-    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
+def _trajectory_line(line: Trajectory, marker: tuple[str, str], scale: Scale) -> Trace:
+    symbol, colour = marker
     symbol = marker_symbol(symbol, hollow=not line.is_measured)
     has_intervals = any(point.low is not None for point in line.points)
     hover_lines = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
@@ -100,7 +100,8 @@ def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
     groups = group_names(points)
     traces = [
-        _line([point for point in points if point.group == group], position) for position, group in enumerate(groups)
+        _line([point for point in points if point.group == group], marker)
+        for group, marker in zip(groups, series_markers(len(groups)), strict=True)
     ]
     return figure(
         traces,
@@ -111,9 +112,9 @@ def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     )
 
 
-def _line(points: Sequence[Point], position: int) -> Trace:
+def _line(points: Sequence[Point], marker: tuple[str, str]) -> Trace:
     """Return one line with hollow markers, as all its figures are published."""
-    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
+    symbol, colour = marker
     return new_trace(
         "scatter",
         x=[point.x for point in points],

@@ -12,7 +12,6 @@ from leaderboard.ui.charts.basics import (
     MUTED,
     ROW_HEIGHT,
     SERIES_MARKERS,
-    SERIES_SYMBOLS,
     SHARE_RANGE,
     Axis,
     Plot,
@@ -27,6 +26,7 @@ from leaderboard.ui.charts.basics import (
     new_trace,
     range_in_view,
     row_axis,
+    series_markers,
     share_axis,
     with_chance_line,
 )
@@ -68,11 +68,20 @@ def grouped(
     `names` maps labels to shorter texts for the axis. `percent_of`: of what the values are percentages, if they are no
     shares.
     """
+<<<<<<< HEAD
     traces = [_series_trace(name, points, position) for position, (name, points) in enumerate(series.items())]
     everything = [point for points in series.values() for point in points]
     labels = list(dict.fromkeys(point.label for point in everything))
     shares: Axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
     percentages: Axis = {"range": range_in_view(everything, 100.0), "title": {"text": f"% of {percent_of}"}}
+=======
+    symbols = [symbol for symbol, _ in series_markers(len(series))]
+    traces = [
+        _series_trace(name, points, position, symbols[position])
+        for position, (name, points) in enumerate(series.items())
+    ]
+    labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
+>>>>>>> sitepages
     plot = figure(
         traces,
         HEIGHT,
@@ -138,7 +147,7 @@ def forest(
 
 def _markers(groups: Sequence[str], fixed: Mapping[str, tuple[str, str]]) -> list[tuple[str, str]]:
     """Return symbol and colour of each group."""
-    return [fixed.get(group) or SERIES_MARKERS[position % len(SERIES_MARKERS)] for position, group in enumerate(groups)]
+    return [fixed.get(group, marker) for group, marker in zip(groups, series_markers(len(groups)), strict=True)]
 
 
 def _certain_marks(points: Sequence[Point]) -> Trace:
@@ -200,13 +209,13 @@ def _chance_trace(ticks: Sequence[tuple[float, str]]) -> Trace:
     )
 
 
-def _series_trace(name: str, points: Sequence[Point], position: int) -> Trace:
+def _series_trace(name: str, points: Sequence[Point], position: int, symbol: str) -> Trace:
     return new_trace(
         "scatter",
         x=[point.label for point in points],
         y=[point.value for point in points],
         mode="markers",
-        marker={"size": 9, "symbol": SERIES_SYMBOLS[position % len(SERIES_SYMBOLS)]},
+        marker={"size": 9, "symbol": symbol},
         cliponaxis=False,
         error_y=error_bars(points),
         offsetgroup=str(position),
@@ -236,8 +245,6 @@ def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
 
 ROW = 26  # pixels
 MARGINS = 100  # of axis and legend, in pixels
-# A hollow marker stands for a published figure, whatever the series.
-DUMBBELL_SYMBOLS = ("circle", "diamond")
 
 
 class Dumbbell(NamedTuple):
@@ -267,8 +274,7 @@ def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> P
 
 
 def _side(rows: Sequence[Dumbbell], position: int, name: str) -> Trace:
-    _, colour = SERIES_MARKERS[position]
-    symbol = DUMBBELL_SYMBOLS[position]
+    symbol, colour = SERIES_MARKERS[position]
     return new_trace(
         "scatter",
         x=[(row.first, row.second)[position] for row in rows],
@@ -320,8 +326,9 @@ def beside(
     groups = group_names(points)
     lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
     centres = {line.label: line.centre for line in lines if not line.heading}
+    markers, middle = series_markers(len(groups)), (len(groups) - 1) / 2
     traces = [
-        _trace([point for point in points if point.group == group], position, position - (len(groups) - 1) / 2, centres)
+        _trace([point for point in points if point.group == group], markers[position], position - middle, centres)
         for position, group in enumerate(groups)
     ]
     if published is not None:
@@ -365,10 +372,9 @@ def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
     }
 
 
-def _trace(points: Sequence[Point], position: int, offset: float, centres: Mapping[str, float]) -> Trace:
+def _trace(points: Sequence[Point], marker: tuple[str, str], offset: float, centres: Mapping[str, float]) -> Trace:
     """Return the dots of one group; `offset` is its position from the middle of a row."""
-    symbol, colour = SERIES_MARKERS[position % len(SERIES_MARKERS)]
-    name = points[0].group
+    (symbol, colour), name = marker, points[0].group
     return new_trace(
         "scatter",
         x=[point.value for point in points],

@@ -1,7 +1,6 @@
 """Scatter plots: a value of each model against another one."""
 
 from collections.abc import Sequence
-from itertools import cycle
 
 from leaderboard.ui.charts.basics import (
     ACCENT,
@@ -9,7 +8,6 @@ from leaderboard.ui.charts.basics import (
     KIND_SYMBOLS,
     MUTED,
     SERIES_MARKERS,
-    SERIES_SYMBOLS,
     SHARE_RANGE,
     Axis,
     Plot,
@@ -21,21 +19,28 @@ from leaderboard.ui.charts.basics import (
     intervals,
     kind_symbol,
     links,
+    marker_symbol,
     new_trace,
+    series_markers,
 )
 
+PUBLISHED = ", published"  # at the end of a group's name
 CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
 
 
 def changes(points: Sequence[Point], x_title: str, y_title: str, neutral: float = 0.0) -> Plot:
     """Plot one change against another, with lines at zero and one symbol per group.
 
+    The published points of a group, whose name ends with "published", have its symbol hollow.
     `neutral`: where the lines are for values of which another than 0 means neither; these have no sign.
     """
     number = ".3f" if neutral else "+.3f"
     traces = _traces_by_group(points, group_names(points))
-    for trace, symbol in zip(traces, cycle(SERIES_SYMBOLS), strict=False):
-        trace["marker"]["symbol"] = symbol
+    of_any_source = list(dict.fromkeys(trace["name"].removesuffix(PUBLISHED) for trace in traces))
+    symbols = dict(zip(of_any_source, series_markers(len(of_any_source)), strict=True))
+    for trace in traces:
+        name = trace["name"].removesuffix(PUBLISHED)
+        trace["marker"]["symbol"] = marker_symbol(symbols[name][0], hollow=name != trace["name"])
         trace["hovertemplate"] = f"%{{text}}<br>%{{x:{number}}}, <b>%{{y:{number}}}</b><extra></extra>"
     plot = figure(
         traces,
@@ -53,7 +58,7 @@ def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
     """Plot shares of models against those of the first model: above the diagonal a model is better than the first."""
     traces = _traces_by_group(points, group_names(points))
     # In the plot beside this one, the first marker is the first model's.
-    markers = SERIES_MARKERS[1:] if len(traces) > 1 else SERIES_MARKERS
+    markers = SERIES_MARKERS[1:] if len(traces) > 1 else series_markers(1)
     for trace, (symbol, colour) in zip(traces, markers, strict=False):
         trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
         trace["hovertemplate"] = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"

@@ -187,6 +187,20 @@ def test_runs_are_read_again_only_after_a_change_of_figures(measured: Run) -> No
     assert queries() == 2
 
 
+def test_the_version_of_all_figures_has_that_of_each_benchmark(measured: Run) -> None:
+    assert figures_version().of(measured.benchmark_id) == figures_version(measured.benchmark_id)
+    assert not FiguresVersion().of(measured.benchmark_id)
+
+
+def test_the_overview_asks_once_for_the_version_of_the_figures_and_once_for_the_queue(
+    client: Client, measured: Run
+) -> None:
+    client.get("/")
+    with CaptureQueriesContext(connection) as captured:
+        client.get("/")
+    assert sum("clozeboard_figures_version" in query["sql"] for query in captured) == 2
+
+
 def test_nothing_is_kept_inside_a_transaction(measured: Run) -> None:
     try:
         with transaction.atomic():

@@ -76,3 +76,30 @@ def test_models_of_another_size_are_no_variants() -> None:
     assert len(folded(rows)) == 2
     alike = [ModelRow(ModelKey("org/a"), "causal", 10**9, {}), ModelRow(ModelKey("org/a", "Q4_1"), "causal", 10**9, {})]
     assert folded(alike) == {alike[0].key: [alike[1]]}
+
+
+def test_a_stated_standard_error_makes_published_models_level(tiny: Benchmark) -> None:
+    for name, value in (("a", 0.66), ("b", 0.65), ("c", 0.5)):
+        run = make.published(tiny, value)
+        run.scores.update(low=None, high=None)
+        make.score(run, 0.01, metric="accuracy_sem")
+        run.model.hub_id = f"org/{name}"
+        run.model.save()
+    of = shown(tiny)
+    (column,) = of.columns
+    best = leader(ranked(of.rows, column))
+    assert best is not None
+    assert ([row.hub_id for row in best.level], best.next) == (["org/b"], None)
+    bold = {key.hub_id for key, figure in column.figures.items() if column.is_among_the_best(figure)}
+    assert bold == {"org/a", "org/b"}
+
+
+def test_without_any_interval_none_is_bold_and_the_next_is_named(tiny: Benchmark) -> None:
+    for value in (0.631, 0.629):
+        make.published(tiny, value).scores.update(low=None, high=None)
+    of = shown(tiny)
+    (column,) = of.columns
+    assert not any(column.is_among_the_best(figure) for figure in column.figures.values())
+    best = leader(ranked(of.rows, column))
+    assert best is not None and best.next is not None
+    assert (best.level, best.next[0].value) == ([], 0.629)

@@ -52,3 +52,14 @@ def test_scores_are_looked_up_run_by_run(db: None) -> None:
     assert len(captured) == 2
     by_run = re.compile(r"metric=\? AND run_id=\?|run_id=\? AND metric=\?")
     assert all(by_run.search(plan) for plan in plans(captured))
+
+
+def test_the_figure_of_a_benchmark_with_parts_is_of_the_part_that_all_pages_show_first(db: None) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    of = make.model("published/name", commit="", source="published")
+    runs = []
+    for pair, value in (("arab-west en", 0.3), ("south-america-west en", 0.4)):
+        runs.append(make.run(of, culture, "finished", provenance="published"))
+        make.score(runs[-1], value, "culture_pair_language", pair, metric="p_at_1")
+    (row,) = profile(of.hub_id, runs, None)
+    assert (row.score.group, row.value) == ("arab-west en", 0.3)

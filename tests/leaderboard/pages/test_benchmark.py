@@ -43,6 +43,15 @@ def test_it_shows_baselines_then_measured_then_published(client: Client, tiny: B
     assert models(client)[:3] == ["Chance", high.model.hub_id, low.model.hub_id]
 
 
+def test_baselines_with_the_same_figures_share_a_row_and_the_csv_has_each(client: Client, tiny: Benchmark) -> None:
+    make.baseline(tiny, 0.1)
+    make.finished(tiny, 0.1, make.model("baseline/majority-answer"), provenance="baseline")
+    assert models(client) == ["Chance and 1 baseline alike"]
+    assert "bar 0 to 1, chance 0.10" in client.get(TINY).content.decode()
+    stored = {row["model"] for row in csv_rows(client, TINY)}
+    assert stored == {"baseline/chance", "baseline/majority-answer"}
+
+
 def test_overlapping_intervals_share_a_rank_range(client: Client, tiny: Benchmark) -> None:
     for value in (0.58, 0.55, 0.20):
         make.finished(tiny, value)

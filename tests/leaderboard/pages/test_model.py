@@ -150,7 +150,17 @@ def test_nothing_is_known_best_where_no_group_is_above_chance(client: Client, sm
     page = client.get("/models/org/name/")
     assert page.context["best"] == []
     assert [group.name for group in page.context["least"]] == ["Movies"]
-    assert "Nothing: no group is above chance." in page.content.decode()
+    assert "Nothing: no group is clearly above chance." in " ".join(page.content.decode().split())
+
+
+def test_what_a_model_knows_best_of_open_blanks_is_not_held_against_chance(client: Client, small: Benchmark) -> None:
+    run = make.finished(small, 0.5, make.model("org/name"), artefact="runs/1")
+    make.score(run, 0.7, "domain", "Movies")
+    page = " ".join(client.get("/models/org/name/").content.decode().split())
+    assert "<dt>Knows best</dt>" in page
+    assert "chance" not in page.partition("<dt>Knows best</dt>")[2].partition("</dl>")[0]
+    run.scores.filter(dimension="domain").update(n=5)
+    assert "Knows best" not in client.get("/models/org/name/").content.decode(), "of too few questions"
 
 
 def test_the_words_of_the_domains_go_from_the_lowest_figure_to_the_highest(client: Client, small: Benchmark) -> None:

@@ -64,6 +64,10 @@ def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, 
     (row,) = csv_rows(client, "/models/org/other/", "published")
     assert (row["score"], row["differs"]) == ("0.9", "Other items.")
     assert client.get("/models/org/other/").status_code == 200
+    paper = Run.objects.get(model__hub_id="org/other", provenance=Run.Provenance.PUBLISHED)
+    facts = {"provenance": paper.provenance, "provenance_record": paper.provenance_record}
+    make.run(paper.model, paper.benchmark, Run.State.FINISHED, **facts)
+    assert "not reported" in client.get("/models/org/other/").content.decode()
 
 
 def test_the_api_has_them_apart(client: Client, tiny: Benchmark) -> None:

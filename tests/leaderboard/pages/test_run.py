@@ -325,7 +325,7 @@ def test_a_published_run_has_no_empty_bands_and_its_relations_link_to_their_page
 def test_a_published_run_about_single_relations_says_that_it_has_no_overall_figure(
     client: Client, small: Benchmark
 ) -> None:
-    sentence = "The source states no figure over all questions"
+    sentence = "The source states no figure in the metric by which runs are compared"
     assert sentence not in page(client, make.published(small))
     published = make.model(source=Model.Source.PUBLISHED, commit="")
     run = make.run(published, small, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)

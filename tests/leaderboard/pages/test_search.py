@@ -5,6 +5,7 @@ from django.test import Client
 
 from leaderboard.pages.search_page import pages_named
 from leaderboard.probes.wording import read_relations
+from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
@@ -37,6 +38,17 @@ def test_an_exact_name_opens_its_page(client: Client, site: Site, text: str) -> 
 def test_a_model_is_also_found_without_its_owner(client: Client, site: Site) -> None:
     assert client.get("/search/?search=org/second")["Location"] == "/models/org/second/"
     assert client.get("/search/?search=Second")["Location"] == "/models/org/second/"
+
+
+def test_models_whose_names_begin_with_the_text_come_first_and_all_are_one_step_away(
+    client: Client, site: Site
+) -> None:
+    for name in ("a/al-bert-1", *(f"org/bert-{number}" for number in range(10))):
+        make.finished(site.benchmark, 0.5, make.model(name))
+    named = [page.name for page in pages_named("bert")]
+    assert named == [f"org/bert-{number}" for number in range(10)]
+    assert 'href="/?topic=all&amp;search=bert"' in client.get("/search/?search=bert").content.decode()
+    assert "All models with this" not in client.get("/search/?search=secon").content.decode()
 
 
 def test_questions_are_found_by_their_words(client: Client, site: Site) -> None:

@@ -116,7 +116,7 @@ def test_measured_and_third_party_points_never_share_a_curve(client: Client, sma
     third = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "Somebody", "settings_digest": "7" * 64}
     training(small, (0.1, 0.2, 0.3, 0.35), **third)
     measured, uploaded = client.get(ADDRESS).context["charts"]["points"].figure.data
-    assert (measured["marker"]["symbol"], uploaded["marker"]["symbol"]) == ("circle", "diamond-open")
+    assert (measured["marker"]["symbol"], uploaded["marker"]["symbol"]) == ("triangle-up", "triangle-down-open")
     assert (measured["y"], uploaded["y"]) == (list(VALUES), [0.1, 0.2, 0.3, 0.35])
     assert [row["provenance"] for row in csv_rows(client, ADDRESS)] == 4 * ["measured here"] + 4 * [
         "uploaded by a third party: Somebody"

@@ -47,6 +47,7 @@ def test_a_relation_has_a_name_for_people(fields: dict[str, object], name: str) 
 def test_tags_are_in_words() -> None:
     assert tag_text("culture_pair", "south-america-west") == "South America and West"
     assert tag_text("language", "ar") == "Arabic"
+    assert tag_text("language", "zh") == "Chinese"
     assert tag_text("cardinality", "multiple instances per answer") == "answers repeat"
     assert tag_text("domain", ("Arts", "Sports")) == "Arts, Sports"
 
@@ -61,6 +62,8 @@ def test_tags_are_in_words() -> None:
         ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
         ("relation_culture", "P36 South America", "Capital (South America)"),
         ("culture_pair_language_relation", "asia-west ko animal_class", "Class of an animal (Asia and West, Korean)"),
+        ("wording", "city_country 0", "Country of a city, template 1"),
+        ("wording", "forest_countries single", "Countries of a forest, template “single”"),
         ("overall", "all", "all"),
     ],
 )

@@ -10,8 +10,10 @@ from django.test import Client
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.operations.published import load
+from leaderboard.probes import pages_of
 from leaderboard.probes.culture import pair_sections
 from leaderboard.probes.items import item_url
+from leaderboard.probes.wording import TYPED, several_answers
 from leaderboard.ui import charts
 from leaderboard.ui.csv_files import BYTE_ORDER_MARK
 from tests.leaderboard import factories as make
@@ -291,6 +293,20 @@ def test_items_say_of_which_language_and_culture_they_are(client: Client, cultur
     assert named <= rows[0].keys()
     assert {row["language"] for row in rows} == {"en", "ar"}
     assert 'data-column="language"' in client.get(address).content.decode()
+
+
+def test_a_question_with_several_right_answers_shows_them_all(client: Client, culture_run: Run) -> None:
+    other = culture_run_of(culture_run.benchmark, "org/two")
+    for address in (f"/runs/{culture_run.pk}/", f"/runs/{culture_run.pk}/items/"):
+        html = client.get(address).content.decode()
+        assert "Arabic; Kurdish" in html and "English; French" in html, address
+    stored = csv_rows(client, f"/runs/{culture_run.pk}/items/?language=en")
+    asked = next(row for row in stored if row["subject"] == "Canada")
+    assert asked["answer"] == "English", "the CSV has the first"
+    form = pages_of(other.benchmark).question_form
+    rows = [{"relation": "P37", "index": int(asked["index"])}]
+    assert several_answers(other, rows, form) == {("P37", int(asked["index"])): "English; French"}
+    assert several_answers(other, rows, TYPED) == {}, "one answer counts there"
 
 
 def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client, tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ def test_published_figures_are_hollow_and_all_others_are_filled() -> None:
     lines = [ChartLine(side_by_side(1, 0.1, Arab=0.5, West=0.4), "Arab and West", name) for name in ("here", "paper")]
     lines[1].row.run.provenance = Run.Provenance.PUBLISHED
     first, second = plotted(both_sides(lines, ["first culture", "West"])).data
-    assert list(first.marker.symbol) == ["circle", "circle-open"]
-    assert list(second.marker.symbol) == ["diamond", "diamond-open"]
+    assert list(first.marker.symbol) == ["triangle-up", "triangle-up-open"], "cultures differ by shape as well"
+    assert list(second.marker.symbol) == ["triangle-down", "triangle-down-open"]
     symbols = {trace.y[0]: trace.marker.symbol for trace in plotted(gaps_forest(lines)).data}
     assert symbols == {"Arab and West, here": "circle", "Arab and West, paper": "circle-open"}
     assert legend(line.row.run for line in lines) == " Hollow markers are published figures."

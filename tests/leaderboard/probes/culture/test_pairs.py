@@ -97,7 +97,7 @@ def test_the_gap_of_each_model_is_a_dumbbell_sorted_by_it(client: Client, publis
     gaps = [a - b for a, b in zip(first.x, second.x, strict=True)]
     assert gaps == sorted(gaps, reverse=True)
     assert len(gaps) == 2, "raw objects are other items"
-    assert set(first.marker.symbol) == {"circle-open"}
+    assert set(first.marker.symbol) == {"triangle-up-open"}
     assert "1 of 2 models know more of the facts about the Arab world than of those about the West." in chart.summary
 
 

@@ -11,4 +11,4 @@ def test_each_row_has_two_ends_and_a_line_between_them() -> None:
     assert list(line.x) == [0.6, 0.2, None, 0.1, 0.3, None]
     assert (list(first.x), list(second.x)) == ([0.6, 0.1], [0.2, 0.3])
     assert list(first.customdata) == ["/runs/1/", ""]
-    assert list(second.marker.symbol) == ["diamond", "diamond-open"], "hollow is published"
+    assert list(second.marker.symbol) == ["triangle-down", "triangle-down-open"], "hollow is published"

@@ -23,12 +23,15 @@ def test_values_that_are_no_changes_have_lines_at_the_neutral_one_and_no_sign() 
 
 
 def test_changes_have_lines_at_zero_and_a_symbol_for_each_group_in_order() -> None:
-    plot = plotted(charts.changes(grouped_points("z", "a"), "first", "second"))
-    assert [(trace.name, trace.marker.symbol) for trace in plot.data] == [("z", "circle"), ("a", "diamond")]
+    plot = plotted(charts.changes(grouped_points("z", "a", "z, published"), "first", "second"))
+    symbols = {trace.name: trace.marker.symbol for trace in plot.data}
+    assert symbols == {"z": "triangle-up", "a": "triangle-down", "z, published": "triangle-up-open"}
     assert [(line.x0, line.y0) for line in plot.layout.shapes] == [(0, 0), (0, 0)]
 
 
-@pytest.mark.parametrize(("groups", "symbols"), [(("",), ["circle"]), (("second", "third"), ["diamond", "square"])])
+@pytest.mark.parametrize(
+    ("groups", "symbols"), [(("",), ["circle"]), (("second", "third"), ["triangle-down", "cross"])]
+)
 def test_models_in_the_square_have_the_markers_of_the_plot_beside_it(
     groups: tuple[str, ...], symbols: list[str]
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.conf import settings
 
 from leaderboard.ui import charts
-from leaderboard.ui.charts.basics import SERIES_MARKERS, Point
+from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, Point, series_markers
 from tests.leaderboard.ui.charts.plotted import plotted
 
 HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
@@ -67,8 +67,11 @@ def test_hollow_markers_are_for_published_figures_only() -> None:
     assert not any(symbol.endswith("-open") for symbol, _ in SERIES_MARKERS)
 
 
-def test_every_series_has_a_symbol_of_its_own() -> None:
-    assert len({symbol for symbol, _ in SERIES_MARKERS}) == len(SERIES_MARKERS)
+def test_every_series_has_a_symbol_of_its_own_and_none_that_stands_for_a_type_of_models() -> None:
+    symbols = {symbol for symbol, _ in series_markers(len(SERIES_MARKERS))}
+    assert len(symbols) == len(SERIES_MARKERS)
+    assert symbols.isdisjoint(KIND_SYMBOLS.values())
+    assert [symbol for symbol, _ in series_markers(1)] == ["circle"], "there is nothing to tell apart"
 
 
 def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:

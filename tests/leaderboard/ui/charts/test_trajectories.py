@@ -12,7 +12,7 @@ POINTS = [Point("", 0.2, 0.1, 0.3, x=0, href="/runs/1/"), Point("", 0.5, 0.4, 0.
 def test_filled_markers_were_measured_here_and_hollow_ones_by_others() -> None:
     lines = [Trajectory("ours", POINTS, is_measured=True), Trajectory("theirs", POINTS, is_measured=False)]
     first, second = plotted(trajectories(lines, STEPS, "accuracy")).data
-    assert (first.marker.symbol, second.marker.symbol) == ("circle", "diamond-open")
+    assert (first.marker.symbol, second.marker.symbol) == ("triangle-up", "triangle-down-open")
     assert list(first.customdata) == ["/runs/1/", "/runs/2/"]
     assert list(first.error_y.array) == [0.1, 0.1]
 
