@@ -15,11 +15,8 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
-<<<<<<< HEAD
 from leaderboard.pages.answers_fold import answers_fold
-=======
 from leaderboard.probes import pages_of
->>>>>>> sitepages
 from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url

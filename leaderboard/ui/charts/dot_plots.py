@@ -68,20 +68,15 @@ def grouped(
     `names` maps labels to shorter texts for the axis. `percent_of`: of what the values are percentages, if they are no
     shares.
     """
-<<<<<<< HEAD
-    traces = [_series_trace(name, points, position) for position, (name, points) in enumerate(series.items())]
-    everything = [point for points in series.values() for point in points]
-    labels = list(dict.fromkeys(point.label for point in everything))
-    shares: Axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
-    percentages: Axis = {"range": range_in_view(everything, 100.0), "title": {"text": f"% of {percent_of}"}}
-=======
     symbols = [symbol for symbol, _ in series_markers(len(series))]
     traces = [
         _series_trace(name, points, position, symbols[position])
         for position, (name, points) in enumerate(series.items())
     ]
-    labels = list(dict.fromkeys(point.label for points in series.values() for point in points))
->>>>>>> sitepages
+    everything = [point for points in series.values() for point in points]
+    labels = list(dict.fromkeys(point.label for point in everything))
+    shares: Axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
+    percentages: Axis = {"range": range_in_view(everything, 100.0), "title": {"text": f"% of {percent_of}"}}
     plot = figure(
         traces,
         HEIGHT,
