@@ -3,9 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from django.urls import reverse
+
 from leaderboard.figures.profiles import Figure, ProfileRow, family_of
 from leaderboard.figures.scores import PART_SETTINGS, Group
+from leaderboard.figures.tuning import TunedPair
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.pages.comparison_tables import difference_cell
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href, titled_cell
@@ -20,6 +24,7 @@ from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
+TUNING_NOTE = "The same questions, asked of both models in the same way, compared one by one."
 
 
 def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
@@ -291,6 +296,41 @@ def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
         rows=sorted(figures, key=lambda f: f.parameters or 0),
         page_size=PAGE_SIZE,
     )
+
+
+def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
+    """Return what changed from the base model to the one that was made from it, benchmark by benchmark."""
+
+    def comparison(pair: TunedPair) -> str:
+        return f"{reverse('compare')}?m={pair.base.pk}&m={pair.tuned.pk}"
+
+    def figure(name: str, title: str) -> Column[TunedPair]:
+        return Column(name, title, lambda pair: cells.score(pair.figures[name], chance=pair.chance), align="score")
+
+    table = Table(
+        name="tuning",
+        caption=f"What changed from {base}",
+        columns=[
+            Column(
+                "benchmark",
+                "Benchmark",
+                lambda pair: cells.text(row_label(pair.tuned, pair.score), href=comparison(pair)),
+                align="head",
+            ),
+            Column("metric", "Metric", lambda pair: cells.text(metric_label(pair.tuned.benchmark)), shown=False),
+            Column("n", "Questions", lambda pair: cells.items(pair.figures["n"]), align="number"),
+            figure("first", "Base"),
+            figure("second", "Tuned"),
+            Column("difference", "Difference", lambda pair: difference_cell(pair.figures), align="number"),
+            Column("low", "", lambda pair: cells.number(pair.figures["low"]), shown=False),
+            Column("high", "", lambda pair: cells.number(pair.figures["high"]), shown=False),
+            Column("p", "p", lambda pair: cells.p_value(pair.figures["p"]), align="number"),
+            Column("chance", "Chance", lambda pair: cells.number(pair.chance), align="number"),
+        ],
+        rows=pairs,
+        sortable=False,
+    )
+    return section(table, note=TUNING_NOTE)
 
 
 # Published figures against those measured here, on a model's page.

@@ -1,0 +1,69 @@
+"""Runs of one model that ask the same facts by likelihood and by generation, crossed item by item."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import pandas as pd
+
+from leaderboard.figures import item_rows
+from leaderboard.figures.comparisons import rows_of_part
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.models import Run
+from probing.analysis.breakdowns import CROSSED
+from probing.analysis.know_say import KNOWN, SAID, WITH_LEAVE, crossed
+from probing.benchmark import ROW_KEY
+
+OF_OPTIONS = ("multiple_choice", "ranking")  # the probes that tell what is known
+OPTION_COLUMNS = ("subject_id", "answers", "correct", "scores", "exact", "domain")
+RESPONSE_COLUMNS = ("prediction_label", "correct_normalised")
+
+
+class Ways(NamedTuple):
+    """A run by likelihood, and those by generation by way of asking; each has stored answers."""
+
+    known: Run
+    said: dict[str, Run]
+
+
+def ways_beside(run: Run) -> Ways | None:
+    """Return the newest run of each way on the same facts and weights, this run among them; None without two ways.
+
+    `run`: one of the probe `answering`. One query.
+    """
+    beside = Run.objects.filter(
+        model=run.model_id,
+        benchmark__slug=run.benchmark.slug,
+        benchmark__digest=run.benchmark.digest,
+        benchmark__probe__in=(*OF_OPTIONS, run.benchmark.probe),
+        state=Run.State.FINISHED,
+    )
+    newest: dict[str, Run] = {}
+    for other in beside.exclude(artefact="").select_related("model", "benchmark").order_by("pk"):
+        newest[_way(other)] = other
+    newest[_way(run)] = run
+    known = newest.pop(KNOWN, None)
+    return Ways(known, {way: newest[way] for way in (SAID, WITH_LEAVE) if way in newest}) if known else None
+
+
+def _way(run: Run) -> str:
+    if run.benchmark.probe in OF_OPTIONS:
+        return KNOWN
+    return WITH_LEAVE if run.settings.get("options", {}).get("may_decline") else SAID
+
+
+def crossed_runs(ways: Ways, part: Slice = OVERALL_SLICE) -> pd.DataFrame:
+    """Return the crossed rows of all ways on a part of the items; those that were asked for last are kept in memory.
+
+    Runs are named by the folders of their results as well, whose files never change.
+    """
+    said = tuple((way, run, run.artefact) for way, run in ways.said.items())
+    return crossed_results(ways.known, ways.known.artefact, said, part)
+
+
+@lru_cache(maxsize=4)
+def crossed_results(known: Run, artefact: str, said: Sequence[tuple[str, Run, str]], part: Slice) -> pd.DataFrame:
+    """Return what `crossed_runs` does."""
+    options = item_rows.frame(known, [*ROW_KEY, *OPTION_COLUMNS, *CROSSED.get(part.dimension, (part.dimension,))])
+    responses = {way: item_rows.frame(run, [*ROW_KEY, *RESPONSE_COLUMNS]) for way, run, _ in said}
+    return crossed(rows_of_part(options, part), responses)
