@@ -11,7 +11,7 @@ from leaderboard.figures.comparisons import rows_of_part
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Run
 from probing.analysis.breakdowns import CROSSED
-from probing.analysis.know_say import KNOWN, SAID, WITH_LEAVE, crossed
+from probing.analysis.know_say import KNOWN, SAID, WITH_LEAVE, crossed, known_facts
 from probing.benchmark import ROW_KEY
 
 OF_OPTIONS = ("multiple_choice", "ranking")  # the probes that tell what is known
@@ -64,6 +64,8 @@ def crossed_runs(ways: Ways, part: Slice = OVERALL_SLICE) -> pd.DataFrame:
 @lru_cache(maxsize=4)
 def crossed_results(known: Run, artefact: str, said: Sequence[tuple[str, Run, str]], part: Slice) -> pd.DataFrame:
     """Return what `crossed_runs` does."""
-    options = item_rows.frame(known, [*ROW_KEY, *OPTION_COLUMNS, *CROSSED.get(part.dimension, (part.dimension,))])
+    columns = [*ROW_KEY, *OPTION_COLUMNS, *CROSSED.get(part.dimension, (part.dimension,))]
+    relations = item_rows.frame(known, ["relation"])["relation"].unique()  # one after the other: scores take much room
+    facts = pd.concat([known_facts(item_rows.frame(known, columns, relation)) for relation in relations])
     responses = {way: item_rows.frame(run, [*ROW_KEY, *RESPONSE_COLUMNS]) for way, run, _ in said}
-    return crossed(rows_of_part(options, part), responses)
+    return crossed(rows_of_part(facts.reset_index(drop=True), part), responses)

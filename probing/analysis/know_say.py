@@ -14,7 +14,7 @@ import pandas as pd
 from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, mean, proportion
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
-from probing.analysis.option_scores import all_exact, blocks, option_counts, right_shares, shares_of
+from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
 from probing.analysis.paired_tests import Correctness, compare, overall_difference
 from probing.analysis.responses import declined, names_word
 from probing.benchmark import ROW_KEY
@@ -41,19 +41,28 @@ DIFFERENCE_COLUMNS = [
 Names = Mapping[tuple[str, int], Sequence[str]]  # further names of the right answers, by relation and index
 
 
+def known_facts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of options with whether each is known, chance, and `PROBABILITY`, in place of scores by option."""
+    counts = option_counts(rows)
+    known = rows.assign(
+        **{
+            KNOWN: rows["correct"].astype(bool),
+            CHANCE: rows["answers"].map(len) / counts,
+            PROBABILITY: right_probability(rows) if all_exact(rows) else np.nan,
+        }
+    )
+    return known.drop(columns=[*PER_OPTION], errors="ignore")
+
+
 def crossed(known: pd.DataFrame, said: Mapping[str, pd.DataFrame], names: Names | None = None) -> pd.DataFrame:
     """Return the items that all ways have, with what each way found in a column of its name.
 
-    `known`: rows of options with their scores. `said`: rows of responses by way. `names`: aliases, which count where
-    they stand in a response in whole words. The column of `known` tells whether the right option is the best, those of
-    `said` hold one of `RESPONSES`. Ways that were asked with the same templates are matched by template; otherwise each
-    wording of one meets each of the other, and the rows of an item share its weight.
+    `known`: rows of `known_facts`. `said`: rows of responses by way. `names`: aliases, which count where they stand in
+    a response in whole words. The column of `known` tells whether the right option is the best, those of `said` hold
+    one of `RESPONSES`. Ways that were asked with the same templates are matched by template; otherwise each wording of
+    one meets each of the other, and the rows of an item share its weight.
     """
-    table = known.assign(
-        **{KNOWN: known["correct"].astype(bool), CHANCE: known["answers"].map(len) / option_counts(known)}
-    )
-    table[PROBABILITY] = right_probability(known) if all_exact(known) else np.nan
-    table = table.drop(columns=["scores", "exact", "tokens", "generic"], errors="ignore")
+    table = known
     for way, rows in said.items():
         same_templates = set(rows["template"]) == set(known["template"])
         key = ROW_KEY if same_templates else ["relation", "index"]

@@ -15,6 +15,7 @@ from probing.analysis.know_say import (
     Names,
     crossed,
     know_say_scores,
+    known_facts,
     model_differences,
     refuse_penalty,
     said_by_known,
@@ -166,5 +167,5 @@ def _aliases(arguments: argparse.Namespace, result: Result) -> Names:
 def _crossed(results: Mapping[str, Result], names: Names) -> Crossed:
     ways = [way for way in (SAID, WITH_LEAVE) if way in results]
     rows = {way: results[way].items for way in (KNOWN, *ways)}
-    table = crossed(rows[KNOWN], {way: rows[way] for way in ways}, names)
+    table = crossed(known_facts(rows[KNOWN]), {way: rows[way] for way in ways}, names)
     return Crossed(table, ways, shared_tags(probe_named(results[KNOWN].record["probe"]), rows))

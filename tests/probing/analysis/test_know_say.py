@@ -19,6 +19,7 @@ from probing.analysis.know_say import (
     WITH_LEAVE,
     crossed,
     know_say_scores,
+    known_facts,
     model_differences,
     right_probability,
     said_by_known,
@@ -50,7 +51,7 @@ def options(known: list[bool], templates: int = 1) -> pd.DataFrame:
         for index, is_known in enumerate(known)
         for template in range(templates)
     ]
-    return pd.DataFrame(rows)
+    return known_facts(pd.DataFrame(rows))
 
 
 def responses(kinds: list[str], templates: int = 1) -> pd.DataFrame:
@@ -145,8 +146,9 @@ def test_what_is_said_is_calibrated_by_what_is_known(example: pd.DataFrame) -> N
     curve = said_by_known(example, SAID)
     assert curve["accuracy"].tolist() == pytest.approx([1 / 4, 4 / 6])
     assert curve["confidence"].tolist() == pytest.approx([1 / (3 + np.e), np.e / (3 + np.e)])
-    bounded = options([True, False]).assign(exact=[[True, False, False, True]] * 2)
-    assert said_by_known(crossed(bounded, {SAID: responses(["correct"] * 2)}), SAID).empty
+    bounded = {"scores": [1.0, 0.0], "exact": [True, False], "answers": [0], "correct": True}
+    facts = options([True, False]).assign(probability=known_facts(pd.DataFrame([bounded] * 2))["probability"])
+    assert said_by_known(crossed(facts, {SAID: responses(["correct"] * 2)}), SAID).empty
 
 
 def test_other_names_of_the_answer_count() -> None:
