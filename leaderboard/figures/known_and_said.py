@@ -11,10 +11,9 @@ from leaderboard.figures.comparisons import rows_of_part
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Run
 from probing.analysis.breakdowns import CROSSED
-from probing.analysis.know_say import KNOWN, SAID, WITH_LEAVE, crossed, known_facts
+from probing.analysis.know_say import KNOWN, OF_OPTIONS, OF_RESPONSES, SAID, WITH_LEAVE, crossed, known_facts, way_of
 from probing.benchmark import ROW_KEY
 
-OF_OPTIONS = ("multiple_choice", "ranking")  # the probes that tell what is known
 OPTION_COLUMNS = ("subject_id", "answers", "correct", "scores", "exact", "domain")
 RESPONSE_COLUMNS = ("prediction_label", "correct_normalised")
 
@@ -27,29 +26,22 @@ class Ways(NamedTuple):
 
 
 def ways_beside(run: Run) -> Ways | None:
-    """Return the newest run of each way on the same facts and weights, this run among them; None without two ways.
+    """Return a run of each way on the same facts and weights, this run among them; None where none has options.
 
-    `run`: one of the probe `answering`. One query.
+    Those with the usual settings come first, then the newest. `run`: one of the probe `answering`. One query.
     """
     beside = Run.objects.filter(
         model=run.model_id,
         benchmark__slug=run.benchmark.slug,
         benchmark__digest=run.benchmark.digest,
-        benchmark__probe__in=(*OF_OPTIONS, run.benchmark.probe),
+        benchmark__probe__in=(*OF_OPTIONS, OF_RESPONSES),
         state=Run.State.FINISHED,
     )
-    newest: dict[str, Run] = {}
-    for other in beside.exclude(artefact="").select_related("model", "benchmark").order_by("pk"):
-        newest[_way(other)] = other
-    newest[_way(run)] = run
-    known = newest.pop(KNOWN, None)
-    return Ways(known, {way: newest[way] for way in (SAID, WITH_LEAVE) if way in newest}) if known else None
-
-
-def _way(run: Run) -> str:
-    if run.benchmark.probe in OF_OPTIONS:
-        return KNOWN
-    return WITH_LEAVE if run.settings.get("options", {}).get("may_decline") else SAID
+    stored = beside.exclude(artefact="").select_related("model", "benchmark")
+    by_preference = sorted(stored, key=lambda other: (not other.settings_group, other.pk))
+    chosen = {way_of(other.benchmark.probe, other.settings): other for other in [*by_preference, run]}
+    known = chosen.pop(KNOWN, None)
+    return Ways(known, {way: chosen[way] for way in (SAID, WITH_LEAVE) if way in chosen}) if known else None
 
 
 def crossed_runs(ways: Ways, part: Slice = OVERALL_SLICE) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """What a model knows, says and declines of the same facts: the fold of a run that asks by generation."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -24,6 +25,7 @@ from probing.analysis.know_say import (
     ATTEMPTED,
     INDEX,
     KNOWN,
+    OF_RESPONSES,
     OUTCOMES,
     RESPONSES,
     know_say_scores,
@@ -47,6 +49,7 @@ TITLES = {
     ATTEMPTED: "Correct of attempted",
     INDEX: "Index",
 }
+PLAIN = (*RESPONSES, ATTEMPTED, INDEX)  # the metrics without chance
 OUTCOMES_NOTE = (
     "A question is known where the likelihoods prefer a right option, and said where the response names a right "
     "answer. Chance, in the CSV, is what a guess among the options would make of the same responses."
@@ -71,7 +74,7 @@ def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) ->
 
     Both are empty where no other run asks the same facts of the model by likelihood.
     """
-    ways = ways_beside(run) if run.artefact and run.benchmark.probe == "answering" else None
+    ways = ways_beside(run) if run.artefact and run.benchmark.probe == OF_RESPONSES else None
     if ways is None:
         return {}, []
     kept = [(name, value) for name in query if name != PENALTY for value in query.getlist(name)]
@@ -130,7 +133,8 @@ def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float
             return None if stored is None or pd.isna(stored) else float(stored)
 
         def cell(row: GroupOfWay) -> Cell:
-            return cells.score(value(row), value(row, "low"), value(row, "high"), value(row, "chance"))
+            scored = cells.score(value(row), value(row, "low"), value(row, "high"))
+            return replace(scored, bar=None)  # eleven columns of bars would be too wide
 
         def end(name: str) -> Column[GroupOfWay]:
             return Column(f"{metric}_{name}", "", lambda row: cells.number(value(row, name)), shown=False)
@@ -165,9 +169,6 @@ def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float
     )
     plot = charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
     return section(table, (f"{words}.", plot), OUTCOMES_NOTE, title="Known, said and declined")
-
-
-PLAIN = (*RESPONSES, ATTEMPTED, INDEX)  # the metrics without chance
 
 
 def _differences_table(rows: Sequence[Row]) -> Table[Row]:

@@ -7,6 +7,7 @@ definitions, their sources and a worked example.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from probing.analysis.responses import declined, names_word
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
+OF_OPTIONS, OF_RESPONSES = ("multiple_choice", "ranking"), "answering"  # probes
 # The ways of asking.
 KNOWN, SAID, WITH_LEAVE = "by likelihood", "by generation", "with leave to decline"
 # What a response does.
@@ -39,6 +41,13 @@ DIFFERENCE_COLUMNS = [
     *("gained", "lost", "p", "p_holm"),
 ]
 Names = Mapping[tuple[str, int], Sequence[str]]  # further names of the right answers, by relation and index
+
+
+def way_of(probe: str, settings: Mapping[str, Any]) -> str:
+    """Return the way in which a run with these settings asks; empty where it is none of the three."""
+    if probe == OF_RESPONSES:
+        return WITH_LEAVE if settings.get("options", {}).get("may_decline") else SAID
+    return KNOWN if probe in OF_OPTIONS else ""
 
 
 def known_facts(rows: pd.DataFrame) -> pd.DataFrame:

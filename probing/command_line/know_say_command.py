@@ -20,6 +20,7 @@ from probing.analysis.know_say import (
     refuse_penalty,
     said_by_known,
     way_differences,
+    way_of,
 )
 from probing.catalog import open_benchmark
 from probing.command_line.printing import print_table
@@ -32,8 +33,6 @@ from probing.results.compared import refuse_other_benchmarks
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
-OF_OPTIONS = ("multiple_choice", "ranking")  # the probes that tell what is known
-WAYS = (KNOWN, SAID, WITH_LEAVE)
 FEWEST = "Give for each model one result of multiple_choice or ranking, and one or two of answering."
 PRINTED = ["way", "metric", "value", "low", "high", "n", "chance"]
 PRINTED_DIFFERENCES = ["metric", "from", "to", "first", "second", "difference", "low", "high", "n", "p"]
@@ -141,11 +140,9 @@ def _by_model(folders: Sequence[str]) -> Mapping[str, Mapping[str, Result]]:
 
 def _way(folder: str, result: Result) -> str:
     """Return how a result was asked."""
-    probe, options = result.record["probe"], result.record["settings"]["options"]
-    if probe in OF_OPTIONS:
-        return KNOWN
-    if probe == "answering":
-        return WITH_LEAVE if options.get("may_decline") else SAID
+    probe = result.record["probe"]
+    if way := way_of(probe, result.record["settings"]):
+        return way
     raise BadInput(f"{folder} is a result of {probe}, which tells neither what is known nor what is said.", FEWEST)
 
 
