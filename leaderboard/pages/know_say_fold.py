@@ -1,6 +1,6 @@
 """What a model knows, says and declines of the same facts: the fold of a run that asks by generation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from leaderboard.probes.wording import Names, group_title, relation_names
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.sections import Section, section
+from leaderboard.ui.sections import Drawing, Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.know_say import (
@@ -127,22 +127,6 @@ def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float
     def title(row: GroupOfWay) -> str:
         return "All questions" if row.dimension == OVERALL else group_title(row.dimension, row.group, names)
 
-    def figures(metric: str) -> list[Column[GroupOfWay]]:
-        def value(row: GroupOfWay, name: str = "value") -> float | None:
-            stored = row.scores.get(metric, {}).get(name)
-            return None if stored is None or pd.isna(stored) else float(stored)
-
-        def cell(row: GroupOfWay) -> Cell:
-            scored = cells.score(value(row), value(row, "low"), value(row, "high"))
-            return replace(scored, bar=None)  # eleven columns of bars would be too wide
-
-        def end(name: str) -> Column[GroupOfWay]:
-            return Column(f"{metric}_{name}", "", lambda row: cells.number(value(row, name)), shown=False)
-
-        ends = ("low", "high", "cluster_low", "cluster_high", *(() if metric in PLAIN else ("chance",)))
-        folded = metric not in ("known", *OUTCOMES, INDEX)
-        return [Column(metric, TITLES[metric], cell, align="score", folded=folded), *map(end, ends)]
-
     table = Table(
         name="know-say",
         caption=f"Known, said and declined; a wrong answer costs {penalty:g}",
@@ -151,24 +135,43 @@ def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float
             Column("dimension", "", lambda row: cells.text(row.dimension), shown=False),
             Column("way", "Asked", lambda row: cells.text(row.way)),
             Column("n", "Questions", lambda row: cells.items(row.scores["known"]["n"]), align="number"),
-            *(column for metric in TITLES for column in figures(metric)),
+            *(column for metric in TITLES for column in _figure_columns(metric)),
         ],
         rows=groups,
         sortable=False,
         page_size=PAGE_SIZE,
     )
-    ways = dict.fromkeys(row.way for row in groups)
-    drawn = [row for row in groups if row.dimension != "relation"] or list(groups)
-    bars = {
-        f"{title(row)}, {row.way}" if len(ways) > 1 else title(row): [row.scores[name]["value"] for name in OUTCOMES]
-        for row in drawn[:MOST_BARS]
-    }
+    return section(table, _picture(groups, title), OUTCOMES_NOTE, title="Known, said and declined")
+
+
+def _figure_columns(metric: str) -> list[Column[GroupOfWay]]:
+    """Return the column of a metric, and those of the CSV with its intervals and chance."""
+
+    def value(row: GroupOfWay, name: str = "value") -> float | None:
+        stored = row.scores.get(metric, {}).get(name)
+        return None if stored is None or pd.isna(stored) else float(stored)
+
+    def cell(row: GroupOfWay) -> Cell:
+        scored = cells.score(value(row), value(row, "low"), value(row, "high"))
+        return replace(scored, bar=None)  # eleven columns of bars would be too wide
+
+    def only_in_csv(name: str) -> Column[GroupOfWay]:
+        return Column(f"{metric}_{name}", "", lambda row: cells.number(value(row, name)), shown=False)
+
+    ends = ("low", "high", "cluster_low", "cluster_high", *(() if metric in PLAIN else ("chance",)))
+    folded = metric not in ("known", *OUTCOMES, INDEX)
+    return [Column(metric, TITLES[metric], cell, align="score", folded=folded), *map(only_in_csv, ends)]
+
+
+def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -> Drawing:
+    """Return bars of what comes of all questions and of those of each domain, or of each relation without domains."""
+    has_domains = any(row.dimension == "domain" for row in groups)
+    drawn = [row for row in groups if row.dimension != "relation" or not has_domains][:MOST_BARS]
+    bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in drawn}
     first = groups[0].scores
-    words = f"Of all questions {first['known']['value']:.3f} are known; " + ", ".join(
-        f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES
-    )
-    plot = charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
-    return section(table, (f"{words}.", plot), OUTCOMES_NOTE, title="Known, said and declined")
+    outcomes = ", ".join(f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES)
+    words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}."
+    return words, charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
 
 
 def _differences_table(rows: Sequence[Row]) -> Table[Row]:

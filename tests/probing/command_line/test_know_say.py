@@ -128,6 +128,7 @@ def test_what_cannot_be_crossed_is_refused(ask: Ask, three: list[str], capsys: p
         ([three[0], blanks], "neither what is known nor what is said"),
         ([*three, "--penalty", "-1"], "penalty of a wrong answer cannot be -1"),
         ([*three, "--benchmark", "starter"], "Give --aliases as well"),
+        ([*three, "--benchmark", "starter", "--aliases"], "starter is another version of the benchmark"),
     ):
         capsys.readouterr()
         assert main(["know-say", *arguments]) == 2
