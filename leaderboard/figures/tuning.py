@@ -11,7 +11,7 @@ from leaderboard.figures.runs import model_runs
 from leaderboard.figures.scores import Slice, part_of
 from leaderboard.models import Model, Run, Score
 from probing.analysis.breakdowns import CROSSED
-from probing.analysis.paired_tests import overall_difference
+from probing.analysis.paired_tests import common_rows, overall_difference
 from probing.benchmark import ROW_KEY
 from probing.errors import ProbingError
 
@@ -69,8 +69,9 @@ def difference_of(base: Run, base_artefact: str, tuned: Run, artefact: str, part
     correctness = base.benchmark.correctness
     tags = CROSSED.get(part.dimension, (part.dimension,))
     columns = [*ROW_KEY, "subject_id", "language", correctness.column, *tags]
-    rows = [rows_of_part(item_rows.frame(run, columns), part) for run in (base, tuned)]
     try:
-        return dict(overall_difference(rows[0], rows[1], correctness))
+        rows = {str(run.pk): rows_of_part(item_rows.frame(run, columns), part) for run in (base, tuned)}
+        first, second = common_rows(rows, correctness.column).values()
     except ProbingError:
         return None
+    return dict(overall_difference(first, second, correctness))

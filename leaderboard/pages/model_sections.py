@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 
 from django.urls import reverse
 
@@ -21,6 +22,7 @@ from leaderboard.ui.charts.models_in_rows import Mark, profile
 from leaderboard.ui.columns import citation, interval_columns, score_points, source_column, summary
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from probing.analysis.paired_tests import SIDE_BOUNDS
 
 EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
@@ -301,29 +303,21 @@ def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
 def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
     """Return what changed from the base model to the one that was made from it, benchmark by benchmark."""
 
-    def comparison(pair: TunedPair) -> str:
-        return f"{reverse('compare')}?m={pair.base.pk}&m={pair.tuned.pk}"
-
-    def figure(name: str, title: str) -> Column[TunedPair]:
-        return Column(name, title, lambda pair: cells.score(pair.figures[name], chance=pair.chance), align="score")
+    def benchmark(pair: TunedPair) -> cells.Cell:
+        comparison = f"{reverse('compare')}?m={pair.base.pk}&m={pair.tuned.pk}"
+        return cells.text(row_label(pair.tuned, pair.score), href=comparison)
 
     table = Table(
         name="tuning",
         caption=f"What changed from {base}",
         columns=[
-            Column(
-                "benchmark",
-                "Benchmark",
-                lambda pair: cells.text(row_label(pair.tuned, pair.score), href=comparison(pair)),
-                align="head",
-            ),
+            Column("benchmark", "Benchmark", benchmark, align="head"),
             Column("metric", "Metric", lambda pair: cells.text(metric_label(pair.tuned.benchmark)), shown=False),
             Column("n", "Questions", lambda pair: cells.items(pair.figures["n"]), align="number"),
-            figure("first", "Base"),
-            figure("second", "Tuned"),
+            _side_column("first", "Base"),
+            _side_column("second", "Tuned"),
             Column("difference", "Difference", lambda pair: difference_cell(pair.figures), align="number"),
-            Column("low", "", lambda pair: cells.number(pair.figures["low"]), shown=False),
-            Column("high", "", lambda pair: cells.number(pair.figures["high"]), shown=False),
+            *map(_bound_column, ("low", "high", *SIDE_BOUNDS)),
             Column("p", "p", lambda pair: cells.p_value(pair.figures["p"]), align="number"),
             Column("chance", "Chance", lambda pair: cells.number(pair.chance), align="number"),
         ],
@@ -331,6 +325,26 @@ def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
         sortable=False,
     )
     return section(table, note=TUNING_NOTE)
+
+
+def _side_column(name: str, title: str) -> Column[TunedPair]:
+    """Return the column with the share of one of the two models, and its own interval."""
+
+    def cell(pair: TunedPair) -> cells.Cell:
+        low, high = (_bound(pair, f"{name}_{end}") for end in ("low", "high"))
+        return cells.score(pair.figures[name], low, high, pair.chance)
+
+    return Column(name, title, cell, align="score")
+
+
+def _bound_column(name: str) -> Column[TunedPair]:
+    return Column(name, "", lambda pair: cells.number(_bound(pair, name)), shown=False)
+
+
+def _bound(pair: TunedPair, name: str) -> float | None:
+    """Return the end of an interval; a share that is a mean of several relations has none of its own."""
+    value = float(pair.figures[name])
+    return None if isnan(value) else value
 
 
 # Published figures against those measured here, on a model's page.

@@ -16,7 +16,7 @@ from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, mean,
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
 from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
-from probing.analysis.paired_tests import Correctness, compare, overall_difference
+from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference
 from probing.analysis.responses import declined, names_word
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -211,7 +211,8 @@ def model_differences(first: pd.DataFrame, second: pd.DataFrame, ways: Sequence[
     """
     rows = []
     for way, metric in [(KNOWN, "right"), *((way, response) for way in ways for response in RESPONSES)]:
-        one, other = (_marked(table, way, metric) for table in (first, second))
+        sides = {"first": _marked(first, way, metric), "second": _marked(second, way, metric)}
+        one, other = common_rows(sides, "marked").values()
         rows.append({"way": way, "metric": metric, **overall_difference(one, other, Correctness("marked"))})
     return pd.DataFrame(rows)
 

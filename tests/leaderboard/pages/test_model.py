@@ -252,6 +252,7 @@ def test_what_tuning_changed_is_compared_with_the_base_that_the_card_names(clien
     (row,) = csv_rows(client, "/models/org/tuned/", "tuning")
     assert float(row["difference"]) == pytest.approx(float(row["second"]) - float(row["first"]))
     assert float(row["low"]) <= float(row["difference"]) <= float(row["high"])
+    assert float(row["second_low"]) <= float(row["second"]) <= float(row["second_high"])
     assert (float(row["n"]), float(row["chance"])) == (6, pytest.approx(7 / 18))
     page = page_of(client, "org/tuned")
     assert "What changed from org/base" in page
