@@ -183,6 +183,7 @@ def _model(examination: Examination) -> Model:
         "kind": examination.kind,
         "architecture": visible(examination.architecture)[:100],
         "licence": visible(listing.licence)[:100],
+        "base_model": visible(listing.base_model)[:200],
     }
     identity = {"commit": listing.commit, "adapter_commit": examination.adapter_commit, "source": examination.source}
     model, _ = Model.objects.get_or_create(hub_id=examination.name, **identity, defaults=facts)

@@ -59,6 +59,9 @@ class Model(models.Model):
     )
     architecture = models.CharField(max_length=100, blank=True)
     licence = models.CharField(max_length=100, blank=True)
+    base_model = models.CharField(
+        max_length=200, blank=True, help_text="id of the one model that its card says it was made from"
+    )
     gated = models.BooleanField(default=False)
     source = models.CharField(max_length=10, choices=Source.choices, default=Source.HUB)
     created = models.DateTimeField(auto_now_add=True)

@@ -14,6 +14,7 @@ from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_version
 from leaderboard.figures.scores import breakdowns, main_scores
 from leaderboard.figures.standings import differs
 from leaderboard.figures.training import Series, Trajectories, series_of
+from leaderboard.figures.tuning import base_of, tuned_pairs
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.pages.model_sections import (
     by_topic,
@@ -25,6 +26,7 @@ from leaderboard.pages.model_sections import (
     profile_section,
     replication_section,
     replications,
+    tuning_section,
 )
 from leaderboard.pages.rendering import page_address, show
 from leaderboard.pages.training_page import Curve, training_section
@@ -86,6 +88,9 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     }
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
     sections += training_sections(series)
+    base = request.GET.get("base", "") or base_of(versions)
+    if base and (tuned := tuned_pairs(base, runs, scores)):
+        sections.append(tuning_section(base, tuned))
     if family := family_figures(hub_id, rows):
         sections.append(family_section(hub_id, *family))
     if pairs := replications(runs, scores):

@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
+
+from django.urls import reverse
 
 from leaderboard.figures.profiles import Figure, ProfileRow, family_of
 from leaderboard.figures.scores import PART_SETTINGS, Group
+from leaderboard.figures.tuning import TunedPair
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.pages.comparison_tables import difference_cell
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href, titled_cell
@@ -17,9 +22,11 @@ from leaderboard.ui.charts.models_in_rows import Mark, profile
 from leaderboard.ui.columns import citation, interval_columns, score_points, source_column, summary
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from probing.analysis.paired_tests import SIDE_BOUNDS
 
 EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
+TUNING_NOTE = "The same questions, asked of both models in the same way, compared one by one."
 
 
 def by_topic(rows: Sequence[ProfileRow]) -> list[ProfileRow]:
@@ -291,6 +298,53 @@ def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
         rows=sorted(figures, key=lambda f: f.parameters or 0),
         page_size=PAGE_SIZE,
     )
+
+
+def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
+    """Return what changed from the base model to the one that was made from it, benchmark by benchmark."""
+
+    def benchmark(pair: TunedPair) -> cells.Cell:
+        comparison = f"{reverse('compare')}?m={pair.base.pk}&m={pair.tuned.pk}"
+        return cells.text(row_label(pair.tuned, pair.score), href=comparison)
+
+    table = Table(
+        name="tuning",
+        caption=f"What changed from {base}",
+        columns=[
+            Column("benchmark", "Benchmark", benchmark, align="head"),
+            Column("metric", "Metric", lambda pair: cells.text(metric_label(pair.tuned.benchmark)), shown=False),
+            Column("n", "Questions", lambda pair: cells.items(pair.figures["n"]), align="number"),
+            _side_column("first", "Base"),
+            _side_column("second", "Tuned"),
+            Column("difference", "Difference", lambda pair: difference_cell(pair.figures), align="number"),
+            *map(_bound_column, ("low", "high", *SIDE_BOUNDS)),
+            Column("p", "p", lambda pair: cells.p_value(pair.figures["p"]), align="number"),
+            Column("chance", "Chance", lambda pair: cells.number(pair.chance), align="number"),
+        ],
+        rows=pairs,
+        sortable=False,
+    )
+    return section(table, note=TUNING_NOTE)
+
+
+def _side_column(name: str, title: str) -> Column[TunedPair]:
+    """Return the column with the share of one of the two models, and its own interval."""
+
+    def cell(pair: TunedPair) -> cells.Cell:
+        low, high = (_bound(pair, f"{name}_{end}") for end in ("low", "high"))
+        return cells.score(pair.figures[name], low, high, pair.chance)
+
+    return Column(name, title, cell, align="score")
+
+
+def _bound_column(name: str) -> Column[TunedPair]:
+    return Column(name, "", lambda pair: cells.number(_bound(pair, name)), shown=False)
+
+
+def _bound(pair: TunedPair, name: str) -> float | None:
+    """Return the end of an interval; a share that is a mean of several relations has none of its own."""
+    value = float(pair.figures[name])
+    return None if isnan(value) else value
 
 
 # Published figures against those measured here, on a model's page.

@@ -27,6 +27,7 @@ from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
 from leaderboard.models import Model, Run, RunRank, Score
 from leaderboard.pages.blank_places import PlaceFigure, by_place, cautions, place_section
+from leaderboard.pages.know_say_fold import know_say_context
 from leaderboard.pages.rendering import probe_sections, show, switch_links
 from leaderboard.pages.run_folds import folds
 from leaderboard.probes import pages_of
@@ -87,6 +88,7 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         *breakdown_fold(run, pages, scores, [*others, *place_section(run, places)]),
         *folds(run, scores, request.GET, pair),
     ]
+    know_say, crossed = know_say_context(run, request.GET, pair)
     first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
@@ -104,11 +106,12 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "has_questions": first_questions is not None,
         "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
         "notes": run_notes(run, scores),
+        **know_say,
         **_state(run),
         **_origin(run, script),
         **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
     }
-    folded = [*surprising, *(section for fold in details for section in fold.sections)]
+    folded = [*surprising, *crossed, *(section for fold in details for section in fold.sections)]
     tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
     reference = run_reference(run, pages, main.score, address) if main else None
     return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)

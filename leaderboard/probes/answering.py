@@ -11,6 +11,7 @@ from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_tabl
 from leaderboard.probes.ranking import PAGES as RANKING
 from leaderboard.probes.wording import FREE_TEXT
 from leaderboard.ui.sections import Section
+from probing.analysis.culture_metrics import DECLINED
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
 
@@ -29,6 +30,8 @@ def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> lis
 
 PAGES = replace(
     RANKING,
+    metric_labels={**RANKING.metric_labels, DECLINED: "Declined"},
+    topic="Facts",
     asked_by="questions, answered in writing",
     offers_options=False,
     option_labels={
@@ -36,6 +39,7 @@ PAGES = replace(
         "questions": "Questions of",
         "chat": "Use the chat template",
         "tokens": "Tokens to write",
+        "may_decline": "May decline to answer",
     },
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,

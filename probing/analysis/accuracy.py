@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.breakdowns import ALL, OVERALL, count_items, group_means
-from probing.analysis.intervals import NO_INTERVAL, clustered_means, wilson
+from probing.analysis.intervals import NO_INTERVAL, clustered_means, independent_items, wilson
 from probing.analysis.option_scores import by_space, option_counts
 
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
@@ -58,6 +58,22 @@ def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: st
     """Return the share of items for which `values` is true in each group of a dimension, with both intervals."""
     table = clustered_means(rows, values, dimension)
     bounds = [wilson(value, n) for value, n in zip(table["value"], table["independent"], strict=True)]
+    low, high = zip(*bounds, strict=True)
+    return _scored(metric, dimension, table, low, high)
+
+
+def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
+    """Return the mean of values from 0 to 1 over the items of each group of a dimension, with both intervals.
+
+    The first is Wilson's for as many items as have a share of the same error.
+    """
+    table = clustered_means(rows, values, dimension)
+    squares = group_means(rows, values**2, dimension)["value"]
+    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
+    bounds = [
+        wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
+        for value, error, n in zip(table["value"], errors, table["independent"], strict=True)
+    ]
     low, high = zip(*bounds, strict=True)
     return _scored(metric, dimension, table, low, high)
 

@@ -20,9 +20,10 @@ from math import erfc, log2, sqrt
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import SCORE_COLUMNS, ScoreRow, chance, proportion, tidy
-from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, group_means, with_crossed
-from probing.analysis.intervals import clustered_means, independent_items, independent_means, newcombe, wilson
+from probing.analysis.accuracy import ScoreRow, bounded_mean, chance, proportion, tidy
+from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, with_crossed
+from probing.analysis.intervals import independent_means, newcombe
+from probing.analysis.responses import declined
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import WEST, common_name, natural
@@ -40,6 +41,7 @@ ANSWERING_METRICS = {
     "accuracy_substring_normalised": "correct_normalised",
     "accuracy_exact": "correct_exact",
 }
+DECLINED = "declined"  # the share of responses that decline and name no right answer
 ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
 COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
 NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
@@ -59,11 +61,18 @@ def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFram
 
 
 def answering_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
-    """Return the shares of right responses by three rules in all groups; gaps are those of the first rule."""
+    """Return the shares of right responses by three rules in all groups, and of those that decline.
+
+    Gaps between cultures are those of the first rule.
+    """
+    declining = declined(rows, rows["correct_normalised"])
     tables = [
         table
         for dimension in (OVERALL, "relation", *dimensions)
-        for table in _right_shares(rows, ANSWERING_METRICS, dimension)
+        for table in [
+            *_right_shares(rows, ANSWERING_METRICS, dimension),
+            proportion(rows, DECLINED, declining, dimension),
+        ]
     ]
     if has_cultures(rows):
         tables += _by_culture(with_crossed(rows, BY_CULTURE), ANSWERING_METRICS)
@@ -98,22 +107,11 @@ def _beside_p_at_1(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
     tables = [chance(rows, dimension)]
     if not rows["rank"].isna().any():
         ranks = rows["rank"].astype(int)
-        tables += [proportion(rows, "p_at_5", ranks <= 5, dimension), _mean_reciprocal_rank(rows, 1 / ranks, dimension)]
+        tables += [
+            proportion(rows, "p_at_5", ranks <= 5, dimension),
+            bounded_mean(rows, "mean_reciprocal_rank", 1 / ranks, dimension),
+        ]
     return tables
-
-
-def _mean_reciprocal_rank(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the mean reciprocal rank; its interval is Wilson's for as many items as have a share of the same error."""
-    table = clustered_means(rows, values, dimension)
-    squares = group_means(rows, values**2, dimension)["value"]
-    errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
-    bounds = [
-        wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
-        for value, error, n in zip(table["value"], errors, table["independent"], strict=True)
-    ]
-    low, high = zip(*bounds, strict=True)
-    scores = table.assign(metric="mean_reciprocal_rank", dimension=dimension, low=low, high=high)
-    return scores.reindex(columns=SCORE_COLUMNS)
 
 
 def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:

@@ -123,11 +123,13 @@ def overall_difference(
     """Return the overall figures of two results and their difference with its paired interval.
 
     `first`, `second`: their rows as `common_rows` returns them, or a part that is the same in both. The figures are
-    those of the overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on.
+    those of the overall row of `compare`: `n`, `first`, `second`, `difference`, `low`, `high` and so on, to
+    `second_high`.
     """
     right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
     items = _group_items(right, members(right, OVERALL), ["first", "second"])
-    return _paired(items, correctness.macro, np.random.default_rng(seed))
+    figures = _paired(items, correctness.macro, np.random.default_rng(seed))
+    return figures | (dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _side_bounds(figures, len(items)))
 
 
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:

@@ -59,6 +59,7 @@ class Listing:
     `files` maps names to sizes in bytes. `created`: the day on which the hub got the repository. `folder` is the folder
     of a local model, None for one at the hub of `client`.
     `tokenizer`: the folder that a local model's tokenizer lies in, if it is another one.
+    `base_model`: the one model that its card says it was made from, if any.
     """
 
     hub_id: str
@@ -69,6 +70,7 @@ class Listing:
     public: bool = True
     licence: str = ""
     created: date | None = None
+    base_model: str = ""
     client: HubClient | None = field(default=None, repr=False, compare=False)
     _contents: dict[str, dict[str, Any]] = field(default_factory=dict, repr=False, compare=False)
 
@@ -126,8 +128,15 @@ def hub_listing(client: HubClient, hub_id: str, commit: str = "") -> Listing:
         public=not (info.private or info.gated or info.disabled),
         licence=str(card.get("license") or ""),
         created=info.created_at.date() if info.created_at else None,
+        base_model=_only_base(card.get("base_model")),
         client=client,
     )
+
+
+def _only_base(stated: Any) -> str:
+    """Return the model that a card names as the base of its own; empty where it names none, or several."""
+    named = stated if isinstance(stated, list) else [stated]
+    return named[0] if len(named) == 1 and isinstance(named[0], str) else ""
 
 
 def folder_listing(folder: Path, name: str = "", commit: str = "", tokenizer: Path | None = None) -> Listing:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
-from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, stest
+from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest
 from probing.formats.lama import with_upper_case
 
 
@@ -32,13 +32,15 @@ READERS: dict[str, Reader] = {
     "geography": geography,
     "bear_hub": bear_hub,
     "bear": bear,
+    "open_questions": open_questions,
     "knowledge_graph": knowledge_graph,
 }
 # By what a folder is recognised, for messages.
 MARKS = (
     "metadata_relations.json (BEAR), relations.jsonl with lists such as P36.jsonl (LAMA) or with lists of obj2_label "
     "(S-TEST), triples.jsonl or triples.csv (geography), relation_mapping.json (knowledge graph), "
-    "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), or Parquet files"
+    "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), Parquet files, "
+    "test.tsv (PopQA), a CSV file of SimpleQA, or P17.test.json (EntityQuestions)"
 )
 FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}
 

@@ -1,13 +1,13 @@
 """Answers by generation (methods 4.6): a chat model is asked a question and writes a free response."""
 
-import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
 from probing.analysis.culture_metrics import answering_scores
+from probing.analysis.responses import LEAVE, contains, normalised_text
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
@@ -28,7 +28,8 @@ from probing.probes.probe import (
 from probing.settings import Settings
 from probing.statements.fact_types import FACT_TYPES
 from probing.statements.geography_sentences import wh_question
-from probing.template import SUBJECT_SLOT
+from probing.statements.prompting import as_messages
+from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 Questions = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
@@ -36,9 +37,10 @@ Questions = list[tuple[str, Sequence[str]]]  # the question about each item of a
 class AnsweringColumns(RowColumns):
     """Columns of a row; any further column is a tag.
 
-    `prediction_label`: the whole response. `correct`: whether the label of a valid object is a substring of it, letter
-    by letter as in the paper; `correct_normalised`: the same, ignoring case and compatible forms of characters;
-    `correct_exact`: whether the response is such a label. `rank` and `margin` are always empty.
+    `prediction_label`: the whole response, or its first line where a statement was continued without a chat.
+    `correct`: whether the label of a valid object is a substring of it, letter by letter as in the paper;
+    `correct_normalised`: the same, ignoring case and compatible forms of characters; `correct_exact`: whether the
+    response is such a label. `rank` and `margin` are always empty.
     """
 
     answer: int
@@ -57,7 +59,8 @@ class AnsweringColumns(RowColumns):
 class Answering(Probe):
     """One row per item. With `chat`, the benchmark's system message stands before the question.
 
-    Facts of geography have a Wh-question for each fact type, and their whole names are right answers.
+    Facts of geography have a Wh-question for each fact type, and their whole names are right answers. Benchmarks that
+    have no questions in any language, as BEAR, are asked for what is missing at the blank of their statements.
     """
 
     name: ClassVar[str] = "answering"
@@ -74,6 +77,7 @@ class Answering(Probe):
     questions: Literal["benchmark", "paper"] = option(
         "benchmark", "those of the benchmark, or the seven of DLAMA's paper in English and Arabic", chooses_items=True
     )
+    may_decline: bool = option(False, "say behind each question that the model may answer: I don't know")
     chat: bool = option(True, "ask through the model's chat template")
     tokens: int = option(40, "how many tokens the model may write")
 
@@ -87,9 +91,12 @@ class Answering(Probe):
 
     def why_not(self, relation: Relation) -> str:
         """Refuse relations without a question; not every relation has one in every language (methods 4.6)."""
-        if self.question(relation)[0] or "fact_type" in relation.tags:
+        language = str(relation.tags.get("language", ""))
+        if self.may_decline and (language or "en") not in LEAVE:
+            return f"no words for declining in {language}"
+        if self.question(relation)[0] or "fact_type" in relation.tags or self._asks_statements(relation):
             return ""
-        return f"no question in {relation.tags.get('language', 'any language')}"
+        return f"no question in {language or 'any language'}"
 
     def question(self, relation: Relation) -> tuple[str, str]:
         """Return the question of a relation, with [X] for the subject, and its system message; empty without one."""
@@ -98,21 +105,37 @@ class Answering(Probe):
             return paper_questions().get(wording, ("", ""))
         return (relation.questions or ("",))[0], relation.system
 
+    def _asks_statements(self, relation: Relation) -> bool:
+        """Tell whether the statements of a relation without a question are asked, which have a blank."""
+        has_blanks = bool(relation.templates) and all(item.is_true is None for item in relation.items[:1])
+        return self.questions == "benchmark" and "language" not in relation.tags and has_blanks
+
+    def _questions(self, relation: Relation, template: int) -> tuple[Questions, str]:
+        """Return the questions about the items of a relation, and the system message before each."""
+        text, system = self.question(relation)
+        if text:
+            return _own_questions(relation, text), system
+        if "fact_type" in relation.tags:
+            return _wh_questions(relation), SYSTEM_MESSAGES["en"]
+        return _statements(relation, template), SYSTEM_MESSAGES["en"]
+
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
+        continued = not self.chat and not self.question(relation)[0] and self._asks_statements(relation)
+
         def row(item: Item, question: str, names: Sequence[str], response: Continuation) -> Row:
-            columns = response_row(relation, item, question, str(response), names)
+            said = str(response).strip()
+            columns = response_row(relation, item, question, said.partition("\n")[0] if continued else said, names)
             return {"relation": relation.label, "template": template} | columns
 
-        text, system = self.question(relation)
-        if text:
-            questions = _own_questions(relation, text)
-        else:  # a fact type of geography
-            questions, system = _wh_questions(relation), SYSTEM_MESSAGES["en"]
-        responses = model.generate([question for question, _ in questions], self.tokens, chat=self.chat, system=system)
-        for item, (question, names), response in zip(relation.items, questions, responses, strict=False):
-            yield unless_too_long(row, item, question, names, response)
+        asked, system = self._questions(relation, template)
+        leave = f"\n{LEAVE[str(relation.tags.get('language', 'en'))]}" if self.may_decline else ""
+        texts = [f"{question}{leave}" for question, _ in asked]
+        prompts = [f"{text}\nAnswer:" for text in texts] if continued else texts
+        responses = model.generate(prompts, self.tokens, chat=self.chat, system=system)
+        for item, text, (_, names), response in zip(relation.items, texts, asked, responses, strict=False):
+            yield unless_too_long(row, item, text, names, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
@@ -123,7 +146,18 @@ class Answering(Probe):
 
 def _own_questions(relation: Relation, text: str) -> Questions:
     return [
-        (text.replace(SUBJECT_SLOT, item.subject), [relation.answer_space[answer] for answer in item.answers])
+        (
+            item.wording.removesuffix(ANSWER_SLOT).strip() or text.replace(SUBJECT_SLOT, item.subject),
+            [relation.answer_space[answer] for answer in item.answers],
+        )
+        for item in relation.items
+    ]
+
+
+def _statements(relation: Relation, template: int) -> Questions:
+    """Return the statements with their blank, as multiple choice in a chat asks them."""
+    return [
+        (as_messages(relation, (), item, template)[-1], [relation.options_of(item)[answer] for answer in item.answers])
         for item in relation.items
     ]
 
@@ -148,7 +182,7 @@ def response_row(relation: Relation, item: Item, question: str, response: str, l
     """Return the columns of a row that depend on the item and the model's response; any of `labels` is right."""
     return {
         **item_cells(item),
-        "answer_label": relation.answer_space[item.answers[0]],
+        "answer_label": relation.options_of(item)[item.answers[0]],
         "prediction_label": response.strip(),
         "correct": contains(response, labels),
         "correct_normalised": contains(normalised_text(response), map(normalised_text, labels)),
@@ -158,13 +192,3 @@ def response_row(relation: Relation, item: Item, question: str, response: str, l
         "statement": question,
         **tag_cells(relation, item),
     }
-
-
-def contains(response: str, labels: Iterable[str]) -> bool:
-    """Return whether one of the labels is a substring of the response."""
-    return any(label in response for label in labels)
-
-
-def normalised_text(text: str) -> str:
-    """Return the text case folded and in Unicode's compatibility composition (NFKC)."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

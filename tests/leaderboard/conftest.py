@@ -15,7 +15,9 @@ from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
+from leaderboard.figures.known_and_said import crossed_results
 from leaderboard.figures.ranks import refresh_standings
+from leaderboard.figures.tuning import difference_of
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Benchmark, Run
 from leaderboard.operations.published import load
@@ -163,7 +165,7 @@ class Site:
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
     of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
-    for cached in (*of_runs, group_sizes, judged, variety, versions):
+    for cached in (*of_runs, crossed_results, difference_of, group_sizes, judged, variety, versions):
         cached.cache_clear()
 
 

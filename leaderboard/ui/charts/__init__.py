@@ -2,7 +2,7 @@
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.curves import lines
-from leaderboard.ui.charts.distributions import boxes, deviations, heatmap, histogram, violins
+from leaderboard.ui.charts.distributions import boxes, deviations, heatmap, histogram, stacked, violins
 from leaderboard.ui.charts.dot_plots import Dumbbell, beside, dots, dumbbells, favoured, forest, grouped, headed_dots
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
@@ -32,6 +32,7 @@ __all__ = [
     "lines",
     "scaling_curve",
     "square",
+    "stacked",
     "strips",
     "violins",
 ]

@@ -16,6 +16,7 @@ from leaderboard.ui.charts.basics import (
     new_trace,
     power_axis,
     row_axis,
+    share_axis,
 )
 
 # Heatmaps: correlations, and shares by row and column.
@@ -106,6 +107,25 @@ def histogram(bars: Mapping[str, int], title: str, unit: str) -> Plot:
     )
     across = {"type": "category", "title": {"text": title}, "showgrid": False}
     return figure([trace], BARS_HEIGHT, xaxis=across, yaxis={"rangemode": "tozero", "tickformat": ",d"}, bargap=0.15)
+
+
+def stacked(bars: Mapping[str, Sequence[float]], names: Sequence[str], title: str) -> Plot:
+    """Plot a row for each bar, whose shares lie one behind the other; `names` are those of the shares."""
+    rows = list(bars)
+    traces = [
+        new_trace(
+            "bar",
+            orientation="h",
+            x=[bars[row][place] for row in rows],
+            y=rows,
+            name=name,
+            marker={"color": f"var(--series-{place + 1})"},
+            hovertemplate="%{y}: <b>%{x:.3f}</b> " + name + "<extra></extra>",
+        )
+        for place, name in enumerate(names)
+    ]
+    axes = {"xaxis": {**share_axis(title), "range": [0, 1]}, "yaxis": row_axis(rows)}
+    return figure(traces, 140 + GRID_ROW_HEIGHT * len(rows), **axes, barmode="stack", showlegend=True)
 
 
 # Distributions of base-10 logarithms: violins and boxes, one group above the other.

@@ -265,6 +265,15 @@ def test_what_a_card_says_of_itself_is_stored_without_invisible_characters(
     assert len(licence) == 100
 
 
+def test_the_base_that_a_card_names_is_kept_unless_it_names_several(
+    local_hub: Hub, tiny_models: dict[str, Path], small: Benchmark
+) -> None:
+    stated = {"one": ["org/base"], "two": ["org/base", "org/other"]}
+    for name, bases in stated.items():
+        local_hub.add(f"org/{name}", tiny_models["org/causal"], cardData={"base_model": bases})
+    assert [submit(f"org/{name}", small).run.model.base_model for name in stated] == ["org/base", ""]
+
+
 def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:
     submission = submit("org/causal", small)
     assert submission.run.state == Run.State.QUEUED

@@ -254,3 +254,30 @@ def test_the_number_of_queries_does_not_grow_with_models(client: Client, site: S
             assert client.get(f"/models/{site.first.model.hub_id}/").status_code == 200
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 12
+
+
+def test_what_tuning_changed_is_compared_with_the_base_that_the_card_names(client: Client, small: Benchmark) -> None:
+    base = make.measured(small, make.model("org/base"), 1.0)
+    tuned = make.measured(small, make.model("org/tuned", base_model="org/base"), 9.0)
+    (row,) = csv_rows(client, "/models/org/tuned/", "tuning")
+    assert float(row["difference"]) == pytest.approx(float(row["second"]) - float(row["first"]))
+    assert float(row["low"]) <= float(row["difference"]) <= float(row["high"])
+    assert float(row["second_low"]) <= float(row["second"]) <= float(row["second_high"])
+    assert (float(row["n"]), float(row["chance"])) == (6, pytest.approx(7 / 18))
+    page = page_of(client, "org/tuned")
+    assert "What changed from org/base" in page
+    assert f"/compare/?m={base.pk}&amp;m={tuned.pk}" in page
+    assert "What changed from" not in page_of(client, "org/base")
+
+
+def test_the_reader_may_name_another_base(client: Client, small: Benchmark) -> None:
+    make.measured(small, make.model("org/other"), 1.0)
+    make.measured(small, make.model("org/tuned"), 9.0)
+    assert csv_rows(client, "/models/org/tuned/?base=org/other", "tuning")
+    assert "What changed from" not in client.get("/models/org/tuned/?base=org/nothing").content.decode()
+
+
+def test_a_model_with_an_adapter_has_the_model_below_it_as_its_base(client: Client, small: Benchmark) -> None:
+    make.measured(small, make.model("org/base"), 1.0)
+    make.measured(small, make.model("org/base+org/lora", adapter_commit="1" * 40), 9.0)
+    assert csv_rows(client, "/models/org/base+org/lora/", "tuning")

@@ -235,3 +235,16 @@ def test_pairs_and_languages_are_chosen_on_the_form_and_never_share_a_list(clien
     )
     assert one.settings_group == "language en"
     assert other.settings_group == "language ar"
+
+
+def test_open_questions_have_a_board_of_answers(client: Client, db: None, tmp_path: Path) -> None:
+    metadata = "{'topic': 'Art', 'answer_type': 'Person'}"
+    (tmp_path / "qa.csv").write_text(f'metadata,problem,answer\n"{metadata}",Who speaks what?,French\n')
+    benchmark = benchmarks.install("open_questions", tmp_path, "simpleqa")[0]
+    assert (benchmark.probe, benchmark.main) == ("answering", True)
+    run = make.probed(benchmark, make.model(), Writes(), Settings(probe="answering"))
+    (row,) = csv_rows(client, "/benchmarks/simpleqa/")
+    assert (row["model"], float(row["accuracy_substring"])) == (run.model.hub_id, 1)
+    assert client.get(run.get_absolute_url()).context["headline"].title == "Substring accuracy"
+    (question,) = csv_rows(client, f"/runs/{run.pk}/items/")
+    assert question["statement"] == "Who speaks what?"

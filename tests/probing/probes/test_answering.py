@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from probing.analysis.responses import normalised_text
 from probing.benchmark import Benchmark, Item, Relation
+from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats import dlama, geography
-from probing.probes.answering import Answering, normalised_text, response_row
+from probing.probes.answering import Answering, response_row
 from probing.results.result import Result
 from probing.runner import run
 from probing.settings import Settings
@@ -148,3 +150,31 @@ def test_where_no_predicate_has_a_question_it_says_so(tmp_path: Path) -> None:
 def test_no_tokens_at_all_are_refused() -> None:
     with pytest.raises(BadInput, match="tokens cannot be 0"):
         Answering(tokens=0)
+
+
+def test_leave_to_decline_stands_behind_each_question_in_its_language(pairs: Benchmark) -> None:
+    relation, model = pairs.relations[0], Says(response="I don't know.")
+    probe = Answering(may_decline=True)
+    rows = probe.frame([*probe.rows(model, relation, 0, Settings())])
+    expected = "What do people of Egypt speak?\nIf you do not know the answer, say: I don't know."
+    assert model.requests[0][0] == rows["statement"][0] == expected
+    scores = probe.scores(rows).set_index(["metric", "group"])["value"]
+    assert scores["declined", "all"] == 1
+    japanese = replace(relation, tags={**relation.tags, "language": "ja"})
+    assert probe.why_not(japanese) == "no words for declining in ja"
+
+
+def test_statements_of_a_benchmark_without_questions_are_asked_in_each_wording(benchmark: Benchmark) -> None:
+    relation, model = benchmark["P30"], Says()
+    rows = list(Answering().rows(model, relation, 0, Settings()))
+    text, how = model.requests[0]
+    assert text == f"Fill in the blank: {relation.items[0].subject} is located in ____."
+    assert how == {"tokens": 40, "chat": True, "system": "Answer with a name and nothing else."}
+    assert {row["template"] for row in rows} == {0}
+    next(Answering(chat=False).rows(model, relation, 0, Settings()))
+    assert model.requests[-1][0] == f"{text}\nAnswer:"
+
+
+def test_true_and_false_sentences_have_no_blank_to_ask_for() -> None:
+    graph = open_benchmark("graph")
+    assert Answering().why_not(graph.relations[0]) == "no question in any language"

@@ -11,3 +11,14 @@ def test_a_histogram_has_its_bars_in_the_given_order_and_begins_at_zero() -> Non
     assert plot.layout.xaxis.type == "category"
     assert plot.layout.yaxis.rangemode == "tozero"
     assert "questions" in trace.hovertemplate
+
+
+def test_the_shares_of_a_bar_lie_one_behind_the_other() -> None:
+    plot = plotted(charts.stacked({"all": [0.5, 0.3, 0.2], "Arts": [1.0, 0.0, 0.0]}, ["a", "b", "c"], "share"))
+    assert plot.layout.barmode == "stack"
+    assert [(trace.name, list(trace.x)) for trace in plot.data] == [
+        ("a", [0.5, 1.0]),
+        ("b", [0.3, 0.0]),
+        ("c", [0.2, 0.0]),
+    ]
+    assert list(plot.layout.yaxis.categoryarray) == ["Arts", "all"]

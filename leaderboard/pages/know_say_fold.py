@@ -1,0 +1,222 @@
+"""What a model knows, says and declines of the same facts: the fold of a run that asks by generation."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+from django.http import QueryDict
+
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.item_rows import Row
+from leaderboard.figures.known_and_said import crossed_runs, ways_beside
+from leaderboard.figures.scores import OVERALL_SLICE
+from leaderboard.models import Run
+from leaderboard.pages.comparison_tables import difference_cell
+from leaderboard.probes.culture.pairs import PairInLanguage
+from leaderboard.probes.wording import Names, group_title, relation_names
+from leaderboard.ui import cells, charts
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.sections import Drawing, Section, section
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.know_say import (
+    ATTEMPTED,
+    INDEX,
+    KNOWN,
+    OF_RESPONSES,
+    OUTCOMES,
+    RESPONSES,
+    know_say_scores,
+    said_by_known,
+    way_differences,
+)
+from probing.errors import BadInput, ProbingError
+
+PENALTY, USUAL_PENALTY = "penalty", 0.5  # the parameter, and the value that the form offers first
+MOST_BARS = 25  # of the picture
+TITLES = {
+    "known": "Knows",
+    "knows_and_says": "Knows and says",
+    "says_and_prefers_another": "Says, prefers another",
+    "knows_and_does_not_say": "Knows, does not say",
+    "says_wrong": "Says wrong",
+    "declines": "Declines",
+    "correct": "Correct",
+    "wrong": "Wrong",
+    "declined": "Declined",
+    ATTEMPTED: "Correct of attempted",
+    INDEX: "Index",
+}
+PLAIN = (*RESPONSES, ATTEMPTED, INDEX)  # the metrics without chance
+OUTCOMES_NOTE = (
+    "A question is known where the likelihoods prefer a right option, and said where the response names a right "
+    "answer. Chance, in the CSV, is what a guess among the options would make of the same responses."
+)
+DIFFERENCES_NOTE = "The same questions in two ways, compared one by one."
+CURVE_NOTE = (
+    "Questions are sorted by the probability that the likelihoods give to the right answer, and cut into groups."
+)
+
+
+class GroupOfWay(NamedTuple):
+    """The figures of one way of answering in a group of questions, and of what is known there, by metric."""
+
+    way: str
+    dimension: str
+    group: str
+    scores: Mapping[str, Row]
+
+
+def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) -> tuple[dict[str, Any], list[Section]]:
+    """Return what the template needs of the fold, and its sections once the reader has chosen a penalty.
+
+    Both are empty where no other run asks the same facts of the model by likelihood.
+    """
+    ways = ways_beside(run) if run.artefact and run.benchmark.probe == OF_RESPONSES else None
+    if ways is None:
+        return {}, []
+    kept = [(name, value) for name in query if name != PENALTY for value in query.getlist(name)]
+    text = query.get(PENALTY, "")
+    context: dict[str, Any] = {"known_run": ways.known, "penalty": text or USUAL_PENALTY, "penalty_kept": kept}
+    context |= {"said_runs": list(ways.said.items()), "chosen": bool(text)}
+    if not text:
+        return {"know_say": context}, []
+    try:
+        sections = _sections(
+            run, crossed_runs(ways, pair.part if pair else OVERALL_SLICE), list(ways.said), _read(text)
+        )
+    except ProbingError as error:
+        return {"know_say": context | {"error": error}}, []
+    return {"know_say": context | {"sections": sections}}, sections
+
+
+def _read(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadInput(f"The penalty {text!r:.40} is no number.", "Give a number from 0 to 1.") from None
+
+
+def _sections(run: Run, rows: pd.DataFrame, ways: Sequence[str], penalty: float) -> list[Section]:
+    tags = ["domain"] if "domain" in rows else []
+    groups = _groups(know_say_scores(rows, ways, tags, penalty), ways)
+    differences = way_differences(rows, ways, penalty=penalty)
+    overall = records(differences[differences["dimension"] == OVERALL])
+    curves = {way: said_by_known(rows, way) for way in ways}
+    return [
+        _outcomes_section(groups, relation_names(run), penalty),
+        section(_differences_table(overall), note=DIFFERENCES_NOTE),
+        *(_curve_section(number, way, curve) for number, (way, curve) in enumerate(curves.items(), 1) if len(curve)),
+    ]
+
+
+def _groups(scores: pd.DataFrame, ways: Sequence[str]) -> list[GroupOfWay]:
+    """Return the rows of the table: all questions, then domains and relations, each in all ways."""
+    found: dict[tuple[str, str, str], dict[str, Row]] = {}
+    for row in records(scores):
+        for way in ways if row["way"] == KNOWN else [row["way"]]:
+            found.setdefault((row["dimension"], row["group"], way), {})[row["metric"]] = row
+    order = [OVERALL, "domain", "relation"]
+    listed = [GroupOfWay(way, dimension, group, values) for (dimension, group, way), values in found.items()]
+    return sorted(listed, key=lambda row: order.index(row.dimension))
+
+
+def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float) -> Section:
+    def title(row: GroupOfWay) -> str:
+        return "All questions" if row.dimension == OVERALL else group_title(row.dimension, row.group, names)
+
+    table = Table(
+        name="know-say",
+        caption=f"Known, said and declined; a wrong answer costs {penalty:g}",
+        columns=[
+            Column("group", "Questions about", lambda row: Cell(row.group, title(row)), align="head"),
+            Column("dimension", "", lambda row: cells.text(row.dimension), shown=False),
+            Column("way", "Asked", lambda row: cells.text(row.way)),
+            Column("n", "Questions", lambda row: cells.items(row.scores["known"]["n"]), align="number"),
+            *(column for metric in TITLES for column in _figure_columns(metric)),
+        ],
+        rows=groups,
+        sortable=False,
+        page_size=PAGE_SIZE,
+    )
+    return section(table, _picture(groups, title), OUTCOMES_NOTE, title="Known, said and declined")
+
+
+def _figure_columns(metric: str) -> list[Column[GroupOfWay]]:
+    """Return the column of a metric, and those of the CSV with its intervals and chance."""
+
+    def value(row: GroupOfWay, name: str = "value") -> float | None:
+        stored = row.scores.get(metric, {}).get(name)
+        return None if stored is None or pd.isna(stored) else float(stored)
+
+    def cell(row: GroupOfWay) -> Cell:
+        scored = cells.score(value(row), value(row, "low"), value(row, "high"))
+        return replace(scored, bar=None)  # eleven columns of bars would be too wide
+
+    def only_in_csv(name: str) -> Column[GroupOfWay]:
+        return Column(f"{metric}_{name}", "", lambda row: cells.number(value(row, name)), shown=False)
+
+    ends = ("low", "high", "cluster_low", "cluster_high", *(() if metric in PLAIN else ("chance",)))
+    folded = metric not in ("known", *OUTCOMES, INDEX)
+    return [Column(metric, TITLES[metric], cell, align="score", folded=folded), *map(only_in_csv, ends)]
+
+
+def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -> Drawing:
+    """Return bars of what comes of all questions and of those of each domain, or of each relation without domains."""
+    has_domains = any(row.dimension == "domain" for row in groups)
+    drawn = [row for row in groups if row.dimension != "relation" or not has_domains][:MOST_BARS]
+    bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in drawn}
+    first = groups[0].scores
+    outcomes = ", ".join(f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES)
+    words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}."
+    return words, charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
+
+
+def _differences_table(rows: Sequence[Row]) -> Table[Row]:
+    return Table(
+        name="know-say-differences",
+        caption="What changes from one way of asking to the other",
+        columns=[
+            Column("metric", "Share", lambda row: cells.text(_share_name(row)), align="head"),
+            Column("from", "From", lambda row: cells.text(row["from"])),
+            Column("to", "To", lambda row: cells.text(row["to"])),
+            Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
+            Column("first", "First", lambda row: cells.number(row["first"]), align="number"),
+            Column("second", "Second", lambda row: cells.number(row["second"]), align="number"),
+            Column("difference", "Difference", difference_cell, align="number"),
+            Column("low", "", lambda row: cells.number(row["low"]), shown=False),
+            Column("high", "", lambda row: cells.number(row["high"]), shown=False),
+            Column("p", "p", lambda row: cells.number(None) if pd.isna(row["p"]) else cells.p_value(row["p"])),
+        ],
+        rows=rows,
+        sortable=False,
+    )
+
+
+def _share_name(row: Row) -> str:
+    return "Right" if row["metric"] == "right" else TITLES[row["metric"]]
+
+
+def _curve_section(number: int, way: str, curve: pd.DataFrame) -> Section:
+    title = f"Correct answers by what is known, {way}"
+    rows = records(curve)
+    table = Table(
+        name=f"know-say-curve-{number}",
+        caption=title,
+        columns=[
+            Column("bin", "Group", lambda row: cells.number(int(row["bin"])), align="number"),
+            Column("probability", "Probability of the right answer", lambda row: cells.number(row["confidence"])),
+            Column("correct", "Correct", lambda row: cells.score(row["accuracy"], row["low"], row["high"])),
+            Column("low", "", lambda row: cells.number(row["low"]), shown=False),
+            Column("high", "", lambda row: cells.number(row["high"]), shown=False),
+            Column("n", "Questions", lambda row: cells.items(row["items"]), align="number"),
+        ],
+        rows=rows,
+        sortable=False,
+    )
+    points = [Point(f"group {row['bin']}", row["accuracy"], row["low"], row["high"], row["confidence"]) for row in rows]
+    words = f"{title}: {points[0].value:.2f} where it is least probable, {points[-1].value:.2f} where it is most."
+    plot = charts.calibration(points, "probability of the right answer", diagonal=True)
+    return section(table, (words, plot), CURVE_NOTE)

@@ -1,0 +1,228 @@
+"""What a model knows, says and declines: the same facts asked by likelihood and by generation, crossed item by item.
+
+A model *knows* a fact where the right one among the options makes the most probable statement (multiple choice or
+ranking). It *says* it where a response names a right answer (the probe `answering`), which may also have been given
+leave to decline. The rows of such results are crossed; no model is asked again. docs/methods/know-say.md has the
+definitions, their sources and a worked example.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, mean, proportion
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
+from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
+from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference
+from probing.analysis.responses import declined, names_word
+from probing.benchmark import ROW_KEY
+from probing.errors import BadInput
+
+OF_OPTIONS, OF_RESPONSES = ("multiple_choice", "ranking"), "answering"  # probes
+# The ways of asking.
+KNOWN, SAID, WITH_LEAVE = "by likelihood", "by generation", "with leave to decline"
+# What a response does.
+CORRECT, WRONG, DECLINED = "correct", "wrong", "declined"
+RESPONSES = (CORRECT, WRONG, DECLINED)
+# What comes of an item, in the order of pictures: each item has one of these.
+SAYS_IT, SAYS_ANYWAY = "knows_and_says", "says_and_prefers_another"
+KEEPS_IT, SAYS_WRONG, DECLINES = "knows_and_does_not_say", "says_wrong", "declines"
+OUTCOMES = (SAYS_IT, SAYS_ANYWAY, KEEPS_IT, SAYS_WRONG, DECLINES)
+ATTEMPTED, INDEX = "correct_of_attempted", "index"
+PROBABILITY = "probability"  # of the right answers among the options, as the likelihoods have it
+WAY_COLUMNS = ["way", *SCORE_COLUMNS, CHANCE]
+# The two ways of a paired difference.
+SIDES = ("from", "to")
+DIFFERENCE_COLUMNS = [
+    *("metric", *SIDES, "dimension", "group", "n", "first", "second", "difference", "low", "high"),
+    *("gained", "lost", "p", "p_holm"),
+]
+Names = Mapping[tuple[str, int], Sequence[str]]  # further names of the right answers, by relation and index
+
+
+def way_of(probe: str, settings: Mapping[str, Any]) -> str:
+    """Return the way in which a run with these settings asks; empty where it is none of the three."""
+    if probe == OF_RESPONSES:
+        return WITH_LEAVE if settings.get("options", {}).get("may_decline") else SAID
+    return KNOWN if probe in OF_OPTIONS else ""
+
+
+def known_facts(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return rows of options with whether each is known, chance, and `PROBABILITY`, in place of scores by option."""
+    counts = option_counts(rows)
+    known = rows.assign(
+        **{
+            KNOWN: rows["correct"].astype(bool),
+            CHANCE: rows["answers"].map(len) / counts,
+            PROBABILITY: right_probability(rows) if all_exact(rows) else np.nan,
+        }
+    )
+    return known.drop(columns=[*PER_OPTION], errors="ignore")
+
+
+def crossed(known: pd.DataFrame, said: Mapping[str, pd.DataFrame], names: Names | None = None) -> pd.DataFrame:
+    """Return the items that all ways have, with what each way found in a column of its name.
+
+    `known`: rows of `known_facts`. `said`: rows of responses by way. `names`: aliases, which count where they stand in
+    a response in whole words. The column of `known` tells whether the right option is the best, those of `said` hold
+    one of `RESPONSES`. Ways that were asked with the same templates are matched by template; otherwise each wording of
+    one meets each of the other, and the rows of an item share its weight.
+    """
+    table = known
+    for way, rows in said.items():
+        same_templates = set(rows["template"]) == set(known["template"])
+        key = ROW_KEY if same_templates else ["relation", "index"]
+        responses = rows[ROW_KEY].assign(**{way: responses_of(rows, names or {})})
+        table = table.merge(responses if same_templates else responses.drop(columns="template"), on=key)
+    if table.empty:
+        raise BadInput("These results have no item in common.", "Give results on the same relations and items.")
+    return table.assign(template=table.groupby(["relation", "index"]).cumcount())
+
+
+def responses_of(rows: pd.DataFrame, names: Names) -> pd.Series:
+    """Return which of `RESPONSES` each response is.
+
+    It is correct if it names a right answer, whatever the case of its letters, and else declined if it says so.
+    """
+    correct = rows["correct_normalised"].astype(bool)
+    if names:
+        keys = zip(rows["relation"], rows["index"], rows["prediction_label"], strict=True)
+        correct |= np.array(
+            [names_word(response, names.get((relation, index), ())) for relation, index, response in keys]
+        )
+    kinds = np.select([correct, declined(rows, correct)], [CORRECT, DECLINED], WRONG)
+    return pd.Series(kinds, rows.index, dtype=object)
+
+
+def right_probability(rows: pd.DataFrame) -> pd.Series:
+    """Return the probability of the right options, by a softmax over the scores of all options of the row."""
+    counts = option_counts(rows)
+    parts = [
+        pd.Series((shares_of(block) * (right_shares(block, count) > 0)).sum(axis=1), block.index)
+        for count in map(int, counts.unique())
+        for block in blocks(rows[counts == count], count)
+    ]
+    return pd.concat(parts).reindex(rows.index)
+
+
+def know_say_scores(
+    table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = (), penalty: float = 0.5
+) -> pd.DataFrame:
+    """Return tidy scores of what is known, and of each way of answering, with the columns `WAY_COLUMNS`.
+
+    `ways`: those of answering in a table of `crossed`. `penalty`: what a wrong response costs in the index, from 0 to
+    1. `chance`: what would be expected where the choice among the options is a guess; responses alone have none.
+    """
+    refuse_penalty(penalty)
+    tables = []
+    for dimension in (OVERALL, "relation", *dimensions):
+        tables.append(_share(table, "known", table[KNOWN], dimension, table[CHANCE]).assign(way=KNOWN))
+        for way in ways:
+            tables += [scores.assign(way=way) for scores in _scores_of_way(table, way, dimension, penalty)]
+    return pd.concat(tables, ignore_index=True)[WAY_COLUMNS]
+
+
+def refuse_penalty(penalty: float) -> None:
+    """Raise `BadInput` for a penalty that is no number from 0 to 1."""
+    if not 0 <= penalty <= 1:
+        raise BadInput(f"The penalty of a wrong answer cannot be {penalty}.", "Give a number from 0 to 1.")
+
+
+def _scores_of_way(table: pd.DataFrame, way: str, dimension: str, penalty: float) -> list[pd.DataFrame]:
+    correct, wrong, declines = (table[way] == response for response in RESPONSES)
+    known, chance = table[KNOWN], table[CHANCE]
+    responses = {CORRECT: correct, WRONG: wrong, DECLINED: declines}
+    outcomes = {
+        SAYS_IT: (correct & known, correct * chance),
+        SAYS_ANYWAY: (correct & ~known, correct * (1 - chance)),
+        KEEPS_IT: (~correct & known, ~correct * chance),
+        SAYS_WRONG: (wrong & ~known, wrong * (1 - chance)),
+        DECLINES: (declines & ~known, declines * (1 - chance)),
+    }
+    attempts = table[~declines]
+    return [
+        *(_share(table, name, values, dimension, guessed) for name, (values, guessed) in outcomes.items()),
+        *(_share(table, name, values, dimension) for name, values in responses.items()),
+        *([_share(attempts, ATTEMPTED, correct[~declines], dimension)] if len(attempts) else []),
+        _stretched(table, INDEX, correct - penalty * wrong, -penalty, 1.0, dimension),
+    ]
+
+
+def _share(
+    table: pd.DataFrame, metric: str, values: pd.Series, dimension: str, guessed: pd.Series | None = None
+) -> pd.DataFrame:
+    """Return a share in each group; `guessed` is for each row what a guess among the options would make of it."""
+    scores = proportion(table, metric, values, dimension)
+    chance = np.nan if guessed is None else mean(table, CHANCE, guessed, dimension)["value"]
+    return scores.assign(**{CHANCE: chance})
+
+
+def _stretched(
+    table: pd.DataFrame, metric: str, values: pd.Series, lowest: float, highest: float, dimension: str
+) -> pd.DataFrame:
+    """Return the mean of values between two bounds, with the intervals of a mean of values from 0 to 1."""
+    scores = bounded_mean(table, metric, (values - lowest) / (highest - lowest), dimension)
+    ends = ["value", "low", "high", "cluster_low", "cluster_high"]
+    scores[ends] = scores[ends] * (highest - lowest) + lowest
+    return scores.assign(**{CHANCE: np.nan})
+
+
+def way_differences(
+    table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = (), penalty: float = 0.5
+) -> pd.DataFrame:
+    """Compare the ways item by item: columns `DIFFERENCE_COLUMNS`, with those of paired comparisons.
+
+    What is said is compared with what is known, and with leave to decline with what is said without it. A difference of
+    the index has an interval and no test.
+    """
+    comparisons = [("right", KNOWN, way) for way in ways]
+    if len(ways) > 1:
+        comparisons += [(response, ways[0], ways[1]) for response in RESPONSES]
+    tables = [
+        compare({side: _marked(table, side, metric) for side in sides}, list(dimensions), Correctness("marked")).assign(
+            metric=metric, **dict(zip(SIDES, sides, strict=True))
+        )
+        for metric, *sides in comparisons
+    ]
+    if len(ways) > 1:
+        gains = [(table[way] == CORRECT) - penalty * (table[way] == WRONG) for way in ways]
+        most = 1 + penalty
+        for dimension in (OVERALL, "relation", *dimensions):
+            scores = _stretched(table, INDEX, gains[1] - gains[0], -most, most, dimension)
+            sides = [mean(table, INDEX, gain, dimension)["value"] for gain in gains]
+            named = scores.rename(columns={"value": "difference"}).assign(first=sides[0], second=sides[1])
+            tables.append(named.assign(**dict(zip(SIDES, ways, strict=True))))
+    return pd.concat(tables, ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
+
+
+def _marked(table: pd.DataFrame, way: str, metric: str) -> pd.DataFrame:
+    """Return the rows with a column that tells which are right, or which have the response that the metric counts."""
+    values = table[way] if way == KNOWN else table[way] == (CORRECT if metric == "right" else metric)
+    return table.assign(marked=values.astype(bool))
+
+
+def model_differences(first: pd.DataFrame, second: pd.DataFrame, ways: Sequence[str]) -> pd.DataFrame:
+    """Compare two models, such as a base model and its instruct version, on the items that both tables have.
+
+    Each row is the overall paired difference of what is known, or of one kind of response in one way of answering.
+    """
+    rows = []
+    for way, metric in [(KNOWN, "right"), *((way, response) for way in ways for response in RESPONSES)]:
+        sides = {"first": _marked(first, way, metric), "second": _marked(second, way, metric)}
+        one, other = common_rows(sides, "marked").values()
+        rows.append({"way": way, "metric": metric, **overall_difference(one, other, Correctness("marked"))})
+    return pd.DataFrame(rows)
+
+
+def said_by_known(table: pd.DataFrame, way: str) -> pd.DataFrame:
+    """Return how often what is said is correct, in bins by the probability that the likelihoods give to right answers.
+
+    Bins have equally many rows, and columns `confidence` (the mean probability), `accuracy`, `items`, `low` and `high`;
+    there are none where options have bounds in place of scores.
+    """
+    if table[PROBABILITY].isna().any():
+        return pd.DataFrame(columns=CURVE_COLUMNS)
+    return calibration_curve(table.assign(correct=table[way] == CORRECT), table[PROBABILITY])
