@@ -74,13 +74,14 @@ def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.Dat
     return means_of(members(rows, dimension), values)
 
 
-def means_of(table: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """Return what `group_means` does, given a table of `members`."""
+def means_of(table: pd.DataFrame, *values: pd.Series) -> pd.DataFrame:
+    """Return what `group_means` does, given a table of `members`: that of each of the values after the other."""
     codes, groups = pd.factorize(table["group"])
-    weights = table["weight"].to_numpy()
+    rows, weights = table["row"].to_numpy(), table["weight"].to_numpy()
     sums = np.bincount(codes, weights, len(groups))
-    parts = np.bincount(codes, weights * values.to_numpy(dtype=float)[table["row"]], len(groups))
-    return pd.DataFrame({"group": groups.astype(str), "value": parts / sums, "n": sums.round(9)})
+    parts = [np.bincount(codes, weights * each.to_numpy(dtype=float)[rows], len(groups)) for each in values]
+    means, n = np.concatenate([part / sums for part in parts]), np.tile(sums.round(9), len(values))
+    return pd.DataFrame({"group": np.tile(groups.astype(str), len(values)), "value": means, "n": n})
 
 
 def may_share_facts(rows: pd.DataFrame) -> bool:
