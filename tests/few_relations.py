@@ -5,7 +5,7 @@ from functools import cache
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 
-FEW = 5
+FEW = 3
 
 
 @cache

@@ -28,16 +28,17 @@ from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bp
 
 ITEMS = 4  # of each relation, where a benchmark is large
 WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whose items are asked
+OF_MANY_PARTS = ("multiple_choice", "ranking")  # probes of benchmarks of which few relations may be asked
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
 SHOWN_APART = 12  # revisions that were sent together, more than a page shows one by one
 
 
 def fill(relations: int | None = None) -> None:
-    """Install the benchmarks that ship, and measure the three models on the first relations of each.
+    """Install the benchmarks that ship, and measure the three models on each.
 
-    A third party has measured a training, whose three steps are the three models. `relations`: how
-    many are asked, where all of one label count once; without it all are, which takes several times as long.
+    A third party has measured a training, whose three steps are the three models. `relations`: how many are asked of a
+    benchmark with many parts, where all of one label count once; without it all are, which takes longer.
     """
     shipped = [entry for entry in CATALOG.values() if not entry.downloads]
     installed = [benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)[0] for entry in shipped]
@@ -93,7 +94,7 @@ def store(
     """Store a finished run as a worker does."""
     limit = None if on.probe in WHOLE else ITEMS
     labels = tuple(dict.fromkeys(relation.label for relation in content.relations))
-    chosen = labels[:relations] if relations else ()
+    chosen = labels[:relations] if relations and on.probe in OF_MANY_PARTS else ()
     settings = plan(content, replace(on.settings_with({}), limit=limit, relations=chosen)).settings
     now = datetime.now(UTC)
     measured = {part: probe_part(model, plan_of(content, settings), part) for part in plan_of(content, settings).parts}

@@ -33,9 +33,11 @@ def ask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     use(monkeypatch, FakeModel())
 
     def run(prompting: str, *more: str) -> str:
-        out = str(tmp_path / f"{prompting}-{len(more)}")
         arguments = ["--benchmark", "pairs", "--probe", "specificity", "--set", f"prompting={prompting}", *more]
-        assert main(["run", "fake", *arguments, "--out", out]) == 0
-        return out
+
+        def measure(out: Path) -> None:
+            assert main(["run", "fake", *arguments, "--out", str(out)]) == 0
+
+        return str(kept_folder(tuple(arguments), tmp_path / f"{prompting}-{len(more)}", measure))
 
     return run

@@ -37,7 +37,7 @@ ITEMS, OPTIONS, MOST = 150, 100, 500
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
-    "generic": ("starter", {"limit": 3, "relations": ["city_country"], "generic_subjects": "it"}),
+    "generic": ("starter", {"limit": 3, "relations": ["author_language"], "generic_subjects": "it"}),
     "decided": ("starter", {"limit": 3, "templates": (0, 1), "decide": True}),
     "ranking": ("culture", {"limit": 2}),
     "specificity": ("pairs", {"limit": 3}),
@@ -202,19 +202,19 @@ def made_up(number: int) -> Relation:
 
 
 def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
-    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     assert result.rows == tmp_path / "out" / "items.parquet"
     assert "items" not in vars(result)
     assert len(result.items) == result.record["items_done"]
 
 
 def test_a_result_without_a_folder_keeps_its_rows() -> None:
-    result = run(FakeModel(), "starter", limit=2, progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, progress=False)
     assert len(result.items) == result.record["items_done"]
 
 
 def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path) -> None:
-    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     short = result.items_without_options
     assert "items" not in vars(result)
     assert [name for name in result.items if name not in short] == ["scores", "exact", "tokens"]
@@ -223,7 +223,7 @@ def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path
 
 
 def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
-    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     result = Result.load(tmp_path / "out")
     result.save(tmp_path / "copy")
     assert "items" not in vars(result)
@@ -232,7 +232,7 @@ def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
 
 
 def test_rows_that_were_changed_are_saved_as_changed(tmp_path: Path) -> None:
-    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     result = Result.load(tmp_path / "out")
     result.items["subject"] = "Atlantis"
     result.save(tmp_path / "changed")
