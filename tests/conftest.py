@@ -23,7 +23,7 @@ from tests.real_data import real_data
 
 # The same examples everywhere, however slow the machine.
 settings.register_profile("steady", deadline=None, derandomize=True)
-settings.register_profile("few", settings.get_profile("steady"), max_examples=30)
+settings.register_profile("few", settings.get_profile("steady"), max_examples=15)
 COVERAGE = "COVERAGE_PROCESS_CONFIG"  # the variable by which coverage starts in further processes
 BROWSER = "tests/e2e/"
 LONGEST = (

@@ -67,7 +67,7 @@ FIRST_LOOKS = {
     "the dots of the scaling chart": "leaderboard.ui.charts.scaling_chart:scaling_curve",
     "quotas": "leaderboard.intake.quotas:refuse_excess",
     "ranks": "leaderboard.figures.ranks:refresh_ranks",
-    "breakdowns by domain": "probing.analysis.breakdowns:group_means",
+    "breakdowns by domain": "probing.analysis.breakdowns:means_of",
     "intervals": "probing.analysis.intervals:wilson",
     "blanks of a sentence": "probing.template:Prompt",
     "filling a blank": "probing.scoring.filling:Filler",
@@ -216,13 +216,13 @@ def test_a_measuring_process_loads_no_statistics() -> None:
     assert "scipy.stats" not in loaded_by("import probing.probes, probing.results.joining")
 
 
-@pytest.mark.parametrize("probe", ["multiple_choice", "perplexity"])
-def test_comparing_results_loads_no_statistics(probe: str) -> None:
+def test_comparing_results_loads_no_statistics() -> None:
     """They would take 20 MB of a web process."""
     answers = {"correct": [True, False] * 3, "true": [True, False] * 3, "perplexity": [5.0, 3.0, 4.0, 6.0, 1.0, 2.0]}
     rows = answers | {"relation": ["P1"] * 6, "template": [0] * 6, "index": list(range(6)), "statement": list("abcdef")}
     results = f"{{'first': pd.DataFrame({rows}), 'second': pd.DataFrame({rows})}}"
-    code = f"import pandas as pd; from probing.probes import probe_named; probe_named('{probe}').compare({results})"
+    compared = [f"probe_named('{probe}').compare({results})" for probe in ("multiple_choice", "perplexity")]
+    code = f"import pandas as pd; from probing.probes import probe_named; {'; '.join(compared)}"
     assert "scipy.stats" not in loaded_by(code)
 
 

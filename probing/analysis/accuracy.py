@@ -19,8 +19,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from probing.analysis.breakdowns import ALL, OVERALL, count_items, group_means
+from probing.analysis.breakdowns import ALL, OVERALL, count_items, means_of, members
 from probing.analysis.intervals import NO_INTERVAL, clustered_means, independent_items, wilson
 from probing.analysis.option_scores import by_space, option_counts
 
@@ -45,7 +46,8 @@ def accuracy_scores(rows: pd.DataFrame, dimensions: list[str]) -> pd.DataFrame:
     """Return `accuracy` and `chance` overall and in each dimension, and overall also measures of the ranks."""
     tables = []
     for dimension in [OVERALL, "template", "relation", *dimensions]:
-        tables += [proportion(rows, "accuracy", rows["correct"], dimension), chance(rows, dimension)]
+        table = members(rows, dimension)
+        tables += [proportion(rows, "accuracy", rows["correct"], dimension, table), chance(rows, dimension, table)]
     return pd.concat([*tables, *_rank_scores(rows), *_spread_over_templates(rows)], ignore_index=True)
 
 
@@ -54,12 +56,17 @@ def tidy(scores: Iterable[ScoreRow | ClusteredRow]) -> pd.DataFrame:
     return pd.DataFrame([(*score, *NO_INTERVAL)[: len(SCORE_COLUMNS)] for score in scores], columns=SCORE_COLUMNS)
 
 
-def proportion(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the share of items for which `values` is true in each group of a dimension, with both intervals."""
-    table = clustered_means(rows, values, dimension)
-    bounds = [wilson(value, n) for value, n in zip(table["value"], table["independent"], strict=True)]
+def proportion(
+    rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the share of items for which `values` is true in each group of a dimension, with both intervals.
+
+    `table`: the `members` of the groups, if they are known already.
+    """
+    shares = clustered_means(rows, values, dimension, table)
+    bounds = [wilson(value, n) for value, n in zip(shares["value"], shares["independent"], strict=True)]
     low, high = zip(*bounds, strict=True)
-    return _scored(metric, dimension, table, low, high)
+    return _scored(metric, dimension, shares, low, high)
 
 
 def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
@@ -67,8 +74,9 @@ def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: 
 
     The first is Wilson's for as many items as have a share of the same error.
     """
-    table = clustered_means(rows, values, dimension)
-    squares = group_means(rows, values**2, dimension)["value"]
+    groups = members(rows, dimension)
+    table = clustered_means(rows, values, dimension, groups)
+    squares = means_of(groups, values**2)["value"]
     errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
     bounds = [
         wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
@@ -80,18 +88,32 @@ def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: 
 
 def mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: str) -> pd.DataFrame:
     """Return the mean of `values` over the items of each group of a dimension, without an interval."""
-    return _scored(metric, dimension, group_means(rows, values, dimension))
+    return means(members(rows, dimension), {metric: values}, dimension)
 
 
-def chance(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
-    """Return the accuracy of guessing: right options / options, averaged in the same way as accuracy."""
-    return mean(rows, "chance", rows["answers"].map(len) / option_counts(rows), dimension)
+def means(table: pd.DataFrame, values: Mapping[str, pd.Series], dimension: str) -> pd.DataFrame:
+    """Return what `mean` does for each of several metrics, given the `members` of the groups."""
+    scores = means_of(table, *values.values())
+    return _scored(np.repeat([*values], len(scores) // len(values)), dimension, scores)
+
+
+def chance(rows: pd.DataFrame, dimension: str, table: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return the accuracy of guessing: right options / options, averaged in the same way as accuracy.
+
+    `table`: the `members` of the groups, if they are known already.
+    """
+    values = {CHANCE: rows["answers"].map(len) / option_counts(rows)}
+    return means(members(rows, dimension) if table is None else table, values, dimension)
 
 
 def _scored(
-    metric: str, dimension: str, table: pd.DataFrame, low: Sequence[float] = (), high: Sequence[float] = ()
+    metric: str | NDArray[np.str_],
+    dimension: str,
+    table: pd.DataFrame,
+    low: Sequence[float] = (),
+    high: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """Return a table of `group_means` or `clustered_means` as tidy scores; intervals that it lacks are empty."""
+    """Return a table of `means_of` or `clustered_means` as tidy scores; intervals that it lacks are empty."""
     empty = np.full(len(table), np.nan)
     scores = {
         "metric": metric,
@@ -194,11 +216,8 @@ def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFra
             return pd.DataFrame(columns=SCORE_COLUMNS)
         right[MAJORITY].append(_is_right(part, _majority(part)))
         right[MOST_FREQUENT].append(_is_right(part, _most_frequent(labels, frequency)))
-    tables = [
-        mean(items, name, pd.concat(parts).reindex(items.index), dimension)
-        for dimension in (OVERALL, "relation", *dimensions)
-        for name, parts in right.items()
-    ]
+    values = {name: pd.concat(parts).reindex(items.index) for name, parts in right.items()}
+    tables = [means(members(items, dimension), values, dimension) for dimension in (OVERALL, "relation", *dimensions)]
     return pd.concat(tables, ignore_index=True)
 
 

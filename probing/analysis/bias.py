@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.breakdowns import OVERALL
+from probing.analysis.accuracy import SCORE_COLUMNS, mean, means
+from probing.analysis.breakdowns import OVERALL, members
 from probing.analysis.option_scores import (
     all_exact,
     blocks,
@@ -75,12 +75,14 @@ def bias_scores(rows: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame(columns=SCORE_COLUMNS)
     dimension = space_dimension(rows.columns)
     named = rows[["relation", "index"]].assign(**{dimension: space_names(rows)})
-    tables = [
-        mean(named[values.notna()], str(metric), values.dropna(), level)
-        for metric, values in biases_of_rows(rows).items()
-        if values.notna().any()
-        for level in (OVERALL, dimension)
-    ]
+    levels = {level: members(named, level) for level in (OVERALL, dimension)}
+    tables: list[pd.DataFrame] = []
+    for metric, values in biases_of_rows(rows).items():
+        known = values.notna()
+        if known.all():
+            tables += [means(table, {str(metric): values}, level) for level, table in levels.items()]
+        elif known.any():
+            tables += [mean(named[known], str(metric), values[known], level) for level in levels]
     return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=SCORE_COLUMNS)
 
 

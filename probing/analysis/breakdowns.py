@@ -69,18 +69,17 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     return table
 
 
-def group_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return the weighted mean of `values` in each group: columns `group`, `value`, `n` (items, may be fractional)."""
-    return means_of(members(rows, dimension), values)
+def means_of(table: pd.DataFrame, *values: pd.Series) -> pd.DataFrame:
+    """Return the weighted means of values in each group, those of each of the values after the other.
 
-
-def means_of(table: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """Return what `group_means` does, given a table of `members`."""
+    `table`: the `members` of the groups. Columns: `group`, `value`, `n` (items, may be fractional).
+    """
     codes, groups = pd.factorize(table["group"])
-    weights = table["weight"].to_numpy()
+    rows, weights = table["row"].to_numpy(), table["weight"].to_numpy()
     sums = np.bincount(codes, weights, len(groups))
-    parts = np.bincount(codes, weights * values.to_numpy(dtype=float)[table["row"]], len(groups))
-    return pd.DataFrame({"group": groups.astype(str), "value": parts / sums, "n": sums.round(9)})
+    parts = [np.bincount(codes, weights * each.to_numpy(dtype=float)[rows], len(groups)) for each in values]
+    means, n = np.concatenate([part / sums for part in parts]), np.tile(sums.round(9), len(values))
+    return pd.DataFrame({"group": np.tile(groups.astype(str), len(values)), "value": means, "n": n})
 
 
 def may_share_facts(rows: pd.DataFrame) -> bool:

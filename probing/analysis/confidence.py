@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, mean
-from probing.analysis.breakdowns import ALL, OVERALL, item_weights
+from probing.analysis.accuracy import SCORE_COLUMNS, means
+from probing.analysis.breakdowns import ALL, OVERALL, item_weights, members
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import (
     all_exact,
@@ -44,7 +44,8 @@ def confidence_scores(rows: pd.DataFrame) -> pd.DataFrame:
     dimension = space_dimension(rows.columns)
     rows = rows.assign(**{dimension: space_names(rows)})
     curves = {name: calibration_curve(rows, values[measure]) for name, measure in CURVES.items()}
-    tables = [mean(rows, name, values[name], level) for level in (OVERALL, dimension) for name in CONFIDENCES]
+    measures = {name: values[name] for name in CONFIDENCES}
+    tables = [means(members(rows, level), measures, level) for level in (OVERALL, dimension)]
     tables += [_tidy_curve(name, curve) for name, curve in curves.items()]
     return pd.concat([*tables, _tidy_error(curves["max_softmax_bin"])], ignore_index=True)
 

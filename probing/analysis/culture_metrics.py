@@ -44,6 +44,7 @@ ANSWERING_METRICS = {
 DECLINED = "declined"  # the share of responses that decline and name no right answer
 ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
 COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
+BETWEEN = "\t"  # a group and a culture, where both are in one name
 NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
 
 
@@ -116,13 +117,19 @@ def _beside_p_at_1(rows: pd.DataFrame, dimension: str) -> list[pd.DataFrame]:
 
 def gaps(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     """Return `culture_gap` and `culture_gap_p` of each group with two cultures; `n` counts the items of both."""
+    columns = ["relation", "index", "subject_id", "language", "correct"]
+    names = rows[dimension].astype(str) + BETWEEN + rows[CULTURE].astype(str)
+    named = rows[[name for name in columns if name in rows]].assign(side=names)
+    means = independent_means(named, named["correct"], "side").set_index("group")
+    sides: defaultdict[str, dict[str, pd.Series]] = defaultdict(dict)
+    for name, mean in means.iterrows():
+        group, _, culture = str(name).partition(BETWEEN)
+        sides[group][culture] = mean
     scores: list[ScoreRow] = []
-    columns = ["relation", "index", "subject_id", "language", "correct", CULTURE, dimension]
-    for group, part in rows[[name for name in columns if name in rows]].groupby(dimension, sort=False):
-        sides = independent_means(part, part["correct"], CULTURE).set_index("group")
-        if len(sides) == 2:
-            first, second = sorted(sides.index, key=west_last)
-            scores += _gap(dimension, str(group), sides.loc[first], sides.loc[second])
+    for group, of_cultures in sides.items():
+        if len(of_cultures) == 2:
+            first, second = sorted(of_cultures, key=west_last)
+            scores += _gap(dimension, group, of_cultures[first], of_cultures[second])
     return tidy(scores)
 
 

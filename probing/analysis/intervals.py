@@ -134,13 +134,15 @@ def degrees_of_freedom(deviations: Floats, parts: Floats) -> float:
     return max(1.0, 1 / (1 / (relations - 1) + max(0.0, excess) / (2 * relations)))
 
 
-def clustered_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd.DataFrame:
-    """Return `group_means` with three more columns: `independent`, `cluster_low` and `cluster_high`.
+def clustered_means(
+    rows: pd.DataFrame, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return `means_of` with three more columns: `independent`, `cluster_low` and `cluster_high`.
 
     `independent`: how many independent items are as informative as those of the group. The ends of the clustered
-    interval are empty for groups of a single relation.
+    interval are empty for groups of a single relation. `table`: the `members` of the groups, if they are known already.
     """
-    table = members(rows, dimension)
+    table = members(rows, dimension) if table is None else table
     means = independent_means(rows, values, dimension, table)
     bounds = {
         group: cluster_interval(shares, weights, float(weights.sum()))
@@ -153,7 +155,7 @@ def clustered_means(rows: pd.DataFrame, values: pd.Series, dimension: str) -> pd
 def independent_means(
     rows: pd.DataFrame, values: pd.Series, dimension: str, table: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Return `group_means` with a column `independent`: how many independent items are as informative as the group's.
+    """Return `means_of` with a column `independent`: how many independent items are as informative as the group's.
 
     `table`: the `members` of the groups, if they are known already.
     """
@@ -170,19 +172,25 @@ def _design_effects(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series, 
     of a fact are independent of each other, and their number where they are all right or all wrong together. Where no
     item deviates it is that number as well.
     """
-    facts, groups = fact_names(rows), pd.factorize(table["group"])[0]
-    relations = pd.factorize(rows["relation"])[0][table["row"]]
+    member, groups = table["row"].to_numpy(), pd.factorize(table["group"])[0]
+    relations, labels = pd.factorize(rows["relation"])
+    of_relation = groups * len(labels) + relations[member]
     weights = table["weight"].to_numpy()
-    deviations = weights * (values.to_numpy(dtype=float)[table["row"]] - means["value"].to_numpy()[groups])
+    deviations = weights * (values.to_numpy(dtype=float)[member] - means["value"].to_numpy()[groups])
 
-    def squares(names: pd.Series, numbers: Floats) -> Floats:
-        keys = pd.DataFrame({"group": groups, "relation": relations, "name": pd.factorize(names)[0][table["row"]]})
-        sums = pd.Series(numbers).groupby([keys[name] for name in keys]).sum()
-        return np.asarray(sums.pow(2).groupby(level="group").sum(), dtype=np.float64)
+    def squares(names: pd.Series, *numbers: Floats) -> list[Floats]:
+        """Return for each group the sum of the squares of what each name's numbers add up to."""
+        codes, distinct = pd.factorize(names, use_na_sentinel=False)
+        _, first, places = np.unique(
+            of_relation * len(distinct) + codes[member], return_index=True, return_inverse=True
+        )
+        of_group = groups[first]
+        return [np.bincount(of_group, np.bincount(places, each) ** 2, len(means)).astype(float) for each in numbers]
 
-    most = squares(facts, weights) / squares(rows["index"], weights)  # the items of a fact, where all have equally many
-    of_items = squares(rows["index"], deviations)
-    effects = np.divide(squares(facts, deviations), of_items, out=most.copy(), where=of_items > 1e-12)
+    facts, fact_deviations = squares(fact_names(rows), weights, deviations)
+    items, item_deviations = squares(rows["index"], weights, deviations)
+    most = facts / items  # the items of a fact, where all have equally many
+    effects = np.divide(fact_deviations, item_deviations, out=most.copy(), where=item_deviations > 1e-12)
     clipped: Floats = np.clip(effects, 1, np.maximum(most, 1))
     return clipped
 

@@ -163,18 +163,26 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     Groups with a single template, or with an item that was not asked with each of them, have none.
     """
     table = members(rows, dimension)
-    table["template"] = rows["template"].to_numpy()[table["row"]]
-    table["part"] = table["weight"] * rows["correct"].to_numpy(dtype=float)[table["row"]]
-    sums = table.groupby(["group", "template"], sort=False)[["part", "weight"]].sum()
-    sums["share"] = sums["part"] / sums["weight"]
-    groups = sums.groupby(level="group", sort=False)
-    alike = (groups["weight"].max() - groups["weight"].min() < EVEN) & (groups.size() > 1)
-    n = groups["weight"].sum().round(9)
-    scores = [
-        {"metric": metric, "dimension": dimension, "group": str(group), "value": share, "n": n.at[group]}
-        for metric, shares in ((LOWEST, groups["share"].min()), (HIGHEST, groups["share"].max()))
-        for group, share in shares[alike].items()
-    ]
+    codes, groups = pd.factorize(table["group"])
+    templates, numbers = pd.factorize(rows["template"])
+    member, weights, shape = table["row"].to_numpy(), table["weight"].to_numpy(), (len(groups), len(numbers))
+    cells = codes * len(numbers) + templates[member]
+
+    def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.bincount(cells, values, len(groups) * len(numbers)).reshape(shape).astype(float)
+
+    items, right = sums(weights), sums(weights * rows["correct"].to_numpy(dtype=float)[member])
+    asked = items > 0
+    spread = items.max(axis=1) - items.min(axis=1, where=asked, initial=np.inf)
+    alike = (spread < EVEN) & (asked.sum(axis=1) > 1)
+    shares = np.divide(right, items, out=np.full(shape, np.nan), where=asked)[alike]
+    scores = {
+        "metric": np.repeat([LOWEST, HIGHEST], len(shares)),
+        "dimension": dimension,
+        "group": np.tile(groups[alike].astype(str), 2),
+        "value": np.concatenate([np.nanmin(shares, axis=1), np.nanmax(shares, axis=1)]),
+        "n": np.tile(items.sum(axis=1).round(9)[alike], 2),
+    }
     return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)
 
 

@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import django_rq
 import pytest
+from django.utils import timezone
 from pytest_django.fixtures import Settings
 from rq import Queue, Worker
 
@@ -19,7 +20,7 @@ from leaderboard.figures.known_and_said import crossed_results
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.tuning import difference_of
 from leaderboard.line import CHECKS, FINISH, QUEUES
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.operations.published import load
 from leaderboard.pages.answers_fold import answers_given, distances
 from leaderboard.pages.benchmark_sections import group_sizes
@@ -34,7 +35,9 @@ from leaderboard.settings import embedded_redis_socket
 from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
+from tests.kept_folder import files_of
 from tests.leaderboard import factories as make
+from tests.leaderboard.kept import kept
 from tests.leaderboard.probes.cloze_runs import TRIPLES, cloze_run
 from tests.leaderboard.probes.culture_runs import culture_run_of
 from tests.probing.formats.dlama_folder import DlamaFolder
@@ -95,7 +98,8 @@ def local_hub(settings: Settings, tiny_models: dict[str, Path]) -> Iterator[Hub]
 def small(db: Any, bear_folder: BearFolder) -> Benchmark:
     """The small benchmark of the library's tests, imported: two relations, six items, template 0."""
     bear_folder.plan = {"settings": {"templates": [0]}}
-    return benchmarks.install("bear", bear_folder.write(), "small")[0]
+    folder = bear_folder.write()
+    return kept(("small", *files_of(folder).items()), lambda: benchmarks.install("bear", folder, "small")[0])
 
 
 @pytest.fixture
@@ -110,7 +114,7 @@ def starter(transactional_db: None) -> Benchmark:
 @pytest.fixture
 def pairs(db: Any) -> Benchmark:
     """The starter pairs, imported."""
-    return benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0]
+    return kept("pairs", lambda: benchmarks.install("stest", EMBEDDED / "pairs", "pairs")[0])
 
 
 @pytest.fixture
@@ -180,6 +184,15 @@ def site(small: Benchmark) -> Site:
     """Runs in every state; the benchmark's usual templates are the two of the measured ones."""
     small.settings = {"templates": [0, 1]}
     small.save()
+    made = kept("site", lambda: runs_in_every_state(small))
+    Claim.objects.update(seen=timezone.now())
+    for run in (made.first, made.second, made.published, made.running, made.failed):
+        run.benchmark = small
+    return replace(made, benchmark=small)
+
+
+def runs_in_every_state(small: Benchmark) -> Site:
+    """Make the runs of `site`."""
     return Site(
         benchmark=small,
         first=make.measured(small, make.model("org/first"), skill=1, seed=1),
@@ -195,8 +208,13 @@ def site(small: Benchmark) -> Site:
 @pytest.fixture
 def answered(site: Site) -> Site:
     """The same runs, with the answers to each question counted and the models ranked."""
-    make.restore_figures(site.benchmark)
-    refresh_standings(site.benchmark)
+
+    def figures() -> None:
+        make.restore_figures(site.benchmark)
+        refresh_standings(site.benchmark)
+
+    kept("answered", figures)
+    site.benchmark.refresh_from_db()
     return site
 
 
@@ -208,7 +226,7 @@ def geography(db: None, tmp_path: Path) -> Benchmark:
     folder = tmp_path / "triples"
     folder.mkdir()
     (folder / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in TRIPLES))
-    return benchmarks.install("geography", folder, "geography")[0]
+    return kept("geography", lambda: benchmarks.install("geography", folder, "geography")[0])
 
 
 @pytest.fixture
@@ -221,29 +239,34 @@ def cities(db: None, tmp_path: Path) -> Run:
         for number in range(many)
     ]
     (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in [*triples, *TRIPLES[2:]]))
-    return cloze_run(benchmarks.install("geography", tmp_path, "cities")[0], make.model("org/encoder", kind="masked"))
+
+    def run() -> Run:
+        on, _ = benchmarks.install("geography", tmp_path, "cities")
+        return cloze_run(on, make.model("org/encoder", kind="masked"))
+
+    return kept("cities", run)
 
 
 @pytest.fixture
 def encoder(geography: Benchmark) -> Run:
-    return cloze_run(geography, make.model("org/encoder", kind="masked"))
+    return kept("encoder", lambda: cloze_run(geography, make.model("org/encoder", kind="masked")))
 
 
 @pytest.fixture
 def generator(geography: Benchmark) -> Run:
-    return cloze_run(geography, make.model("org/generator", kind="causal"))
+    return kept("generator", lambda: cloze_run(geography, make.model("org/generator", kind="causal")))
 
 
 @pytest.fixture
 def culture(db: None, tmp_path: Path) -> Benchmark:
     folder = DlamaFolder(tmp_path / "pairs")
     folder.add_arabic()
-    return benchmarks.install("dlama", folder.write(), "culture")[0]
+    return kept("culture", lambda: benchmarks.install("dlama", folder.write(), "culture")[0])
 
 
 @pytest.fixture
 def culture_run(culture: Benchmark) -> Run:
-    return culture_run_of(culture, "org/one")
+    return kept("culture_run", lambda: culture_run_of(culture, "org/one"))
 
 
 @pytest.fixture

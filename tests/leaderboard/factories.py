@@ -20,11 +20,13 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.outcomes import every_step_measured_on
 from leaderboard.figures.ranks import store_figures
 from leaderboard.models import Benchmark, Claim, Model, Run, RunEvent, RunPart, Score
+from leaderboard.operations.published import load
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import PER_OPTION
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
+from probing.known_benchmarks import CATALOG, EMBEDDED
 from probing.language_model import OptionScores, Request, Scoring
 from probing.part_runner import probe_part
 from probing.plan import plan_of
@@ -34,6 +36,7 @@ from probing.results.rows import OPTIONS, option_ranges, ranges_as_json
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
+from tests.leaderboard.kept import kept
 from tests.remembered import remembered
 
 NUMBERS = count(1)
@@ -119,6 +122,17 @@ def measured(on: Benchmark, of: Model, skill: float, seed: int = 0, templates: t
 def probed(on: Benchmark, of: Model, model: FakeModel, settings: Settings) -> Run:
     """A finished run on an installed benchmark, with the items and scores that the probe computes with a fake model."""
     return _with_result(of, on, settings, _probed_result(benchmarks.read(on), settings, model))
+
+
+def shipped(slug: str, probe: str = "") -> Benchmark:
+    """Import a benchmark that ships with the project; return it with this probe, or with its usual one."""
+    format = CATALOG[slug].format
+    return kept(("shipped", slug, probe), lambda: benchmarks.install(format, EMBEDDED / slug, slug, probe=probe)[0])
+
+
+def published_figures() -> int:
+    """Load the published figures that ship with the project; return how many runs they are."""
+    return kept("published figures", lambda: load(EMBEDDED / "published"))
 
 
 def tidy_scores(of: Run) -> pd.DataFrame:

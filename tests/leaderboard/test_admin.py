@@ -100,7 +100,7 @@ def test_a_run_that_a_maintainer_deletes_leaves_no_files(
 
 @pytest.fixture
 def graph(db: None) -> Benchmark:
-    return benchmarks.install("knowledge_graph", FIXTURES / "graph", "graph")[0]
+    return make.shipped("graph")
 
 
 def draw(client: Client, benchmark: Benchmark, **fields: object) -> str:

@@ -1,10 +1,11 @@
 """What the packages without extras do, and the site's web process: they run where torch and its like are missing."""
 
+import json
 import os
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,19 @@ from tests.tools.deployment import ROOT, Deployment
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MISSING = f"import sys\nsys.modules.update(dict.fromkeys({SCORING_PACKAGES}))\n"  # as Python marks what cannot be found
+
+# Answers several commands one after the other, as importing what they need takes longer than they do.
+ANSWERING = """
+import contextlib, io, json, sys
+from probing.__main__ import main
+answers = []
+for words in json.loads(sys.argv[1]):
+    errors = io.StringIO()
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(errors):
+        code = main(words)
+    answers.append((code, errors.getvalue()))
+print(json.dumps(answers))
+"""
 
 
 @pytest.fixture
@@ -40,6 +54,14 @@ def command(path: str, tmp_path: Path) -> Command:
     return run
 
 
+def answers(command: Command, words: Sequence[Sequence[str]]) -> list[tuple[int, str]]:
+    """Return the exit code of each command, and what it printed of errors."""
+    done = command("-c", ANSWERING, json.dumps(words))
+    assert done.returncode == 0, done.stderr
+    printed: list[tuple[int, str]] = json.loads(done.stdout)
+    return printed
+
+
 def test_results_are_shown_compared_rescored_and_pushed(
     command: Command,
     bear_folder: BearFolder,
@@ -55,10 +77,10 @@ def test_results_are_shown_compared_rescored_and_pushed(
         site.answers = [CREATED]
         pushed = ("push", results[0], "--site", site.url, "--model", "org/name", "--token", "T")
         rescored = ("rescore", *results, "--benchmark", folder)
-        for words in (("show", results[0], "--details"), ("compare", *results), rescored, pushed, ("list",)):
-            with subtests.test(words[0]):
-                done = command("-m", "probing", *words)
-                assert done.returncode == 0, done.stderr
+        words = (("show", results[0], "--details"), ("compare", *results), rescored, pushed, ("list",))
+        for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
+            with subtests.test(name):
+                assert code == 0, printed
 
 
 def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, subtests: pytest.Subtests) -> None:
@@ -67,25 +89,27 @@ def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, 
     (tmp_path / "study.yaml").write_text(f"models: [{model}]", encoding="utf-8")
     (tmp_path / "old").mkdir()
     (tmp_path / "old/pytorch_model.bin").write_bytes(b"")
-    for words in (
+    words = (
         ("run", model, *where),
         ("run", model, "--benchmark", "starter", "--dry-run"),
         ("study", str(tmp_path / "study.yaml"), *where),
         ("perplexity", model, "--sentences", sentences),
         ("surprisal", model, sentences),
         ("convert", str(tmp_path / "old")),
-    ):
-        with subtests.test(" ".join(words[:1])):
-            done = command("-m", "probing", *words)
-            assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-            assert done.stderr.endswith('Install it: pip install "clozeboard[hf]".\n')
+    )
+    for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
+        with subtests.test(name):
+            assert (code, printed.count("\n")) == (2, 1), printed
+            assert printed.endswith('Install it: pip install "clozeboard[hf]".\n')
 
 
 def test_the_site_serves_pages(path: str, bear_folder: BearFolder, tmp_path: Path) -> None:
     site = Deployment(tmp_path / "data", PYTHONPATH=path)
     site.command("migrate", "--verbosity=0")
-    site.command("import_benchmark", "bear", str(bear_folder.write()), "--slug", "small")
-    site.command("load_published")
+    site.run(
+        "from django.core.management import call_command; call_command('load_published');"
+        f" call_command('import_benchmark', 'bear', {str(bear_folder.write())!r}, slug='small')"
+    )
     with site.served():
         for page in ("/", "/benchmarks/small/", "/submit/", "/queue/", "/api/v1/runs"):
             with urllib.request.urlopen(site.url + page, timeout=60) as answer:

@@ -251,6 +251,7 @@ def test_half_of_an_archive_leaves_nothing_and_no_digest(
     assert list((tmp_path / "var").iterdir()) == []
 
 
+@pytest.mark.slow  # unpacks and reads the real archive
 def test_the_predecessor_of_dlama_is_downloaded_in_its_place(
     serve_dlama: Callable[[Path], None], real_dlama: Path, tmp_path: Path
 ) -> None:

@@ -67,6 +67,8 @@ def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
         assert report["next_step"]
 
 
+# Most of them are submitted to the site in tests/zoo/test_site.py, which is not slow.
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUICK_FOLDERS)
 def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_folders[name])
@@ -89,10 +91,12 @@ def test_every_repository_of_a_hub_ends_with_its_code_and_leaves_nothing_behind(
     assert not any(reports["left"].values())
 
 
+@pytest.mark.slow
 def test_the_honest_model_from_which_all_are_made_is_loaded(from_folders: dict[str, dict[str, Any]]) -> None:
     assert (from_folders["honest"]["status"], from_folders["honest"]["code"]) == (0, "")
 
 
+@pytest.mark.slow
 def test_nothing_is_run_and_nothing_left_behind(from_folders: dict[str, dict[str, Any]]) -> None:
     assert from_folders["left"] == {"names": []}
 

@@ -10,7 +10,6 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
 from probing.__main__ import main
 from probing.analysis.paired_tests import DIFFERENCE_COLUMNS
-from probing.known_benchmarks import EMBEDDED
 from probing.results.result import Result
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -23,7 +22,7 @@ pytestmark = pytest.mark.django_db  # one test asks for its runs by name, which 
 
 @pytest.fixture
 def graph_runs(db: None) -> list[Run]:
-    graph = benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
+    graph = make.shipped("graph")
     true = [i.subject for r in benchmarks.read(graph).relations for i in r.items if i.is_true]
     return [
         make.probed(graph, make.model(f"org/{name}"), FakeModel(knows=true[::every]), graph.settings_with({}))

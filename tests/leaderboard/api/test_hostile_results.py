@@ -21,6 +21,7 @@ from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FAKE_CARD, Pupil
+from tests.kept_folder import kept_folder
 
 pytestmark = pytest.mark.django_db
 TOKENIZER = TokenizerFacts("BPE", 1000, False, True, {"bos": "<s>"}, StartToken("bos", 1, "<s>", "bos", False))
@@ -36,8 +37,10 @@ PLACE = "the place of the hostile value"
 
 @pytest.fixture
 def result(small: Benchmark, tmp_path: Path) -> Path:
-    measure(Pupil(card=CARD), benchmarks.read(small), out=tmp_path / "result", templates=(0,))
-    return tmp_path / "result"
+    def measured(folder: Path) -> None:
+        measure(Pupil(card=CARD), benchmarks.read(small), out=folder, templates=(0,))
+
+    return kept_folder(__name__, tmp_path / "result", measured)
 
 
 @pytest.fixture(autouse=True)

@@ -25,6 +25,7 @@ from probing.results.result import RECORD
 from probing.results.rows import ITEMS
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
+from tests.kept_folder import kept_folder
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -49,8 +50,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def result(small: Benchmark, tmp_path: Path) -> Path:
-    measure(Pupil(card=CARD), benchmarks.read(small), out=tmp_path / "result", templates=(0,))
-    return tmp_path / "result"
+    def measured(folder: Path) -> None:
+        measure(Pupil(card=CARD), benchmarks.read(small), out=folder, templates=(0,))
+
+    return kept_folder(__name__, tmp_path / "result", measured)
 
 
 class Pusher:

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Run
@@ -74,7 +73,7 @@ def test_questions_of_a_benchmark_without_files_are_missing(client: Client, db: 
 
 def test_models_without_a_figure_in_a_column_have_rows(client: Client, db: None) -> None:
     """Published figures in other metrics or about other pairs lead to their benchmark; waiting runs have a row."""
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     waiting = make.run(make.model("org/waiting"), make.benchmark("fresh", title="Fresh"), Run.State.QUEUED)
     rows = {row["hub_id"]: row for row in client.get("/api/v1/overview").json()["rows"]}
     page = client.get("/?search=waiting").content.decode()
@@ -89,5 +88,5 @@ def test_models_without_a_figure_in_a_column_have_rows(client: Client, db: None)
 
 
 def test_baselines_are_no_models_of_the_overview(client: Client, db: None) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     assert not [row for row in client.get("/api/v1/overview").json()["rows"] if "baseline" in row["hub_id"]]

@@ -15,11 +15,10 @@ import pytest
 from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
 from leaderboard.worker.third_party import import_result
 from probing.catalog import open_benchmark
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make
@@ -53,11 +52,13 @@ def samples_of(client: Client, run: Run) -> list[dict[str, Any]]:
 
 def imported(slug: str, folder: Path) -> Run:
     """A run of a shipped benchmark with everything that a real run has."""
-    benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+    make.shipped(slug)
     probe = CATALOG[slug].probe
     limit = None if probe == "perplexity" else 4  # what is false stands behind what is true
     card = replace(FAKE_CARD, id="org/elsewhere", kind="causal")
-    measure(Pupil(card=card), open_benchmark(slug), out=folder, probe=probe, limit=limit)
+    content = open_benchmark(slug)
+    some = tuple(dict.fromkeys(relation.label for relation in content.relations))[:3]
+    measure(Pupil(card=card), content, out=folder, probe=probe, relations=some, limit=limit)
     return import_result(folder, "Example University", "https://example.org/")
 
 

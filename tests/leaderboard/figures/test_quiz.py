@@ -3,10 +3,9 @@
 import pytest
 from django.test import Client
 
-from leaderboard.figures import benchmarks
 from leaderboard.figures.quiz import QuizScore, describe_rank, drawn_questions, mark
 from leaderboard.models import Benchmark
-from probing.known_benchmarks import EMBEDDED
+from tests.leaderboard import factories as make
 
 MODELS = [QuizScore(1, "org/best", 9), QuizScore(2, "org/middle", 6), QuizScore(3, "org/last", 2)]
 
@@ -31,7 +30,7 @@ def test_without_models_there_is_none_to_compare_with() -> None:
 
 @pytest.fixture
 def geography(db: None) -> Benchmark:
-    return benchmarks.install("geography", EMBEDDED / "geography", "geography")[0]
+    return make.shipped("geography")
 
 
 def test_typed_answers_may_differ_in_case_accents_and_spaces(geography: Benchmark) -> None:
@@ -49,5 +48,5 @@ def test_ten_questions_are_of_ten_relations_where_there_are_as_many(geography: B
 
 
 def test_questions_are_in_the_language_of_the_pages(db: None) -> None:
-    culture = benchmarks.install("dlama", EMBEDDED / "culture", "culture")[0]
+    culture = make.shipped("culture")
     assert {question.relation.tags["language"] for question in drawn_questions(culture, "c")} == {"en"}

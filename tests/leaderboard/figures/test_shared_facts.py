@@ -9,6 +9,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.figures.outcomes import shared_facts
 from leaderboard.models import Benchmark
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.kept import kept
 from tests.probing.formats.dlama_folder import DlamaFolder
 
 ARAB, WEST = (f"arab-west/dlama/en/P37_general_{region}.jsonl" for region in ("ARAB_REGION", "WESTERN_COUNTRIES"))
@@ -17,7 +18,8 @@ ARAB, WEST = (f"arab-west/dlama/en/P37_general_{region}.jsonl" for region in ("A
 @pytest.fixture
 def whole(tmp_path: Path, db: None) -> Benchmark:
     """A benchmark of two Arab facts and three Western ones."""
-    return benchmarks.install("dlama", DlamaFolder(tmp_path / "whole").write(), "whole")[0]
+    folder = DlamaFolder(tmp_path / "whole")
+    return kept("whole", lambda: benchmarks.install("dlama", folder.write(), "whole")[0])
 
 
 @pytest.fixture
@@ -26,7 +28,7 @@ def part(tmp_path: Path, whole: Benchmark) -> Benchmark:
     folder = DlamaFolder(tmp_path / "part")
     del folder.facts[ARAB][0], folder.facts[WEST][0]
     folder.facts[WEST][0] |= {"obj_uri": ["Q0"], "obj_label": ["Klingon"]}
-    return benchmarks.install("dlama", folder.write(), "part")[0]
+    return kept("part", lambda: benchmarks.install("dlama", folder.write(), "part")[0])
 
 
 def counts(slug: str) -> list[tuple[str, str, int, int]]:

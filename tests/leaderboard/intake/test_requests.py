@@ -16,7 +16,6 @@ from leaderboard.intake.quotas import TooManyOpen
 from leaderboard.intake.submissions import receive, retry, submit, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
 from probing.errors import BadInput
-from probing.known_benchmarks import EMBEDDED
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
@@ -235,7 +234,7 @@ def test_options_that_cannot_be_stored_are_refused(db: None, text: str) -> None:
 
 def test_a_submission_costs_a_small_part_of_its_checks(local_hub: Hub, db: None) -> None:
     """The checks and the estimate of the work, which the web process did before, take ten times as long at least."""
-    starter, _ = benchmarks.install("bear", EMBEDDED / "starter", "starter")
+    starter = make.shipped("starter")
     submission = receive("org/causal", starter, {})
     checks = seconds_of(lambda: check_job.check(submission.pk))
     assert fresh(submission).state == State.ACCEPTED

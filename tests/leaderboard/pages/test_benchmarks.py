@@ -1,7 +1,6 @@
 """/benchmarks/: every benchmark with one sentence, in groups of what they measure."""
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Benchmark
@@ -12,7 +11,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_benchmarks_stand_in_four_groups_each_with_a_sentence(client: Client) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     page = client.get("/benchmarks/").content.decode()
     places = [page.index(f"{topic}: ") for topic in ("Facts", "Cultures", "Precision", "Plausibility")]
     assert places == sorted(places)

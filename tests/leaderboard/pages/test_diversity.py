@@ -9,7 +9,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.figures.country_shares import countries_of
 from leaderboard.models import Benchmark
 from probing.analysis.facts_by_culture import facts_of
-from probing.known_benchmarks import EMBEDDED
+from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
 
@@ -24,7 +24,7 @@ def test_facts_are_counted_by_the_culture_that_the_benchmark_names(client: Clien
 
 
 def test_questions_about_countries_are_counted_where_no_culture_is_named(client: Client, db: None) -> None:
-    starter, _ = benchmarks.install("bear", EMBEDDED / "starter", "starter")
+    starter = make.shipped("starter")
     countries = Counter(countries_of(starter).values())
     rows = csv_rows(client, "/benchmarks/starter/", "diversity")
     assert [int(row["number"]) for row in rows] == sorted(countries.values(), reverse=True)

@@ -155,7 +155,9 @@ def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, subt
 
 
 @given(data=st.data())
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples * 3 // 2, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, site: Site, data: st.DataObject) -> None:
     value = st.one_of(st.sampled_from(HOSTILE), st.text(max_size=40).filter(lambda text: text.isprintable()))
     pairs = data.draw(st.lists(st.tuples(st.sampled_from(PARAMETERS), value), max_size=6))

@@ -8,7 +8,6 @@ from django.test import Client
 from leaderboard.figures import benchmarks
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Run
-from leaderboard.operations import published
 from leaderboard.pages.benchmark_sections import published_sections, published_slice
 from leaderboard.probes import pages_of
 from probing.known_benchmarks import EMBEDDED
@@ -94,7 +93,7 @@ def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: 
 def test_no_section_mixes_measured_and_published_figures(
     client: Client, slug: str, format: str, folder: str, chosen: Settings
 ) -> None:
-    published.load(EMBEDDED / "published")
+    make.published_figures()
     published_runs = Run.objects.filter(benchmark__slug=slug).select_related("model")
     printed = {run.model.title for run in published_runs}
     current = benchmarks.install(format, EMBEDDED / folder, slug)[0]
@@ -119,7 +118,7 @@ def test_no_section_mixes_measured_and_published_figures(
 
 
 def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: Client) -> None:
-    published.load(EMBEDDED / "published")
+    make.published_figures()
     version = Benchmark.objects.get(slug="wn18rr")
     (section,) = published_sections(version)
     assert section.table is None and section.note.startswith("25 repetitions of 1,000")

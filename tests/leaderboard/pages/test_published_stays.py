@@ -3,7 +3,6 @@
 from collections import Counter
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Benchmark, Model, Run
@@ -33,7 +32,7 @@ def test_it_stands_beside_the_measured_figure(client: Client) -> None:
 
 
 def test_two_published_models_have_their_figures_in_all_common_settings(client: Client) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     on_dlama = Run.objects.filter(benchmark__slug="dlama", benchmark__main=True)
     runs = on_dlama.filter(scores__dimension="culture_pair_language").distinct()
     (first, _), (second, _) = Counter(run.model.hub_id for run in runs).most_common(2)

@@ -14,7 +14,7 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.questions import QuestionOutcomes, question_url
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -92,7 +92,7 @@ def test_previous_and_next_lead_through_the_relation(client: Client, answered: S
 
 @pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
 def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Client, db: None, slug: str) -> None:
-    benchmark, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug)
+    benchmark = make.shipped(slug)
     relation = next(relation for relation in benchmarks.read(benchmark).relations if len(relation.items) > 2)
     first, own, last = (question_url(benchmark, relation, item) for item in relation.items[:3])
     page = client.get(own).content.decode()

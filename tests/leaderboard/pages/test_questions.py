@@ -7,7 +7,6 @@ from pytest_django import DjangoAssertNumQueries
 from leaderboard.figures import benchmarks
 from leaderboard.figures.questions import question_id
 from leaderboard.models import Benchmark, Run
-from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -96,7 +95,7 @@ def test_the_pages_of_a_benchmark_and_of_a_relation_lead_to_its_questions(client
 
 
 def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: Client, db: None) -> None:
-    graph, _ = benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    graph = make.shipped("graph")
     truths = {
         question_id(relation, item): item.tags["truth"]
         for relation in benchmarks.read(graph).relations

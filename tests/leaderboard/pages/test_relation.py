@@ -7,7 +7,6 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark
-from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -17,7 +16,7 @@ from tests.leaderboard.ui.charts.plotted import plotted
 
 @pytest.fixture
 def graph(db: None) -> Benchmark:
-    return benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
+    return make.shipped("graph")
 
 
 def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Client, graph: Benchmark) -> None:

@@ -7,10 +7,8 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job
 from leaderboard.models import Benchmark, Run, RunPart, Submission
-from probing.known_benchmarks import EMBEDDED
 from probing.language_model import PLL
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
@@ -57,7 +55,7 @@ def shown(client: Client, **parameters: str) -> dict[str, list[str]]:
 
 
 def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Benchmark, pairs: Benchmark) -> None:
-    benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    make.shipped("graph")
     scoring = {"set-pll": list(get_args(PLL)), "set-reduction": ["sum", "mean"]}
     dtype = {"set-dtype": ["", "float32", "bfloat16", "float16", "auto"], "set-start": [], "set-sample": []}
     protocol = {"set-protocol": ["usual", "lm-eval"]}
@@ -172,7 +170,7 @@ def test_a_choice_that_is_none_is_said_at_the_form(client: Client, pairs: Benchm
 
 
 def test_options_that_exclude_each_other_are_said_at_the_form(client: Client, db: None, local_hub: Hub) -> None:
-    benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    make.shipped("graph")
     both = {"model": "org/causal", "benchmark": "graph", "set-by": "word", "set-public_code": "True"}
     answer = client.post("/submit/", both)
     assert answer.status_code == 422

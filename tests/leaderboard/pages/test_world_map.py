@@ -20,6 +20,7 @@ from probing.settings import Settings
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.kept import kept
 from tests.probing.formats.dlama_folder import DlamaFolder, fact
 
 NAMES = ["Egypt", "France", "Spain", "Italy", "Peru", "Japan", "Kenya", "Ghana", "Chile", "Norway", "Poland", "Oman"]
@@ -32,7 +33,7 @@ def capitals(db: None, tmp_path: Path) -> Benchmark:
     rivers = [("desert_continent", f"Desert {number}", ["Africa"]) for number in range(4)]
     triples = [dict(zip(("fact_type", "subject", "objects"), triple, strict=True)) for triple in cities + rivers]
     (tmp_path / "triples.jsonl").write_text("".join(json.dumps(triple) + "\n" for triple in triples))
-    return benchmarks.install("geography", tmp_path, "capitals")[0]
+    return kept("capitals", lambda: benchmarks.install("geography", tmp_path, "capitals")[0])
 
 
 @pytest.fixture

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
-from django.conf import settings
 from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.models.benchmark import named
-from leaderboard.operations import published
 from leaderboard.probes.items import item_url
 from probing.language_model import Continuation
 from probing.settings import Settings
@@ -201,7 +199,7 @@ def test_the_api_names_and_filters_probes(client: Client, run: Run, ranked_run: 
 
 
 def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: None) -> None:
-    published.load(settings.BASE_DIR / "fixtures" / "published")
+    make.published_figures()
     by_board = {
         name: {run["model"]["hub_id"] for run in client.get(f"/api/v1/runs?benchmark={name}").json()["runs"]}
         for name in ("dlama", "dlama:answering")
@@ -213,7 +211,7 @@ def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: N
 
 
 def test_published_figures_of_single_predicates_have_a_chart_of_both_cultures(client: Client, db: None) -> None:
-    published.load(settings.BASE_DIR / "fixtures" / "published")
+    make.published_figures()
     address, name = "/benchmarks/dlama:answering/", "predicates-arab-west-en"
     chart = client.get(address).context["charts"][name]
     assert "Figures of GPT3.5-turbo (Keleg et al. 2023)." in client.get(address).content.decode()

@@ -9,7 +9,6 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
-from leaderboard.operations import published
 from leaderboard.pages.standings_table import offered_slices
 from leaderboard.probes.items import item_url
 from leaderboard.probes.perplexity import benchmark_sections, run_sections
@@ -26,7 +25,7 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 @pytest.fixture
 def graph() -> Benchmark:
-    return benchmarks.install("knowledge_graph", FIXTURES / "graph", "graph")[0]
+    return make.shipped("graph")
 
 
 @pytest.fixture
@@ -38,7 +37,7 @@ def measured(graph: Benchmark) -> Run:
 
 @pytest.fixture
 def wn18rr() -> Benchmark:
-    published.load(FIXTURES / "published")
+    make.published_figures()
     return Benchmark.objects.get(slug="wn18rr")
 
 
@@ -163,7 +162,7 @@ def test_a_published_run_shows_its_p_values_without_items(wn18rr: Benchmark) -> 
 
 
 def test_models_are_one_box_plot_and_very_small_p_values_are_powers_of_ten(client: Client) -> None:
-    published.load(FIXTURES / "published")
+    make.published_figures()
     page = client.get("/benchmarks/fb15k237/")
     assert list(page.context["charts"]) == ["p-values"]
     assert "6 × 10⁻²²" in page.content.decode() and "6.29e-22" not in page.content.decode()

@@ -10,7 +10,6 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
 from probing.analysis.paired_tests import DIFFERENCE_COLUMNS
 from probing.benchmark import ROW_KEY
-from probing.known_benchmarks import EMBEDDED
 from probing.probes.perplexity import Perplexity
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def graph() -> Benchmark:
-    return benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
+    return make.shipped("graph")
 
 
 def measured(on: Benchmark, name: str, every: int) -> Run:

@@ -9,7 +9,6 @@ from leaderboard.figures.questions import question_id, question_named, question_
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.question_answers import MOST_CONTRASTS, contrasts
 from probing.benchmark import Item, Relation
-from probing.known_benchmarks import EMBEDDED
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -20,7 +19,7 @@ OTHER = {"true": "false", "false": "true"}
 
 @pytest.fixture
 def graph() -> Benchmark:
-    return benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")[0]
+    return make.shipped("graph")
 
 
 def measured(graph: Benchmark, name: str, knows: str) -> Run:

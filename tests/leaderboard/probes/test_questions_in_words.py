@@ -14,7 +14,7 @@ from leaderboard.probes.wording import (
     tag_text,
 )
 from probing.benchmark import Item, Relation
-from probing.known_benchmarks import EMBEDDED
+from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
 
@@ -92,7 +92,7 @@ def test_an_example_is_in_english_if_there_is_any() -> None:
 
 
 def test_statements_are_shown_as_one_that_is_true_and_one_that_is_false() -> None:
-    graph, _ = benchmarks.install("knowledge_graph", EMBEDDED / "graph", "graph")
+    graph = make.shipped("graph")
     example = example_question(read_relations(graph))
     assert example
     assert (example.before, [right for _, right in example.options]) == ("", [True, False])

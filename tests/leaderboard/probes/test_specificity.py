@@ -13,7 +13,6 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.operations import published
 from leaderboard.probes.items import item_url
 from leaderboard.probes.specificity import benchmark_sections, run_sections
 from probing.analysis.specificity_metrics import common_answers, common_pairs, unified_scores
@@ -46,7 +45,7 @@ def measure(pairs: Benchmark) -> Measure:
 
 @pytest.fixture
 def paper() -> Benchmark:
-    published.load(FIXTURES / "published")
+    make.published_figures()
     return Benchmark.objects.get(slug="stest")
 
 

@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.figures import benchmarks
@@ -24,14 +23,14 @@ pytestmark = pytest.mark.django_db
 def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     """A measured run on an imported folder with two relations, one of which the model knows in part."""
     if request.param == "published first":
-        call_command("load_published", verbosity=0)
+        make.published_figures()
     folder = test_lama.write(tmp_path / "files")
     line = {"sub_label": "Nile treaty", "obj_label": "Egypt"}
     (folder / "P1001.jsonl").write_text(json.dumps(line) + "\n")
     trex, _ = benchmarks.install("lama", folder, "trex")
     shutil.rmtree(folder)
     if request.param == "imported first":
-        call_command("load_published", verbosity=0)
+        make.published_figures()
     assert benchmarks.current("trex") == trex
     run = cloze_run(trex, make.model("org/measured", kind="masked"))
     make.restore_figures(trex)
@@ -60,7 +59,7 @@ def test_it_has_a_score_on_the_pages_of_its_model_and_its_benchmark(measured: Ru
 
 
 def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standings(client: Client) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     assert csv_rows(client, "/benchmarks/trex/?published=ranked") == []
     (row,) = csv_rows(client, "/benchmarks/trex/", "training")
     assert (row["model"], row["trained_on"]) == ("google-bert/bert-base-cased", "arXiv")
@@ -69,7 +68,7 @@ def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standi
 
 
 def test_what_is_left_after_training_is_drawn_as_lines_over_its_steps(client: Client) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
     page = client.get("/benchmarks/trex/")
     traces = plotted(page.context["charts"]["training"].figure).data
     assert [trace.mode for trace in traces] == ["lines+markers"] * 2

@@ -15,7 +15,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.worker.arrivals import RowsRefused, checked_whole
 from probing.analysis.exposure import with_counts
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.known_benchmarks import CATALOG
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.results.joining import PartResult
@@ -63,7 +63,7 @@ BOARDS += [("culture", "answering"), ("pairs", "similarity")]
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 @pytest.mark.parametrize(("slug", "probe"), BOARDS)
 def test_rows_of_every_probe_arrive_unchanged(slug: str, probe: str, kind: str) -> None:
-    on, _ = benchmarks.install(CATALOG[slug].format, EMBEDDED / slug, slug, probe=probe)
+    on = make.shipped(slug, probe)
     part, measured = measured_part(on, kind)
     done = arrived(part, measured.rows, measured.record)
     pd.testing.assert_frame_equal(done.rows, measured.rows)

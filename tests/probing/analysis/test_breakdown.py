@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from probing.analysis import breakdowns
 from probing.analysis.accuracy import proportion
-from probing.analysis.breakdowns import group_means, members
+from probing.analysis.breakdowns import means_of, members
 
 items = st.lists(st.tuples(st.lists(st.sampled_from("ABCD"), unique=True, min_size=1), st.integers(1, 3)), min_size=1)
 
@@ -35,29 +35,31 @@ def test_the_members_of_groups_are_found_once_for_a_mean_with_both_intervals(mon
 
 def test_a_relation_with_two_domains_weighs_half_in_each() -> None:
     rows = table(("P1", 0, 0, ["A", "B"], True), ("P1", 0, 1, ["A", "B"], False), ("P2", 0, 0, ["B"], True))
-    means = group_means(rows, rows["correct"], "domain").set_index("group")
+    means = means_of(members(rows, "domain"), rows["correct"]).set_index("group")
     assert means["n"].to_dict() == {"A": 1.0, "B": 2.0}
     assert means["value"].to_dict() == {"A": 0.5, "B": 0.75}
 
 
 def test_an_item_counts_once_whatever_the_number_of_templates() -> None:
     rows = table(("P1", 0, 0, "A", True), ("P1", 1, 0, "A", False), ("P1", 0, 1, "A", True))
-    means = group_means(rows, rows["correct"], "overall")
+    means = means_of(members(rows, "overall"), rows["correct"])
     assert means.to_dict("records") == [{"group": "all", "value": 0.75, "n": 2.0}]
 
 
 def test_along_templates_each_row_is_an_item() -> None:
     rows = table(("P1", 0, 0, "A", True), ("P1", 2, 0, "A", False))
-    assert group_means(rows, rows["correct"], "template")["group"].to_list() == ["0", "2"]
-    assert group_means(rows, rows["correct"], "template")["n"].to_list() == [1, 1]
+    assert means_of(members(rows, "template"), rows["correct"])["group"].to_list() == ["0", "2"]
+    assert means_of(members(rows, "template"), rows["correct"])["n"].to_list() == [1, 1]
 
 
 @pytest.mark.parametrize("absent", [None, float("nan"), (), pd.NA])
 def test_an_item_without_the_tag_is_in_no_group(absent: object) -> None:
     rows = table(("P1", 0, 0, "A", True), ("P2", 0, 0, absent, True))
-    assert group_means(rows, rows["correct"], "domain")["n"].to_list() == [1]
+    assert means_of(members(rows, "domain"), rows["correct"])["n"].to_list() == [1]
 
 
 def test_tags_may_be_texts_lists_tuples_or_arrays() -> None:
     rows = table(*[("P1", 0, i, tag, True) for i, tag in enumerate(["A", ["A"], ("A",), np.array(["A", "A"])])])
-    assert group_means(rows, rows["correct"], "domain").to_dict("records") == [{"group": "A", "value": 1.0, "n": 4.0}]
+    assert means_of(members(rows, "domain"), rows["correct"]).to_dict("records") == [
+        {"group": "A", "value": 1.0, "n": 4.0}
+    ]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probing.analysis.breakdowns import group_means
+from probing.analysis.breakdowns import means_of, members
 from probing.analysis.exposure import (
     ALPHA,
     BUCKETS,
@@ -70,7 +70,7 @@ def test_rows_get_the_sitelinks_of_their_subjects_where_these_are_known(tmp_path
     asked = pd.DataFrame({"relation": "P1", "index": [0, 1, 2, 3], "template": 0, "subject": "x", "correct": True})
     joined = with_counts(asked, read_counts(path))
     assert joined[SITELINKS].tolist() == [pd.NA, 255, 400, 0]
-    assert group_means(joined, joined["correct"], POPULARITY)["group"].tolist() == ["0", "128–255", "256+"]
+    assert means_of(members(joined, POPULARITY), joined["correct"])["group"].tolist() == ["0", "128–255", "256+"]
     again = with_counts(joined, pd.DataFrame({"relation": "P1", "index": range(4), "count": 1}))
     assert {COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY} <= {*again.columns}
 

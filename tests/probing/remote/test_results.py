@@ -13,6 +13,7 @@ from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.results import Pushed, ResultSite, result_folders
 from probing.runner import run
 from tests.fakes import FakeModel
+from tests.kept_folder import kept_folder
 from tests.probing.remote.receiving_site import CREATED, Answer, ReceivingSite, problem, receiving
 
 
@@ -24,8 +25,10 @@ def site() -> Iterator[ReceivingSite]:
 
 @pytest.fixture
 def result(benchmark: Benchmark, tmp_path: Path) -> Path:
-    run(FakeModel(), benchmark, out=tmp_path / "step1000", progress=False)
-    return tmp_path / "step1000"
+    def measure(out: Path) -> None:
+        run(FakeModel(), benchmark, out=out, progress=False)
+
+    return kept_folder(__name__, tmp_path / "step1000", measure)
 
 
 def client(site: ReceivingSite) -> ResultSite:

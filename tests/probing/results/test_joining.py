@@ -12,7 +12,6 @@ import pytest
 from probing.analysis.details import FIGURES
 from probing.baselines import UniformModel
 from probing.benchmark import Benchmark, Item, Relation
-from probing.catalog import open_benchmark
 from probing.errors import Incomplete
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
@@ -29,6 +28,7 @@ from probing.results.rows import option_ranges
 from probing.runner import run
 from probing.settings import Settings
 from tests.fakes import FakeModel
+from tests.few_relations import few_relations
 from tests.frames_in_memory import FramesInMemory
 from tests.traced_memory import traced_memory
 
@@ -37,7 +37,7 @@ ITEMS, OPTIONS, MOST = 150, 100, 500
 FILES = ("items.parquet", "scores.csv", "run.json")
 CHOSEN: dict[str, tuple[str, dict[str, Any]]] = {
     "several wordings": ("starter", {"limit": 3, "templates": (0, 1)}),
-    "generic": ("starter", {"limit": 3, "relations": ["country_capital"], "generic_subjects": "it"}),
+    "generic": ("starter", {"limit": 3, "relations": ["author_language"], "generic_subjects": "it"}),
     "decided": ("starter", {"limit": 3, "templates": (0, 1), "decide": True}),
     "ranking": ("culture", {"limit": 2}),
     "specificity": ("pairs", {"limit": 3}),
@@ -72,7 +72,7 @@ def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
 
 @pytest.mark.parametrize(("slug", "chosen"), CHOSEN.values(), ids=CHOSEN)
 def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[str, Any], tmp_path: Path) -> None:
-    benchmark = open_benchmark(slug)
+    benchmark = few_relations(slug)
     settings = plan(benchmark, chosen).settings
     stored = measured(benchmark, settings, tmp_path)
     in_memory(stored, benchmark, settings).save(tmp_path / "memory")
@@ -84,7 +84,7 @@ def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[st
 def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    benchmark = open_benchmark("culture")
+    benchmark = few_relations("culture")
     settings = plan(benchmark, {"limit": 1}).settings
     stored, joins = measured(benchmark, settings, tmp_path), list[int]()
 
@@ -109,7 +109,7 @@ class CountedParts(PartsInMemory):
 
 
 def test_the_rows_of_one_relation_are_in_memory_at_a_time(tmp_path: Path) -> None:
-    benchmark, settings = open_benchmark("starter"), Settings(limit=2, templates=(0,))
+    benchmark, settings = few_relations("starter"), Settings(limit=2, templates=(0,))
     covered = plan_of(benchmark, settings).parts
     stored = CountedParts({part: probe_part(FakeModel(), plan_of(benchmark, settings), part) for part in covered})
     joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder")
@@ -118,7 +118,7 @@ def test_the_rows_of_one_relation_are_in_memory_at_a_time(tmp_path: Path) -> Non
 
 
 def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) -> None:
-    benchmark = with_era(open_benchmark("starter"), 2)
+    benchmark = with_era(few_relations("starter"), 2)
     settings = plan(benchmark, {"limit": 2}).settings
     stored = measured(benchmark, settings, tmp_path)
     rows = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "folder").items
@@ -128,7 +128,7 @@ def test_a_tag_that_only_some_relations_have_is_a_column_of_all(tmp_path: Path) 
 
 
 def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    benchmark, settings = open_benchmark("starter"), Settings(limit=5)
+    benchmark, settings = few_relations("starter"), Settings(limit=5)
     stored = measured(benchmark, settings, tmp_path)
     whole = joined_in_folder(stored, plan_of(benchmark, settings), tmp_path / "whole").items
     monkeypatch.setattr(rows_module, "GROUP_BYTES", 4096)
@@ -139,7 +139,7 @@ def test_rows_with_many_options_make_small_groups(tmp_path: Path, monkeypatch: p
 
 
 def test_a_part_with_too_few_rows_leaves_no_folder(tmp_path: Path) -> None:
-    benchmark, settings = open_benchmark("starter"), Settings(limit=3)
+    benchmark, settings = few_relations("starter"), Settings(limit=3)
     stored = measured(benchmark, settings, tmp_path)
     part = plan_of(benchmark, settings).parts[-1]
     stored.store(part, stored.rows(part).iloc[1:], stored.record(part))
@@ -152,7 +152,7 @@ def test_a_part_with_too_few_rows_leaves_no_folder(tmp_path: Path) -> None:
 def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
     slug: str, chosen: dict[str, Any], tmp_path: Path
 ) -> None:
-    benchmark = open_benchmark(slug)
+    benchmark = few_relations(slug)
     settings = plan(benchmark, chosen).settings
     rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
     probe = probe_of(settings)
@@ -202,19 +202,19 @@ def made_up(number: int) -> Relation:
 
 
 def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
-    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     assert result.rows == tmp_path / "out" / "items.parquet"
     assert "items" not in vars(result)
     assert len(result.items) == result.record["items_done"]
 
 
 def test_a_result_without_a_folder_keeps_its_rows() -> None:
-    result = run(FakeModel(), "starter", limit=2, progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, progress=False)
     assert len(result.items) == result.record["items_done"]
 
 
 def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path) -> None:
-    result = run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    result = run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     short = result.items_without_options
     assert "items" not in vars(result)
     assert [name for name in result.items if name not in short] == ["scores", "exact", "tokens"]
@@ -223,7 +223,7 @@ def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path
 
 
 def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
-    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     result = Result.load(tmp_path / "out")
     result.save(tmp_path / "copy")
     assert "items" not in vars(result)
@@ -232,7 +232,7 @@ def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
 
 
 def test_rows_that_were_changed_are_saved_as_changed(tmp_path: Path) -> None:
-    run(FakeModel(), "starter", limit=2, out=tmp_path / "out", progress=False)
+    run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     result = Result.load(tmp_path / "out")
     result.items["subject"] = "Atlantis"
     result.save(tmp_path / "changed")

@@ -27,6 +27,7 @@ from probing.results.result import Result
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
+from tests.few_relations import few_relations
 from tests.leaderboard.factories import Skilled
 
 Change = Callable[[Benchmark], Benchmark]
@@ -88,7 +89,7 @@ def assert_same(first: Result, second: Result, folder: Path) -> None:
 
 @pytest.mark.parametrize("slug", list(OPTIONS))
 def test_old_rows_with_new_tags_give_what_a_new_run_gives(slug: str, tmp_path: Path) -> None:
-    benchmark = open_benchmark(slug)
+    benchmark = few_relations(slug)
     options = {"limit": 4, **OPTIONS[slug]} if slug != "graph" else {}
     old, new = (probed(content, **options) for content in (benchmark, retagged(benchmark)))
     again = rescored(stored(old, tmp_path / "old"), retagged(benchmark))
@@ -101,13 +102,13 @@ def test_old_rows_with_new_tags_give_what_a_new_run_gives(slug: str, tmp_path: P
 @pytest.mark.parametrize("slug", ["starter", "culture"])
 def test_answers_by_generation_and_similarity_are_rescored_as_well(slug: str, tmp_path: Path) -> None:
     options: dict[str, Any] = {"probe": "answering", "language": "en"} if slug == "culture" else {"probe": "similarity"}
-    benchmark = open_benchmark(slug)
+    benchmark = few_relations(slug)
     old, new = (probed(content, UniformModel(), limit=3, **options) for content in (benchmark, retagged(benchmark)))
     assert_same(rescored(stored(old, tmp_path / "old"), retagged(benchmark)), new, tmp_path)
 
 
 def test_crossed_dimensions_follow_changed_tags(tmp_path: Path) -> None:
-    benchmark = open_benchmark("culture")
+    benchmark = few_relations("culture")
     renamed = {"Arab": "Arab League", "West": "West"}
 
     def relation(content: Relation) -> Relation:

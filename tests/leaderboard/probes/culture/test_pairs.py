@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
@@ -19,7 +18,7 @@ SLUGS = ("dlama", "cultlama", "mlama")
 
 @pytest.fixture
 def published(db: None) -> None:
-    call_command("load_published", verbosity=0)
+    make.published_figures()
 
 
 def groups(client: Client, address: str) -> Iterator[tuple[str, list[Run]]]:
