@@ -114,12 +114,12 @@ def _sections(run: Run, rows: pd.DataFrame, ways: Sequence[str], penalty: float)
 
 def _groups(scores: pd.DataFrame, ways: Sequence[str]) -> list[GroupOfWay]:
     """Return the rows of the table: all questions, then domains and relations, each in all ways."""
-    found: dict[tuple[str, str, str], dict[str, Row]] = {}
+    by_group: dict[tuple[str, str, str], dict[str, Row]] = {}
     for row in records(scores):
         for way in ways if row["way"] == KNOWN else [row["way"]]:
-            found.setdefault((row["dimension"], row["group"], way), {})[row["metric"]] = row
+            by_group.setdefault((row["dimension"], row["group"], way), {})[row["metric"]] = row
     order = [OVERALL, "domain", "relation"]
-    listed = [GroupOfWay(way, dimension, group, values) for (dimension, group, way), values in found.items()]
+    listed = [GroupOfWay(way, dimension, group, values) for (dimension, group, way), values in by_group.items()]
     return sorted(listed, key=lambda row: order.index(row.dimension))
 
 
