@@ -29,6 +29,7 @@ def test_a_field_fits_the_type_of_its_option() -> None:
     assert fields_of(Benchmark(probe="answering")) == {
         "questions": forms.ChoiceField,
         "chat": forms.ChoiceField,
+        "may_decline": forms.ChoiceField,
         "tokens": forms.IntegerField,
         "start": forms.CharField,
         "dtype": forms.ChoiceField,

@@ -139,7 +139,7 @@ def test_the_former_address_of_an_item_leads_to_its_question(client: Client, sit
     response = client.get(f"/runs/{site.first.pk}/items/P30/0/1/")
     assert response["Location"] == f"{ADDRESS}?run={site.first.pk}&wording=1"
     assert client.get(f"/runs/{site.first.pk}/items/P99/0/0/", follow=True).status_code == 404
-    assert client.get("/runs/99/items/P30/0/1/").status_code == 404
+    assert client.get("/runs/999999/items/P30/0/1/").status_code == 404
 
 
 def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, site: Site) -> None:
@@ -148,7 +148,7 @@ def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, 
     assert "no items to show" in response.content.decode()
 
 
-@pytest.mark.parametrize("run", ["99", "first", "-1", "1" * 30, "<b>"])
+@pytest.mark.parametrize("run", ["999999", "first", "-1", "1" * 30, "<b>"])
 def test_a_run_that_is_not_on_the_benchmark_is_not_found(client: Client, site: Site, run: str) -> None:
     assert client.get(f"{ADDRESS}?run={run}").status_code == 404
 
