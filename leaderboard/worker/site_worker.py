@@ -57,7 +57,7 @@ class SiteWorker(Worker):
                 self.log.warning("Worker %s is dead: what it had goes on at once", dead.name)
                 patiently(Claim.objects.release_of, dead.name, lost=True)
                 with suppress(NoSuchJobError):
-                    _put_back(dead.get_current_job())
+                    _put_back(dead.get_current_job(), dead.name)
                 dead.register_death()  # type: ignore[no-untyped-call]
 
     def serialize(self) -> dict[Any, Any]:
@@ -111,8 +111,8 @@ class SiteWorker(Worker):
         """
         super().handle_work_horse_killed(job, retpid, ret_val, rusage)  # type: ignore[no-untyped-call]
         with suppress(DatabaseUnavailable):  # the claim will become stale
-            if job.origin == CHECKS and not self._stop_requested:
-                patiently(queue.note_lost_check, job.args[0])
+            if not self._stop_requested:
+                _note_lost_check(job)
             patiently(Claim.objects.release_of, self.name, lost=not self._stop_requested)
         connection.close()  # the process of the next job must not inherit it
 
@@ -160,18 +160,30 @@ def this_machine() -> str:
         return ""
 
 
-def _put_back(job: Job | None) -> None:
-    """Have RQ put back the job of a dead worker, as if there had been no heartbeat for long."""
-    if job is None:
+def _put_back(job: Job | None, dead: str) -> None:
+    """Have RQ put back the job of a dead worker, as if there had been no heartbeat for long.
+
+    Nothing is done where another worker that starts at the same time has done so already.
+    """
+    if job is None or job.worker_name != dead:
         return
     registry = queue.rq_queue(job.origin).started_job_registry
     executions = [parts for parts in registry.get_job_and_execution_ids(cleanup=False) if parts[0] == job.id]
     if executions:
+        _note_lost_check(job)
         registry.connection.zadd(registry.key, {":".join(parts): 0 for parts in executions})
         registry.cleanup()
 
 
+def _note_lost_check(job: Job) -> None:
+    if job.origin == CHECKS and job.id.startswith("check-"):
+        patiently(queue.note_lost_check, job.args[0])
+
+
 def _is_gone(pid: int | None) -> bool:
+    """Return whether a worker's process has ended. If it has the number of this one, that was given out again."""
+    if pid == os.getpid():
+        return True
     try:
         return bool(psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:

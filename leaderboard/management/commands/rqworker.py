@@ -40,7 +40,8 @@ class Command(rqworker.Command):
     def add_arguments(self, parser: ArgumentParser) -> None:
         super().add_arguments(parser)
         # RQ lets an idle worker wait for (ttl - 15) seconds at a time.
-        # In a container that is started again, machine and process have the names of the one that was killed.
+        # In a container that is started again, host and process have the names of the one that was killed, and RQ
+        # refuses a second worker of the same name.
         name = f"{socket.gethostname()}-{os.getpid()}-{token_hex(2)}"
         parser.set_defaults(serializer="json", worker_ttl=WAKE_SECONDS + 15, name=name)
         parser.add_argument(

@@ -47,11 +47,16 @@ def expect_rows_of_an_undisturbed_run(run: Run, model: Path) -> None:
     pd.testing.assert_frame_equal(stored, whole.items, check_exact=False, atol=1e-4)
 
 
+def new_worker(name: str, queue_name: str = "measure") -> SiteWorker:
+    jobs = queue.rq_queue(queue_name)
+    return SiteWorker([jobs], name=name, connection=jobs.connection, serializer=jobs.serializer)
+
+
 def killed_process(kind: str, number: int, stopping: bool = False) -> None:
     """Let a worker find the process of a job dead, which somebody killed, or which it killed itself as it stops."""
-    queue.put_job("checks" if kind == "check" else "measure", kind, number)
-    jobs = queue.rq_queue("checks" if kind == "check" else "measure")
-    site_worker = SiteWorker([jobs], name="mine", connection=jobs.connection, serializer=jobs.serializer)
+    site_worker = new_worker("mine", "checks" if kind == "check" else "measure")
+    jobs = site_worker.queues[0]
+    queue.put_job(jobs.name, kind, number)
     site_worker._stop_requested = stopping
     site_worker.handle_work_horse_killed(Job.fetch(f"{kind}-{number}", jobs.connection, jobs.serializer), 1, 9, None)
 
@@ -67,36 +72,49 @@ def test_the_run_of_a_killed_process_is_free_at_once_and_the_loss_counts_unless_
     assert Claim.objects.get(run=run).losses == losses
 
 
+def perform(name: str, kind: str, number: int, pid: int, machine: str) -> None:
+    """Let RQ know of a worker that performs a job."""
+    site_worker = new_worker(name, "checks" if kind == "check" else "measure")
+    site_worker.register_birth()
+    site_worker.connection.hset(site_worker.key, mapping={"pid": pid, MACHINE: machine})
+    jobs = site_worker.queues[0]
+    queue.put_job(jobs.name, kind, number)
+    job = Job.fetch(f"{kind}-{number}", jobs.connection, jobs.serializer)
+    site_worker.prepare_execution(job)
+    site_worker.prepare_job_execution(job)
+    jobs.remove(job)
+
+
+@pytest.fixture
+def ended() -> int:
+    """Return the number of a process that has ended."""
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return process.pid
+
+
 @pytest.mark.parametrize(("machine", "left"), [(this_machine(), []), ("another container", ["dead"])])
 def test_a_new_worker_puts_back_first_what_the_dead_ones_of_its_machine_had(
-    small: Benchmark, redis: None, machine: str, left: list[str]
+    small: Benchmark, redis: None, ended: int, machine: str, left: list[str]
 ) -> None:
-    lost, other = (make.run(make.model(), small, Run.State.SCORING) for _ in range(2))
-    jobs = queue.rq_queue("measure")
-    alive, dead = (
-        SiteWorker([jobs], name=name, connection=jobs.connection, serializer=jobs.serializer)
-        for name in ("alive", "dead")
-    )
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    dead.pid = gone.pid
-    for number, site_worker in enumerate((dead, alive)):
-        site_worker.register_birth()
-        run = (lost, other)[number]
-        Claim.objects.take(run, site_worker.name)
-        queue.put_job("measure", "run", run.pk)
-        job = Job.fetch(f"run-{run.pk}", jobs.connection, jobs.serializer)
-        site_worker.prepare_execution(job)
-        site_worker.prepare_job_execution(job, remove_from_intermediate_queue=False)
-        jobs.remove(job)
-    jobs.connection.hset(dead.key, MACHINE, machine)
-    waiting = make.run(make.model(), small, Run.State.QUEUED)
+    lost, other, waiting = (make.run(make.model(), small, Run.State.SCORING) for _ in range(3))
+    Claim.objects.take(lost, "dead"), Claim.objects.take(other, "alive")
+    perform("dead", "run", lost.pk, ended, machine)
+    perform("alive", "run", other.pk, os.getppid(), machine)
     queue.put_job("measure", "run", waiting.pk)
-    alive.put_back_jobs_of_the_dead()
+    new_worker("new").put_back_jobs_of_the_dead()
     back = [] if left else [f"run-{lost.pk}"]
-    assert jobs.get_job_ids() == [*back, f"run-{waiting.pk}"]
+    assert queue.rq_queue("measure").get_job_ids() == [*back, f"run-{waiting.pk}"]
     assert sorted(registered()) == ["alive", *left]
     assert sorted(Claim.objects.fresh().values_list("worker", flat=True)) == ["alive", *left]
+
+
+def test_a_check_that_a_dead_worker_had_counts_its_loss(small: Benchmark, redis: None, ended: int) -> None:
+    submission = Submission.objects.create(token="t", model_id="org/heavy", benchmark=small)
+    perform("dead", "check", submission.pk, ended, this_machine())
+    new_worker("new").put_back_jobs_of_the_dead()
+    submission.refresh_from_db()
+    assert submission.losses == 1
 
 
 @pytest.mark.parametrize(("stopping", "losses"), [(False, 1), (True, 0)])
