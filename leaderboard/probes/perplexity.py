@@ -341,9 +341,10 @@ def comparison_sections(runs: Sequence[Run]) -> list[Section]:
     """Return the ranks of true and of false sentences by run, and the sentences whose ranks differ most."""
     summary, sentences = ranks(*stored_results([run.pk for run in runs]))
     names = short_names(runs)
+    listed = section(_sentences_table(runs, names, sentences), title="Sentences that the runs order differently")
     return [
         section(_rank_summary_table(names, summary), note=RANKS_NOTE, title="How alike the runs order the sentences"),
-        section(_sentences_table(runs, names, sentences), title="Sentences that the runs order differently"),
+        replace(listed, lead="The ranks of each sentence by run, those that differ most first."),
     ]
 
 
