@@ -142,10 +142,12 @@ def _with_steps() -> QuerySet[Run]:
     return runs.select_related("model", "benchmark").defer(*UNUSED)
 
 
-def on_every_benchmark(runs: Sequence[Run]) -> list[Series]:
-    """Return compared runs as a series, and further ones from the other benchmarks that all of their models have.
+def on_several_benchmarks(runs: Sequence[Run]) -> list[Series]:
+    """Return compared runs as a series, and further ones of exactly their models from other benchmarks.
 
-    There is one for each choice of settings and each source. Nothing where two runs are of one model. One query.
+    There is one for each choice of settings and each source that all of them have: a model counts with its commit, and
+    one that lacks a benchmark, or has it in other settings, leaves that out for all. Nothing where two runs are of one
+    model. One query.
     """
     places = {run.model_id: place for place, run in enumerate(runs)}
     if len(places) < len(runs):

@@ -176,7 +176,7 @@ def _model(examination: Examination) -> Model:
         "weight_bytes": weights.bytes + adapter_bytes(examination),
         "parameters": weights.parameters,
         "idle_parameters": examination.idle_parameters,
-        "hub_created": listing.created,
+        "hub_created": (examination.adapter or listing).created,
         "stored_dtype": weights.dtype,
         "weights_file": visible(listing.gguf.name)[:200] if listing.gguf else "",
         "quantisation": _quantisation(examination)[:20],

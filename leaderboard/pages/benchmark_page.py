@@ -31,6 +31,8 @@ from leaderboard.pages.replicates_fold import replicates_fold
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,
+    chosen_axis,
+    offered_axes,
     offered_slices,
     pair_of,
     read_filter,
@@ -98,9 +100,9 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(rows, pair)]
-    axes = axis_links(request.GET, board, pair)
-    context["axes"] = [axes] if axes else []
-    charts = standings_charts(filters, board, pair, request.GET.get(AXIS, "") if axes else "")
+    axes = offered_axes(board, pair)
+    context["axes"] = list(filter(None, [axis_links(request.GET, axes)]))
+    charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))
     page = request.build_absolute_uri(benchmark.get_absolute_url())
     context["linked_data"] = as_script(dataset(benchmark, page))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))

@@ -1,10 +1,13 @@
-"""Compared models on every benchmark that all of them have, also in percent of the first (LM-PUB-QUIZ, Figure 5)."""
+"""Compared models on all benchmarks on which they were measured alike, also in percent of the first.
+
+This is Figure 5 of LM-PUB-QUIZ.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 
 from django.utils.text import slugify
 
-from leaderboard.figures.training import Percent, StepScore, Trajectories, on_every_benchmark
+from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
 from leaderboard.models import Run
 from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.ui import cells, charts
@@ -12,8 +15,10 @@ from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import Column
 
-TITLE = "On every benchmark"
-LEAD = "The same models on all benchmarks that they share, also in percent of the first one and above chance."
+TITLE = "On several benchmarks"
+LEAD = (
+    "All benchmarks on which exactly these models were measured alike, also in percent of the first, above chance too."
+)
 Scores = Mapping[str, Sequence[StepScore]]  # those of the models in their order, by what the benchmark is called
 
 
@@ -22,7 +27,7 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
 
     `names`: those of the runs. Three queries.
     """
-    series = on_every_benchmark(runs)
+    series = on_several_benchmarks(runs)
     stored = Trajectories(series)
     scores: dict[str, Sequence[StepScore]] = {}
     for part in series:

@@ -321,14 +321,25 @@ AXES: Mapping[str, ModelAxis] = {
 _CHARTS = {axis: KeptLists[list[Chart]](most=4) for axis in AXES}
 
 
-def axis_links(query: QueryDict, board: Leaderboard, pair: PairInLanguage | None) -> list[PageLink]:
-    """Return the links that choose the axis, of those on which at least two models have a place; none without a choice.
+def offered_axes(board: Leaderboard, pair: PairInLanguage | None) -> list[str]:
+    """Return the keys of the axes on which at least two models have a place.
 
-    The picture of a pair of cultures has other axes.
+    The picture of a pair of cultures has other axes. Where no model has idle parameters, the active size is the size.
     """
-    charted = [] if pair else _charted(board.standings)
-    offered = [key for key, axis in AXES.items() if sum(bool(axis.place(row.run.model)) for row in charted) > 1]
-    chosen = query.get(AXIS, "") if query.get(AXIS) in offered else ""
+    models = [] if pair else [row.run.model for row in _charted(board.standings)]
+    offered = [key for key, axis in AXES.items() if sum(bool(axis.place(model)) for model in models) > 1]
+    return [key for key in offered if key != "active" or any(model.idle_parameters for model in models)]
+
+
+def chosen_axis(query: QueryDict, offered: Sequence[str]) -> str:
+    """Return the axis that a query string asks for if it is offered, else the size if it is, else the first offered."""
+    wanted = [query.get(AXIS, ""), ""]
+    return next((key for key in wanted if key in offered), offered[0] if offered else "")
+
+
+def axis_links(query: QueryDict, offered: Sequence[str]) -> list[PageLink]:
+    """Return the links that choose one of the offered axes; none without a choice."""
+    chosen = chosen_axis(query, offered)
     links = [
         PageLink(labels.sentence(AXES[key].name), link(query, **{AXIS: key or None}), key == chosen) for key in offered
     ]
@@ -339,8 +350,7 @@ def standings_charts(
     filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, axis: str = ""
 ) -> list[Chart]:
     """Return the chart, if there is anything to draw. `pair`: what the rows are about; `axis`: one of `AXES`."""
-    lists = _CHARTS.get(axis, _CHARTS[""])
-    return made_of_rows(lists, filters, board, lambda board: _charts(filters, board.standings, pair, axis))
+    return made_of_rows(_CHARTS[axis], filters, board, lambda board: _charts(filters, board.standings, pair, axis))
 
 
 def _charts(
@@ -348,7 +358,7 @@ def _charts(
 ) -> list[Chart]:
     charted = _charted(rows)
     title = pages_of(filters.benchmark).metric_label(filters.metric)
-    chart = gaps_chart(pair, charted, title) or _scatter(title, rows, charted, AXES.get(axis, AXES[""]))
+    chart = gaps_chart(pair, charted, title) or _scatter(title, rows, charted, AXES[axis])
     return [chart] if chart else []
 
 

@@ -355,16 +355,8 @@ def trajectory_sections(training: Training) -> list[Section]:
         sections.append(differences_section(training.main, training.others[0]))
     if len(training.all_series) > 1:
         sections.append(benchmarks_section(training.everything, training.look))
-    return [*sections, *_group_sections(training), *_exposure_sections(training)]
-
-
-def _exposure_sections(training: Training) -> list[Section]:
-    """Return the sections with the accuracies by exposure and popularity, at steps spread evenly over the training."""
-    runs = training.main.series.runs
-    places = sorted({round(place * (len(runs) - 1) / (MOST_CURVES - 1)) for place in range(MOST_CURVES)})
-    steps = {runs[place].model.step_in_words: runs[place] for place in places}
-    left_out = f"The chart and the table have {len(steps)} of {len(runs)} steps." if len(steps) < len(runs) else ""
-    return [replace(part, note=" ".join(filter(None, [part.note, left_out]))) for part in exposure_folds(steps)]
+    steps = {run.model.step_in_words: run for run in training.main.series.runs}
+    return [*sections, *_group_sections(training), *exposure_folds(steps)]
 
 
 def _group_sections(training: Training) -> list[Section]:

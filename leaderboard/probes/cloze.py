@@ -5,7 +5,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isnan
-from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
@@ -83,16 +82,19 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
 
 @lru_cache(maxsize=8)
 def judged(benchmark: int) -> Sequence[Row]:
-    """Return how judges answered each question about the sentences, remembered, as a version never changes."""
-    files: Sequence[Path] = ()
-    with suppress(ProbingError):
-        files = benchmarks.read(Benchmark.objects.get(pk=benchmark)).files
+    """Return how judges answered each question about the sentences, remembered, as a version never changes.
+
+    Where its files cannot be read, the error is raised, so that they are read again the next time.
+    """
+    files = benchmarks.read(Benchmark.objects.get(pk=benchmark)).files
     return [row for path in files if path.name == LEFT_OUT for row in records(stored_agreement(path))]
 
 
 def judged_section(benchmark: Benchmark) -> list[Section]:
     """Return how judges answered each question about the sentences; nothing where none were asked (section 2.2)."""
-    rows = judged(benchmark.pk) if benchmark.path else ()
+    rows: Sequence[Row] = ()
+    with suppress(ProbingError):
+        rows = judged(benchmark.pk) if benchmark.path else ()
     if not rows:
         return []
 

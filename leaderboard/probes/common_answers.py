@@ -23,6 +23,7 @@ TITLES = {
     "acc_at_10_either": "Acc@10, either answer",
     "acc_at_10_fine": "Acc@10, fine answer",
 }
+NUMBERS = {"specificity": "Pairs", "acc_at_10_fine": "Pairs of Acc@10"}  # which a page shows; the CSV has all of them
 LEAD = "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
 PAIR = ("answer_label", "coarse_label", "specific", "best")
 VALUES = ("rank", "natural_log_prob", "cosine")
@@ -49,7 +50,7 @@ def comparison_sections(runs: Sequence[Run]) -> list[Section]:
     note = (
         "On the pairs whose answers are single tokens of all these models. Acc@10 does not depend on the size of a "
         f"vocabulary here: it ranks an answer among the {number:,} answers of the benchmark that all of them have, and "
-        "counts the pairs whose hundred best tokens suffice for that."
+        "counts the pairs whose hundred best tokens include ten of these."
     )
     return [replace(section(table, note=note, title="On common pairs and answers"), lead=LEAD)]
 
@@ -61,7 +62,13 @@ def _columns(metric: str, title: str) -> list[Column[ComparedLine]]:
     return [
         Column(metric, title, lambda row: cells.of_score(score(row)), align="score"),
         *interval_columns(score, metric),
-        Column(f"{metric}_n", "", lambda row: cells.items(getattr(score(row), "n", None)), shown=False),
+        Column(
+            f"{metric}_n",
+            NUMBERS.get(metric, ""),
+            lambda row: cells.items(getattr(score(row), "n", None)),
+            align="number",
+            shown=metric in NUMBERS,
+        ),
     ]
 
 

@@ -20,6 +20,7 @@ from probing.statements.fact_types import FACT_TYPES
 from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT, Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows
+MOST_ANSWERS = 3  # right ones that a row shows
 ENGLISH = ("", "en")
 Names = Mapping[str, str]  # of relations in words, by their labels
 
@@ -120,8 +121,13 @@ def tag_text(name: str, value: TagValue) -> str:
 
 
 def _fact_template(name: str) -> str:
-    """Return the name of a fact type with the number of its template, which counts from 1, or with its kind."""
+    """Return the name of a fact type with the number of its template, which counts from 1, or with its kind.
+
+    Other benchmarks have a wording without a fact type.
+    """
     fact_type, _, template = name.rpartition(" ")
+    if not fact_type:
+        return labels.group(name)
     return f"{_fact_type(fact_type)}, template {int(template) + 1 if template.isdecimal() else f'“{template}”'}"
 
 
@@ -294,20 +300,27 @@ def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
 
 
 def several_answers(run: Run, rows: Iterable[Row], form: QuestionForm) -> Answers:
-    """Map the items of rows of which several answers count to all of these; none where only one of them counts."""
+    """Map the items of rows of which several answers count to the first of them; none where only one counts."""
     indices: dict[str, set[int]] = {}
     for row in () if form.typed else rows:
         indices.setdefault(row["relation"], set()).add(row["index"])
     return {
-        (relation.label, item.index): "; ".join(relation.options_of(item)[number] for number in item.answers)
+        (relation.label, item.index): _first_answers([relation.options_of(item)[number] for number in item.answers])
         for relation in (read_relations(run.benchmark) if indices else ())
+        if relation.label in indices
         for item in relation.items
-        if len(item.answers) > 1 and item.index in indices.get(relation.label, ())
+        if len(item.answers) > 1 and item.index in indices[relation.label]
     }
 
 
+def _first_answers(answers: Sequence[str]) -> str:
+    """Return the first answers with the number of the others; open questions have all names of theirs."""
+    more = f" and {len(answers) - MOST_ANSWERS:,} more" if len(answers) > MOST_ANSWERS else ""
+    return "; ".join(answers[:MOST_ANSWERS]) + more
+
+
 def answer_cell(row: Row, several: Answers) -> Cell:
-    """Show the right answer of a row, or all of them where there are several; the CSV has the first."""
+    """Show the right answer of a row, or the first of them where there are several; the CSV has one."""
     every = several.get((row["relation"], row["index"]), "")
     cell = cells.text(row["answer_label"], note=every, lang=str(row.get("language") or ""))
     return replace(cell, text=every or cell.text)

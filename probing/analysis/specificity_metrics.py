@@ -128,8 +128,8 @@ def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -
     """Return specificity, naturalness and relatedness of each result on the common pairs, and Acc@10.
 
     Acc@10 is how often answers are among the ten best of the words that all models have.
-    `token_texts`: the words of each result's model. A pair of which fewer than ten words are stored, none of them an
-    answer, does not count for Acc@10.
+    `token_texts`: the words of each result's model. A pair of which fewer than ten words are stored does not count for
+    Acc@10, whether its answer is one of them or not.
     """
     tables = [
         tidy(share_scores(metric, hits, rows["relation"])).assign(result=name)
@@ -147,12 +147,16 @@ def _hits(rows: pd.DataFrame, token_texts: TokenTexts) -> Iterator[tuple[str, pd
 
 
 def _among_ten(rows: pd.DataFrame, answers: pd.Series, token_texts: TokenTexts) -> pd.Series:
-    """Tell whether the answer is one of the ten best words; missing where too few words are stored to know."""
+    """Tell whether the answer is one of the ten best words; missing where fewer than ten of them are stored.
+
+    Whether a pair counts must not depend on the answer: an answer that is found among fewer words than ten is a hit,
+    but one that is not found there could be either, and to count the hits alone would make every model better.
+    """
     tokens = frozenset(token_texts.values())
 
     def is_among_ten(best: Sequence[str], answer: str) -> bool | None:
         ten = [token for token in dict.fromkeys(best) if token in tokens][:10]
-        return True if token_texts[answer] in ten else False if len(ten) == 10 else None
+        return token_texts[answer] in ten if len(ten) == 10 else None
 
     return pd.Series(list(map(is_among_ten, rows["best"], answers)), index=rows.index, dtype="boolean")
 

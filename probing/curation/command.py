@@ -137,7 +137,7 @@ def _curate_popularity(options: argparse.Namespace) -> None:
         raise BadInput("There is no file for the sitelinks.", "Give --out FILE.")
     with open_endpoint(options) as endpoint:
         links = popularity.count_sitelinks(endpoint, benchmark, options.out)["sitelinks"]
-    known = f"the subjects of {links.count():,} of {len(links):,} facts have sitelinks"
+    known = f"the sitelinks of the subjects of {links.count():,} of {len(links):,} facts are known"
     print(f"{options.out}: {known}, {links.median():g} in the median.")
     print(f"To break a run down by them: clozeboard rescore DIR --tags {options.out}")
 

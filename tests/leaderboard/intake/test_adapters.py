@@ -1,6 +1,7 @@
 """Models with a LoRA adapter: submitted as `org/base+org/adapter`, checked, pinned, measured, and named everywhere."""
 
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,13 @@ def test_pickled_and_incomplete_adapters_are_refused(
     spoil(tmp_path / "other")
     local_hub.add("lab/other", tmp_path / "other")
     assert of_adapter(submit("org/causal+lab/other", small)).code == code
+
+
+def test_its_date_is_that_of_the_adapter(small: Benchmark, lora: Path, local_hub: Hub) -> None:
+    for name, year in (("org/causal", 2023), ("lab/lora", 2025)):
+        local_hub.repositories[name].info["createdAt"] = f"{year}-07-31T09:00:00.000Z"
+    run = submit(NAME, small).run
+    assert run is not None and run.model.hub_created == date(2025, 7, 31)
 
 
 def test_without_peft_no_adapter_is_measured(small: Benchmark, lora: Path, monkeypatch: pytest.MonkeyPatch) -> None:

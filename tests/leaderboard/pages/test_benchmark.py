@@ -254,6 +254,26 @@ def test_the_chart_sets_scores_against_what_models_state(client: Client, tiny: B
     assert models["org/mixture"]["hub_created"] == "2024-01-01"
 
 
+def test_the_chart_and_the_marked_link_have_the_same_axis_where_no_size_is_known(
+    client: Client, tiny: Benchmark
+) -> None:
+    for year in (2024, 2025):
+        facts = {"parameters": None, "hub_created": date(year, 1, 1), "tokens": year * 10**9}
+        make.finished(tiny, 0.4, make.model(f"org/of-{year}", **facts))
+    for asked, chosen, link in (("", "date", "Date"), ("active", "date", "Date"), ("tokens", "length of training", "")):
+        answer = client.get(f"{TINY}?axis={asked}")
+        assert f"by {chosen}, 2 models" in answer.context["charts"]["scatter"].summary
+        assert f'aria-current="true">{link or "Length of training"}</a>' in answer.content.decode()
+
+
+def test_active_size_is_only_offered_where_it_is_not_the_size(client: Client, tiny: Benchmark) -> None:
+    for name in ("a", "b"):
+        make.finished(tiny, 0.4, make.model(f"org/{name}", idle_parameters=0, hub_created=date(2024, 1, 1)))
+    page = client.get(TINY).content.decode()
+    assert ">Date</a>" in page
+    assert ">Active size</a>" not in page
+
+
 def test_a_filter_that_leaves_only_baselines_says_what_to_do(client: Client, tiny: Benchmark) -> None:
     make.baseline(tiny)
     make.finished(tiny, 0.4, make.model("org/a"))

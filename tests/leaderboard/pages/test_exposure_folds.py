@@ -52,9 +52,22 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
         (line,) = (line for line in lines if line["group"] == "WASB")
         assert float(line[f"run_{run.pk}"]) == pytest.approx(wasb.value)
         assert float(line["n"]) == wasb.n
+    assert "The runs differ in how many questions" not in page
+    assert float(lines[0]["n"]) == float(lines[0][f"run_{runs[0].pk}_n"]) == float(lines[0][f"run_{runs[1].pk}_n"])
+    assert f'data-column="run_{runs[0].pk}_n"' not in page
     tag(runs[1:], tmp_path, count={"Chad": 1000})
     page = client.get(address).content.decode()
     assert page.count("Not all of these runs have the same counts") == 1
+    assert page.count("The runs differ in how many questions a group has") == 1
+    (line,) = (line for line in csv_rows(client, address, "exposure") if line["group"] == "0")
+    for run in runs:
+        score, chance = (
+            run.scores.get(metric=name, dimension="exposure", group="0") for name in ("accuracy", "chance")
+        )
+        assert float(line[f"run_{run.pk}_n"]) == score.n
+        assert float(line[f"run_{run.pk}_chance"]) == pytest.approx(chance.value)
+        assert f'data-column="run_{run.pk}_n"' in page
+    assert line["n"] == "", "the runs have no number in common"
 
 
 def test_a_single_run_with_counts_is_not_compared(small: Benchmark, tmp_path: Path, client: Client) -> None:
@@ -72,7 +85,7 @@ def test_a_training_has_both_at_steps_spread_evenly_over_it(small: Benchmark, cl
         make.score(run, step / 100, metric="exposure_alpha", low=0.0, high=1.0)
     address = "/models/org/name/training/"
     page = client.get(address).content.decode()
-    assert "The chart and the table have 8 of 9 steps." in page
+    assert "The chart and the table have 8 of the 9 runs with counts." in page
     lines = csv_rows(client, address, "exposure")
     assert [line["group"] for line in lines] == ["0", "4–7", "8192+", "α by exposure"]
     shown = [name for name in lines[0] if name.startswith("run_") and name.count("_") == 1]
@@ -83,3 +96,8 @@ def test_a_training_has_both_at_steps_spread_evenly_over_it(small: Benchmark, cl
     answer = client.get("/api/v1/models/org/name/training").json()
     assert [row["group"] for row in answer["exposure"]] == [line["group"] for line in lines]
     assert answer["exposure"][-1][f"run_{last.pk}"] == 0.8
+    Run.objects.get(model__step=40).scores.filter(dimension="exposure").delete()
+    lines = csv_rows(client, address, "exposure")
+    shown = [name for name in lines[0] if name.startswith("run_") and name.count("_") == 1]
+    assert len(shown) == 8, "steps without counts take no place"
+    assert "runs with counts" not in client.get(address).content.decode()

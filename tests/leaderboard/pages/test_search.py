@@ -47,8 +47,9 @@ def test_models_whose_names_begin_with_the_text_come_first_and_all_are_one_step_
         make.finished(site.benchmark, 0.5, make.model(name))
     named = [page.name for page in pages_named("bert")]
     assert named == [f"org/bert-{number}" for number in range(10)]
-    assert 'href="/?topic=all&amp;search=bert"' in client.get("/search/?search=bert").content.decode()
-    assert "All models with this" not in client.get("/search/?search=secon").content.decode()
+    html = client.get("/search/?search=bert").content.decode()
+    assert 'href="/?topic=all&amp;search=bert">Models with this in their names on the overview</a>' in html
+    assert "Models with this" not in client.get("/search/?search=secon").content.decode()
 
 
 def test_questions_are_found_by_their_words(client: Client, site: Site) -> None:

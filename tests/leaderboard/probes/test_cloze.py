@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from django.test import Client
@@ -12,6 +13,8 @@ from leaderboard.figures import benchmarks
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
+from leaderboard.probes.cloze import judged_section
+from probing.errors import BadInput
 from probing.plan import plan_of
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
@@ -175,6 +178,18 @@ def test_a_version_says_how_its_sentences_were_judged(client: Client, tmp_path: 
     assert first["question"] == "Do the words around the blank give the answer away?"
     assert (first["sentences"], first["yes"], first["agreement"]) == ("225", "0.058", "0.96")
     assert (second["judges"], second["kappa"]) == ("1", "")
+
+
+def test_a_version_whose_files_could_not_be_read_once_is_read_again(
+    geography: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(benchmarks, "read", Mock(side_effect=BadInput("The disk is away.", "Wait.")))
+        assert judged_section(geography) == []
+    read = Mock(wraps=benchmarks.read)
+    monkeypatch.setattr(benchmarks, "read", read)
+    judged_section(geography)
+    read.assert_called_once()
 
 
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:

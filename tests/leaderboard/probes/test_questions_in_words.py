@@ -48,6 +48,7 @@ def test_tags_are_in_words() -> None:
     assert tag_text("culture_pair", "south-america-west") == "South America and West"
     assert tag_text("language", "ar") == "Arabic"
     assert tag_text("language", "zh") == "Chinese"
+    assert tag_text("wording", "active") == "active"
     assert tag_text("cardinality", "multiple instances per answer") == "answers repeat"
     assert tag_text("domain", ("Arts", "Sports")) == "Arts, Sports"
 

@@ -11,11 +11,13 @@ from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.operations.published import load
 from leaderboard.probes import pages_of
+from leaderboard.probes import wording as wording_module
 from leaderboard.probes.culture import pair_sections
 from leaderboard.probes.items import item_url
-from leaderboard.probes.wording import TYPED, several_answers
+from leaderboard.probes.wording import FREE_TEXT, TYPED, several_answers
 from leaderboard.ui import charts
 from leaderboard.ui.csv_files import BYTE_ORDER_MARK
+from probing.benchmark import Item, Relation
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.probes.culture_runs import culture_run_of
@@ -307,6 +309,15 @@ def test_a_question_with_several_right_answers_shows_them_all(client: Client, cu
     rows = [{"relation": "P37", "index": int(asked["index"])}]
     assert several_answers(other, rows, form) == {("P37", int(asked["index"])): "English; French"}
     assert several_answers(other, rows, TYPED) == {}, "one answer counts there"
+
+
+def test_of_many_right_answers_three_are_shown(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    items = (Item(7, "Chad", (0, 1, 2, 3, 4)), Item(8, "Peru", (0, 1, 2)))
+    relation = Relation("P36", ("[X] is [Y].",), tuple("abcde"), items)
+    monkeypatch.setattr(wording_module, "read_relations", lambda benchmark: [relation])
+    rows = [{"relation": "P36", "index": index} for index in (7, 8)]
+    shown = several_answers(Run(benchmark=small), rows, FREE_TEXT)
+    assert shown == {("P36", 7): "a; b; c and 2 more", ("P36", 8): "a; b; c"}
 
 
 def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client, tmp_path: Path) -> None:

@@ -49,9 +49,20 @@ def paper() -> Benchmark:
     return Benchmark.objects.get(slug="stest")
 
 
+def with_ten_answers(run: Run) -> Run:
+    """Store a run's rows again, each with ten answers more among its best words."""
+    rows = item_rows.frame(run, item_rows.names(run))
+    more = list(dict.fromkeys(rows["answer_label"]))[:10]
+    rows["best"] = [[*best, *more] for best in rows["best"]]
+    return make.stored_items(make.model(), run.benchmark, rows, settings=run.settings)
+
+
 def test_compared_runs_have_acc_at_10_among_their_common_answers(client: Client, measure: Measure) -> None:
-    runs = {str(run.pk): run for run in (measure("org/a", "vanilla"), measure("org/b", "few-shot"))}
-    lines = csv_rows(client, f"/compare/?m={'&m='.join(runs)}", "common_answers")
+    runs = {
+        str(run.pk): run for run in map(with_ten_answers, (measure("org/a", "vanilla"), measure("org/b", "cascade")))
+    }
+    address = f"/compare/?m={'&m='.join(runs)}"
+    lines = csv_rows(client, address, "common_answers")
     rows = {name: item_rows.frame(run, item_rows.names(run)) for name, run in runs.items()}
     answers = common_answers(rows)
     table = unified_scores(common_pairs(rows, next(iter(answers.values()))), answers)
@@ -60,6 +71,8 @@ def test_compared_runs_have_acc_at_10_among_their_common_answers(client: Client,
         for metric in ("specificity", "acc_at_10_either", "acc_at_10_fine"):
             assert float(line[metric]) == pytest.approx(overall.loc[(name, metric), "value"])
             assert float(line[f"{metric}_n"]) == overall.loc[(name, metric), "n"]
+    page = client.get(address).content.decode()
+    assert 'data-column="acc_at_10_fine_n"' in page, "how many pairs count stands beside the figure"
     name, first = next(iter(runs.items()))
     too_few = rows[name].assign(best=[["x"]] * len(rows[name]))
     unknown = make.stored_items(make.model(), first.benchmark, too_few, settings=first.settings)

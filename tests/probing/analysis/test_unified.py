@@ -92,9 +92,10 @@ def test_acc_at_10_knows_words_as_the_model_s_tokens_spell_them() -> None:
 
 
 def test_a_pair_whose_stored_words_do_not_tell_does_not_count() -> None:
-    value, n = acc(["Rome"], {**WORDS, "Rome": "Rome"})["acc_at_10_fine"]
-    assert np.isnan(value)
-    assert n == 0
+    for best in (["Rome"], ["Lyon"], ["France", "Lyon"]):
+        for value, n in (acc(best, {**WORDS, "Rome": "Rome"})[f"acc_at_10_{name}"] for name in ("fine", "either")):
+            assert np.isnan(value), "a hit among too few words counts as little as a miss"
+            assert n == 0
 
 
 def test_the_correlation_is_that_of_the_relations() -> None:

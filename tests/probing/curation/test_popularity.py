@@ -38,7 +38,7 @@ def test_the_sitelinks_of_subjects_are_written_and_asked_once(
     source: Source, curated: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert curated(tmp_path / "a.csv") == 0
-    assert "the subjects of 4 of 6 facts have sitelinks, 300 in the median." in capsys.readouterr().out
+    assert "the sitelinks of the subjects of 4 of 6 facts are known, 300 in the median." in capsys.readouterr().out
     table = pd.read_csv(tmp_path / "a.csv")
     assert dict(zip(table["subject"], table["sitelinks"], strict=True)) == pytest.approx(
         {"Chad": 250, "Egypt": 300, "Japan": 320, "Norway": float("nan")}, nan_ok=True
