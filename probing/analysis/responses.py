@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import pandas as pd
 
+DECLINED = "declined"  # the share of responses that decline and name no right answer
 # Instructions by language that stand behind a question where a model may decline.
 LEAVE = {
     "en": "If you do not know the answer, say: I don't know.",

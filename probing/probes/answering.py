@@ -106,7 +106,7 @@ class Answering(Probe):
         return (relation.questions or ("",))[0], relation.system
 
     def _asks_statements(self, relation: Relation) -> bool:
-        """Tell whether the statements of a relation are asked: they have a blank, and it has no question of any kind."""
+        """Tell whether the statements of a relation are asked: they have a blank, and it has no question at all."""
         has_blanks = bool(relation.templates) and all(item.is_true is None for item in relation.items[:1])
         has_others = not {"language", "fact_type"}.isdisjoint(relation.tags)
         return self.questions == "benchmark" and not has_others and not self.question(relation)[0] and has_blanks
