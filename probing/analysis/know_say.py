@@ -147,7 +147,7 @@ def index_scores(
             from_0_to_1 = (_gains(table[way], penalty) + penalty) / (1 + penalty)
             scores = bounded_mean(table, INDEX, from_0_to_1, dimension)
             scores[ends] = scores[ends] * (1 + penalty) - penalty
-            tables.append(scores.assign(**{"way": way, CHANCE: np.nan}))
+            tables.append(scores.assign(way=way).assign(**{CHANCE: np.nan}))
     return pd.concat(tables, ignore_index=True)[WAY_COLUMNS]
 
 
@@ -221,7 +221,8 @@ def overall_differences(table: pd.DataFrame, ways: Sequence[str]) -> pd.DataFram
     """Return the rows of `way_differences` over all items, without that of the index."""
     rows = []
     for metric, *sides in _comparisons(ways):
-        figures = overall_difference(*(_marked(table, side, metric) for side in sides), Correctness("marked"))
+        first, second = (_marked(table, side, metric) for side in sides)
+        figures = overall_difference(first, second, Correctness("marked"))
         rows.append({"metric": metric, **dict(zip(SIDES, sides, strict=True)), **figures})
     return pd.DataFrame(rows).assign(dimension=OVERALL, group=ALL).reindex(columns=DIFFERENCE_COLUMNS)
 
