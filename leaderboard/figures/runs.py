@@ -214,7 +214,7 @@ def models_named(part: str) -> list[Model]:
     return list(Model.objects.filter(pk__in=newest).order_by(begins, "hub_id")[:MODELS_NAMED])
 
 
-def model_runs(hub_id: str) -> QuerySet[Run]:
+def model_runs(hub_id: str) -> RunQuerySet:
     """Return all runs of every commit of a model, by benchmark, the newest first."""
     runs = Run.objects.filter(model__hub_id=hub_id).select_related("model", "benchmark")
     return runs.order_by("benchmark__slug", "-benchmark__main", "benchmark__probe", "-created", "-pk")

@@ -10,6 +10,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import model_runs
 from leaderboard.figures.scores import Slice, part_of
 from leaderboard.models import Model, Run, Score
+from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import CROSSED
 from probing.analysis.paired_tests import common_rows, overall_difference
 from probing.benchmark import ROW_KEY
@@ -35,16 +36,19 @@ def base_of(versions: Sequence[Model]) -> str:
     return adapted or next((version.base_model for version in versions if version.base_model), "")
 
 
-def tuned_pairs(base: str, runs: Sequence[Run], scores: Mapping[int, Score]) -> list[TunedPair]:
+def tuned_pairs(base: str, hub_id: str, scores: Mapping[int, Score]) -> list[TunedPair]:
     """Return a pair for each benchmark, settings and part on which both models were measured, by their newest runs.
 
-    `runs`: those of the tuned model, the newest first. `scores`: their main scores.
+    Of a training, these are the runs of its last step. A model is no base of its own. `scores`: the main scores of the
+    tuned model `hub_id`.
     """
-    of_base = _newest(list(model_runs(base)))
-    tuned = {key: run for key, run in _newest(runs).items() if key in of_base and run.pk in scores}
+    if base in ("", hub_id):
+        return []
+    of_base = _newest(base)
+    tuned = {key: run for key, run in _newest(hub_id).items() if key in of_base and run.pk in scores}
     chance = {
         (score.run_id, part_of(score)): score.value
-        for score in Score.objects.filter(run__in=[run.pk for run in tuned.values()], metric="chance")
+        for score in Score.objects.filter(run__in=[run.pk for run in tuned.values()], metric=CHANCE)
     }
     pairs = []
     for key, run in tuned.items():
@@ -54,10 +58,10 @@ def tuned_pairs(base: str, runs: Sequence[Run], scores: Mapping[int, Score]) -> 
     return pairs
 
 
-def _newest(runs: Sequence[Run]) -> dict[tuple[int, str], Run]:
-    """Map benchmark and settings to the newest measured run whose answers are stored and right or wrong."""
+def _newest(hub_id: str) -> dict[tuple[int, str], Run]:
+    """Map benchmark and settings to the model's newest measured run whose answers are stored and right or wrong."""
     newest: dict[tuple[int, str], Run] = {}
-    for run in runs:
+    for run in model_runs(hub_id).newest_steps():
         if run.provenance == Run.Provenance.MEASURED and run.artefact and run.benchmark.correctness.column:
             newest.setdefault((run.benchmark_id, run.settings_group), run)
     return newest
@@ -70,8 +74,9 @@ def difference_of(base: Run, base_artefact: str, tuned: Run, artefact: str, part
     tags = CROSSED.get(part.dimension, (part.dimension,))
     columns = [*ROW_KEY, "subject_id", "language", correctness.column, *tags]
     try:
-        rows = {str(run.pk): rows_of_part(item_rows.frame(run, columns), part) for run in (base, tuned)}
-        first, second = common_rows(rows, correctness.column).values()
+        sides = {"base": base, "tuned": tuned}
+        rows = {side: rows_of_part(item_rows.frame(run, columns), part) for side, run in sides.items()}
+        shared = common_rows(rows, correctness.column)
     except ProbingError:
         return None
-    return dict(overall_difference(first, second, correctness))
+    return dict(overall_difference(shared["base"], shared["tuned"], correctness))

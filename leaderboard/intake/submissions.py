@@ -188,8 +188,8 @@ def _model(examination: Examination) -> Model:
     identity = {"commit": listing.commit, "adapter_commit": examination.adapter_commit, "source": examination.source}
     model, _ = Model.objects.get_or_create(hub_id=examination.name, **identity, defaults=facts)
     changed = ["revision", "step", "tokens"] if model.name_revision(examination.revision) else []
-    for name in ("idle_parameters", "hub_created"):  # which rows of older versions of the site lack
-        if getattr(model, name) is None and facts[name] is not None:
+    for name in ("idle_parameters", "hub_created", "base_model"):  # which rows of older versions of the site lack
+        if getattr(model, name) in (None, "") and facts[name] not in (None, ""):
             setattr(model, name, facts[name])
             changed.append(name)
     if changed:

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.item_rows import Row
-from leaderboard.figures.known_and_said import crossed_runs, ways_beside
+from leaderboard.figures.known_and_said import CrossedFigures, crossed_runs, ways_beside
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
 from leaderboard.pages.comparison_tables import difference_cell
@@ -23,29 +23,37 @@ from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.know_say import (
     ATTEMPTED,
+    CORRECT,
+    DECLINES,
     INDEX,
+    KEEPS_IT,
     KNOWN,
     OF_RESPONSES,
     OUTCOMES,
     RESPONSES,
-    know_say_scores,
-    said_by_known,
-    way_differences,
+    SAYS_ANYWAY,
+    SAYS_IT,
+    SAYS_WRONG,
+    WRONG,
+    index_differences,
+    index_scores,
+    refuse_penalty,
 )
+from probing.analysis.responses import DECLINED
 from probing.errors import BadInput, ProbingError
 
 PENALTY, USUAL_PENALTY = "penalty", 0.5  # the parameter, and the value that the form offers first
 MOST_BARS = 25  # of the picture
 TITLES = {
     "known": "Knows",
-    "knows_and_says": "Knows and says",
-    "says_and_prefers_another": "Says, prefers another",
-    "knows_and_does_not_say": "Knows, does not say",
-    "says_wrong": "Says wrong",
-    "declines": "Declines",
-    "correct": "Correct",
-    "wrong": "Wrong",
-    "declined": "Declined",
+    SAYS_IT: "Knows and says",
+    SAYS_ANYWAY: "Says, prefers another",
+    KEEPS_IT: "Knows, does not say",
+    SAYS_WRONG: "Says wrong",
+    DECLINES: "Declines",
+    CORRECT: "Correct",
+    WRONG: "Wrong",
+    DECLINED: "Declined",
     ATTEMPTED: "Correct of attempted",
     INDEX: "Index",
 }
@@ -55,6 +63,7 @@ OUTCOMES_NOTE = (
     "answer. Chance, in the CSV, is what a guess among the options would make of the same responses."
 )
 DIFFERENCES_NOTE = "The same questions in two ways, compared one by one."
+PROBABILITY_TITLE = "Probability of the right answer"
 CURVE_NOTE = (
     "Questions are sorted by the probability that the likelihoods give to the right answer, and cut into groups."
 )
@@ -84,9 +93,9 @@ def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) ->
     if not text:
         return {"know_say": context}, []
     try:
-        sections = _sections(
-            run, crossed_runs(ways, pair.part if pair else OVERALL_SLICE), list(ways.said), _read(text)
-        )
+        penalty = _read(text)
+        crossed = crossed_runs(ways, pair.part if pair else OVERALL_SLICE)
+        sections = _sections(run, crossed, list(ways.said), penalty)
     except ProbingError as error:
         return {"know_say": context | {"error": error}}, []
     return {"know_say": context | {"sections": sections}}, sections
@@ -94,28 +103,32 @@ def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) ->
 
 def _read(text: str) -> float:
     try:
-        return float(text)
+        penalty = float(text)
     except ValueError:
         raise BadInput(f"The penalty {text!r:.40} is no number.", "Give a number from 0 to 1.") from None
+    refuse_penalty(penalty)
+    return penalty
 
 
-def _sections(run: Run, rows: pd.DataFrame, ways: Sequence[str], penalty: float) -> list[Section]:
-    tags = ["domain"] if "domain" in rows else []
-    groups = _groups(know_say_scores(rows, ways, tags, penalty), ways)
-    differences = way_differences(rows, ways, penalty=penalty)
-    overall = records(differences[differences["dimension"] == OVERALL])
-    curves = {way: said_by_known(rows, way) for way in ways}
+def _sections(run: Run, crossed: CrossedFigures, ways: Sequence[str], penalty: float) -> list[Section]:
+    """Return the sections; only the index is computed for each penalty."""
+    scores = records(crossed.shares) + records(index_scores(crossed.rows, ways, crossed.tags, penalty))
+    differences = records(crossed.differences) + records(index_differences(crossed.rows, ways, penalty))
     return [
-        _outcomes_section(groups, relation_names(run), penalty),
-        section(_differences_table(overall), note=DIFFERENCES_NOTE),
-        *(_curve_section(number, way, curve) for number, (way, curve) in enumerate(curves.items(), 1) if len(curve)),
+        _outcomes_section(_groups(scores, ways), relation_names(run), penalty),
+        section(_differences_table(differences), note=DIFFERENCES_NOTE),
+        *(
+            _curve_section(number, way, curve)
+            for number, (way, curve) in enumerate(crossed.curves.items(), 1)
+            if len(curve)
+        ),
     ]
 
 
-def _groups(scores: pd.DataFrame, ways: Sequence[str]) -> list[GroupOfWay]:
+def _groups(scores: Sequence[Row], ways: Sequence[str]) -> list[GroupOfWay]:
     """Return the rows of the table: all questions, then domains and relations, each in all ways."""
     by_group: dict[tuple[str, str, str], dict[str, Row]] = {}
-    for row in records(scores):
+    for row in scores:
         for way in ways if row["way"] == KNOWN else [row["way"]]:
             by_group.setdefault((row["dimension"], row["group"], way), {})[row["metric"]] = row
     order = [OVERALL, "domain", "relation"]
@@ -188,11 +201,15 @@ def _differences_table(rows: Sequence[Row]) -> Table[Row]:
             Column("difference", "Difference", difference_cell, align="number"),
             Column("low", "", lambda row: cells.number(row["low"]), shown=False),
             Column("high", "", lambda row: cells.number(row["high"]), shown=False),
-            Column("p", "p", lambda row: cells.number(None) if pd.isna(row["p"]) else cells.p_value(row["p"])),
+            Column("p", "p", _p_cell, align="number"),
         ],
         rows=rows,
         sortable=False,
     )
+
+
+def _p_cell(row: Row) -> Cell:
+    return cells.number(None) if pd.isna(row["p"]) else cells.p_value(row["p"])
 
 
 def _share_name(row: Row) -> str:
@@ -207,7 +224,7 @@ def _curve_section(number: int, way: str, curve: pd.DataFrame) -> Section:
         caption=title,
         columns=[
             Column("bin", "Group", lambda row: cells.number(int(row["bin"])), align="number"),
-            Column("probability", "Probability of the right answer", lambda row: cells.number(row["confidence"])),
+            Column("probability", PROBABILITY_TITLE, lambda row: cells.number(row["confidence"]), align="number"),
             Column("correct", "Correct", lambda row: cells.score(row["accuracy"], row["low"], row["high"])),
             Column("low", "", lambda row: cells.number(row["low"]), shown=False),
             Column("high", "", lambda row: cells.number(row["high"]), shown=False),
@@ -218,5 +235,5 @@ def _curve_section(number: int, way: str, curve: pd.DataFrame) -> Section:
     )
     points = [Point(f"group {row['bin']}", row["accuracy"], row["low"], row["high"], row["confidence"]) for row in rows]
     words = f"{title}: {points[0].value:.2f} where it is least probable, {points[-1].value:.2f} where it is most."
-    plot = charts.calibration(points, "probability of the right answer", diagonal=True)
+    plot = charts.calibration(points, PROBABILITY_TITLE.lower(), diagonal=True)
     return section(table, (words, plot), CURVE_NOTE)

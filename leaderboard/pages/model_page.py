@@ -89,7 +89,7 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
     sections += training_sections(series)
     base = request.GET.get("base", "") or base_of(versions)
-    if base and (tuned := tuned_pairs(base, runs, scores)):
+    if tuned := tuned_pairs(base, hub_id, scores):
         sections.append(tuning_section(base, tuned))
     if family := family_figures(hub_id, rows):
         sections.append(family_section(hub_id, *family))

@@ -11,7 +11,7 @@ from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_tabl
 from leaderboard.probes.ranking import PAGES as RANKING
 from leaderboard.probes.wording import FREE_TEXT
 from leaderboard.ui.sections import Section
-from probing.analysis.culture_metrics import DECLINED
+from probing.analysis.responses import DECLINED
 
 ITEM_COLUMNS = ItemColumns(("subject", "statement", "answer_label", "prediction_label", "correct"))
 

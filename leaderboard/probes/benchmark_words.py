@@ -60,18 +60,19 @@ def _size(benchmark: Benchmark, relations: list[Relation]) -> str:
 # Topics, which are groups of benchmarks by what they measure; lists of benchmarks stand in this order.
 
 
+CULTURES, OF_CULTURES = "Cultures", "dlama"  # a topic, and the format of benchmarks with pairs of cultures
 # Each topic with the question that its benchmarks answer.
 TOPICS = {
     "Facts": "Does the model know the answer?",
-    "Cultures": "Does it know facts about one culture and the other?",
+    CULTURES: "Does it know facts about one culture and the other?",
     "Precision": "Does it prefer the more specific of two right answers?",
     "Plausibility": "Does it find true sentences more plausible than false ones?",
 }
 
 
 def topic_of(benchmark: Benchmark) -> str:
-    """Return the topic of a benchmark, which its probe decides."""
-    return pages_of(benchmark).topic
+    """Return the topic of a benchmark: that of its probe, but pairs of cultures are one topic whatever probe asks."""
+    return CULTURES if benchmark.format == OF_CULTURES else pages_of(benchmark).topic
 
 
 def topic_order(benchmark: Benchmark) -> int:

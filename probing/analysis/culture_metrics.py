@@ -23,7 +23,7 @@ import pandas as pd
 from probing.analysis.accuracy import ScoreRow, bounded_mean, chance, proportion, tidy
 from probing.analysis.breakdowns import ALL, BY_CULTURE, BY_LANGUAGE, CULTURE, OVERALL, with_crossed
 from probing.analysis.intervals import independent_means, newcombe
-from probing.analysis.responses import declined
+from probing.analysis.responses import DECLINED, declined
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
 from probing.formats.dlama import WEST, common_name, natural
@@ -41,7 +41,6 @@ ANSWERING_METRICS = {
     "accuracy_substring_normalised": "correct_normalised",
     "accuracy_exact": "correct_exact",
 }
-DECLINED = "declined"  # the share of responses that decline and name no right answer
 ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
 COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
 BETWEEN = "\t"  # a group and a culture, where both are in one name

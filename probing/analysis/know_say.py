@@ -7,25 +7,26 @@ definitions, their sources and a worked example.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, mean, proportion
-from probing.analysis.breakdowns import OVERALL
+from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, means, proportion
+from probing.analysis.breakdowns import ALL, OVERALL, members
 from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
 from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
-from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference
-from probing.analysis.responses import declined, names_word
+from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference, paired_means
+from probing.analysis.responses import DECLINED, declined, names_word
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
 OF_OPTIONS, OF_RESPONSES = ("multiple_choice", "ranking"), "answering"  # probes
+LEAVE_OPTION = "may_decline"  # of the probe `answering`
 # The ways of asking.
 KNOWN, SAID, WITH_LEAVE = "by likelihood", "by generation", "with leave to decline"
-# What a response does.
-CORRECT, WRONG, DECLINED = "correct", "wrong", "declined"
+# What a response does, beside `DECLINED`.
+CORRECT, WRONG = "correct", "wrong"
 RESPONSES = (CORRECT, WRONG, DECLINED)
 # What comes of an item, in the order of pictures: each item has one of these.
 SAYS_IT, SAYS_ANYWAY = "knows_and_says", "says_and_prefers_another"
@@ -46,7 +47,7 @@ Names = Mapping[tuple[str, int], Sequence[str]]  # further names of the right an
 def way_of(probe: str, settings: Mapping[str, Any]) -> str:
     """Return the way in which a run with these settings asks; empty where it is none of the three."""
     if probe == OF_RESPONSES:
-        return WITH_LEAVE if settings.get("options", {}).get("may_decline") else SAID
+        return WITH_LEAVE if settings.get("options", {}).get(LEAVE_OPTION) else SAID
     return KNOWN if probe in OF_OPTIONS else ""
 
 
@@ -111,18 +112,48 @@ def right_probability(rows: pd.DataFrame) -> pd.Series:
 def know_say_scores(
     table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = (), penalty: float = 0.5
 ) -> pd.DataFrame:
+    """Return the shares of `share_scores`, and behind them the index of `index_scores`."""
+    shares = share_scores(table, ways, dimensions)
+    return pd.concat([shares, index_scores(table, ways, dimensions, penalty)], ignore_index=True)
+
+
+def share_scores(table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = ()) -> pd.DataFrame:
     """Return tidy scores of what is known, and of each way of answering, with the columns `WAY_COLUMNS`.
 
-    `ways`: those of answering in a table of `crossed`. `penalty`: what a wrong response costs in the index, from 0 to
-    1. `chance`: what would be expected where the choice among the options is a guess; responses alone have none.
+    `ways`: those of answering in a table of `crossed`. `chance`: what would be expected where the choice among the
+    options is a guess; responses alone have none.
     """
-    refuse_penalty(penalty)
     tables = []
     for dimension in (OVERALL, "relation", *dimensions):
-        tables.append(_share(table, "known", table[KNOWN], dimension, table[CHANCE]).assign(way=KNOWN))
+        groups = Groups(table, dimension, members(table, dimension))
+        tables.append(_share(groups, "known", table[KNOWN], table[CHANCE]).assign(way=KNOWN))
         for way in ways:
-            tables += [scores.assign(way=way) for scores in _scores_of_way(table, way, dimension, penalty)]
+            tables += [scores.assign(way=way) for scores in _scores_of_way(groups, way)]
     return pd.concat(tables, ignore_index=True)[WAY_COLUMNS]
+
+
+def index_scores(
+    table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = (), penalty: float = 0.5
+) -> pd.DataFrame:
+    """Return the index of each way of answering, with the columns `WAY_COLUMNS`, and the intervals of a mean.
+
+    `penalty`: what a wrong response costs, from 0 to 1.
+    """
+    refuse_penalty(penalty)
+    ends = ["value", "low", "high", "cluster_low", "cluster_high"]
+    tables = []
+    for dimension in (OVERALL, "relation", *dimensions):
+        for way in ways:
+            from_0_to_1 = (_gains(table[way], penalty) + penalty) / (1 + penalty)
+            scores = bounded_mean(table, INDEX, from_0_to_1, dimension)
+            scores[ends] = scores[ends] * (1 + penalty) - penalty
+            tables.append(scores.assign(way=way).assign(**{CHANCE: np.nan}))
+    return pd.concat(tables, ignore_index=True)[WAY_COLUMNS]
+
+
+def _gains(responses: pd.Series, penalty: float) -> pd.Series:
+    """Return what each response adds to the index: 1 where it is correct, and less than nothing where it is wrong."""
+    return (responses == CORRECT) - penalty * (responses == WRONG)
 
 
 def refuse_penalty(penalty: float) -> None:
@@ -131,7 +162,16 @@ def refuse_penalty(penalty: float) -> None:
         raise BadInput(f"The penalty of a wrong answer cannot be {penalty}.", "Give a number from 0 to 1.")
 
 
-def _scores_of_way(table: pd.DataFrame, way: str, dimension: str, penalty: float) -> list[pd.DataFrame]:
+class Groups(NamedTuple):
+    """The rows of a table in the groups of a dimension; `members` are those of breakdowns."""
+
+    table: pd.DataFrame
+    dimension: str
+    members: pd.DataFrame
+
+
+def _scores_of_way(groups: Groups, way: str) -> list[pd.DataFrame]:
+    table = groups.table
     correct, wrong, declines = (table[way] == response for response in RESPONSES)
     known, chance = table[KNOWN], table[CHANCE]
     responses = {CORRECT: correct, WRONG: wrong, DECLINED: declines}
@@ -142,32 +182,21 @@ def _scores_of_way(table: pd.DataFrame, way: str, dimension: str, penalty: float
         SAYS_WRONG: (wrong & ~known, wrong * (1 - chance)),
         DECLINES: (declines & ~known, declines * (1 - chance)),
     }
-    attempts = table[~declines]
+    # Rows that decline are left out here and not in the table, as the other wordings of an item keep their weights.
+    attempts = groups.members[~declines.to_numpy()[groups.members["row"]]]
     return [
-        *(_share(table, name, values, dimension, guessed) for name, (values, guessed) in outcomes.items()),
-        *(_share(table, name, values, dimension) for name, values in responses.items()),
-        *([_share(attempts, ATTEMPTED, correct[~declines], dimension)] if len(attempts) else []),
-        _stretched(table, INDEX, correct - penalty * wrong, -penalty, 1.0, dimension),
+        *(_share(groups, name, values, guessed) for name, (values, guessed) in outcomes.items()),
+        *(_share(groups, name, values) for name, values in responses.items()),
+        *([_share(groups._replace(members=attempts), ATTEMPTED, correct)] if len(attempts) else []),
     ]
 
 
-def _share(
-    table: pd.DataFrame, metric: str, values: pd.Series, dimension: str, guessed: pd.Series | None = None
-) -> pd.DataFrame:
+def _share(groups: Groups, metric: str, values: pd.Series, guessed: pd.Series | None = None) -> pd.DataFrame:
     """Return a share in each group; `guessed` is for each row what a guess among the options would make of it."""
-    scores = proportion(table, metric, values, dimension)
-    chance = np.nan if guessed is None else mean(table, CHANCE, guessed, dimension)["value"]
+    table, dimension, of_groups = groups
+    scores = proportion(table, metric, values, dimension, of_groups)
+    chance = np.nan if guessed is None else means(of_groups, {CHANCE: guessed}, dimension)["value"]
     return scores.assign(**{CHANCE: chance})
-
-
-def _stretched(
-    table: pd.DataFrame, metric: str, values: pd.Series, lowest: float, highest: float, dimension: str
-) -> pd.DataFrame:
-    """Return the mean of values between two bounds, with the intervals of a mean of values from 0 to 1."""
-    scores = bounded_mean(table, metric, (values - lowest) / (highest - lowest), dimension)
-    ends = ["value", "low", "high", "cluster_low", "cluster_high"]
-    scores[ends] = scores[ends] * (highest - lowest) + lowest
-    return scores.assign(**{CHANCE: np.nan})
 
 
 def way_differences(
@@ -178,24 +207,43 @@ def way_differences(
     What is said is compared with what is known, and with leave to decline with what is said without it. A difference of
     the index has an interval and no test.
     """
-    comparisons = [("right", KNOWN, way) for way in ways]
-    if len(ways) > 1:
-        comparisons += [(response, ways[0], ways[1]) for response in RESPONSES]
     tables = [
         compare({side: _marked(table, side, metric) for side in sides}, list(dimensions), Correctness("marked")).assign(
             metric=metric, **dict(zip(SIDES, sides, strict=True))
         )
-        for metric, *sides in comparisons
+        for metric, *sides in _comparisons(ways)
     ]
-    if len(ways) > 1:
-        gains = [(table[way] == CORRECT) - penalty * (table[way] == WRONG) for way in ways]
-        most = 1 + penalty
-        for dimension in (OVERALL, "relation", *dimensions):
-            scores = _stretched(table, INDEX, gains[1] - gains[0], -most, most, dimension)
-            sides = [mean(table, INDEX, gain, dimension)["value"] for gain in gains]
-            named = scores.rename(columns={"value": "difference"}).assign(first=sides[0], second=sides[1])
-            tables.append(named.assign(**dict(zip(SIDES, ways, strict=True))))
-    return pd.concat(tables, ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
+    tables += [index_differences(table, ways, penalty, (OVERALL, "relation", *dimensions))]
+    return pd.concat([part for part in tables if len(part)], ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
+
+
+def overall_differences(table: pd.DataFrame, ways: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of `way_differences` over all items, without that of the index."""
+    rows = []
+    for metric, *sides in _comparisons(ways):
+        first, second = (_marked(table, side, metric) for side in sides)
+        figures = overall_difference(first, second, Correctness("marked"))
+        rows.append({"metric": metric, **dict(zip(SIDES, sides, strict=True)), **figures})
+    return pd.DataFrame(rows).assign(dimension=OVERALL, group=ALL).reindex(columns=DIFFERENCE_COLUMNS)
+
+
+def _comparisons(ways: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Return the metrics of `_marked`, each with the two ways that are compared by it."""
+    against_known = [("right", KNOWN, way) for way in ways]
+    return against_known + [(response, ways[0], ways[1]) for response in RESPONSES if len(ways) > 1]
+
+
+def index_differences(
+    table: pd.DataFrame, ways: Sequence[str], penalty: float, dimensions: Sequence[str] = (OVERALL,)
+) -> pd.DataFrame:
+    """Return the paired difference of the index with leave to decline from that without; none where one is missing."""
+    refuse_penalty(penalty)
+    if len(ways) < 2:
+        return pd.DataFrame(columns=DIFFERENCE_COLUMNS)
+    gains = table.assign(first=_gains(table[ways[0]], penalty), second=_gains(table[ways[1]], penalty))
+    compared = pd.concat([paired_means(gains, dimension, 1 + penalty) for dimension in dimensions], ignore_index=True)
+    named = compared.assign(metric=INDEX, **dict(zip(SIDES, ways, strict=True)))
+    return named.reindex(columns=DIFFERENCE_COLUMNS)
 
 
 def _marked(table: pd.DataFrame, way: str, metric: str) -> pd.DataFrame:

@@ -132,6 +132,18 @@ def overall_difference(
     return figures | (dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _side_bounds(figures, len(items)))
 
 
+def paired_means(values: pd.DataFrame, dimension: str, greatest: float, seed: int = 0) -> pd.DataFrame:
+    """Compare two values of each row, such as what two results gain by it: the figures of `compare` without its tests.
+
+    `values`: rows with the columns `first` and `second`. `greatest`: how far the two can differ.
+    """
+    generator, rows = np.random.default_rng(seed), []
+    for group, table in members(values, dimension).groupby("group", sort=False):
+        figures = _paired(_group_items(values, table, ["first", "second"]), False, generator, greatest)
+        rows.append({"dimension": dimension, "group": group, **figures})
+    return pd.DataFrame(rows).drop(columns="p")
+
+
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
     """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
     corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
@@ -159,8 +171,11 @@ def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> 
     return weighted.groupby([rows["relation"], fact_names(rows)], sort=False).sum()
 
 
-def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
-    """Return one group's figures: means over its items, or the plain means of its relations' means."""
+def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator, greatest: float = 1.0) -> dict[str, Any]:
+    """Return one group's figures: means over its items, or the plain means of its relations' means.
+
+    `greatest`: how far the two values of an item can differ.
+    """
     strata = items.groupby(items.index.get_level_values("relation") if macro else np.zeros(len(items)), sort=False)
     sums, change = strata.sum(), items["second"] - items["first"]
     first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
@@ -168,7 +183,8 @@ def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) ->
     parts = [(change.iloc[part], items["weight"].iloc[part]) for part in strata.indices.values()]
     low, high = percentile_interval(np.mean([_resampled_means(*part, generator) for part in parts], axis=0))
     if high - low < 1e-9:
-        low, high = _without_spread(float(second - first), np.array([len(part) for part, _ in parts], float))
+        numbers = np.array([len(part) for part, _ in parts], float)
+        low, high = _without_spread(float(second - first), numbers, greatest)
     shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
     return {
         "n": round(float(items["weight"].sum()), 9),
@@ -206,13 +222,14 @@ def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.
     return means
 
 
-def _without_spread(difference: float, numbers: NDArray[np.float64]) -> tuple[float, float]:
+def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: float) -> tuple[float, float]:
     """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
-    A bootstrap would give it no width, although the difference may be another one for items that were not asked.
+    A bootstrap would give it no width, although the difference may be another one for items that were not asked, up to
+    the greatest one.
     """
-    half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
-    return max(-1.0, difference - half), min(1.0, difference + half)
+    half = greatest * mean_of_shares(np.zeros(len(numbers)), numbers)[1]
+    return max(-greatest, difference - half), min(greatest, difference + half)
 
 
 def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:

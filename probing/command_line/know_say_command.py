@@ -10,6 +10,7 @@ import pandas as pd
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.know_say import (
     KNOWN,
+    LEAVE_OPTION,
     SAID,
     WITH_LEAVE,
     Names,
@@ -29,7 +30,7 @@ from probing.exposure.named_facts import Aliases, facts_of
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.probe import shared_tags
-from probing.results.compared import refuse_other_benchmarks
+from probing.results.compared import SETTINGS, differences, refuse_other_benchmarks
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
@@ -71,7 +72,12 @@ def add_know_say(parser: argparse.ArgumentParser) -> None:
         help="other names of answers count as well, in whole words: those of the benchmark's files and of a JSON file",
     )
     add("--benchmark", metavar="NAME", help="with --aliases: the benchmark, where its name in the results is not known")
-    add("--csv", type=Path, metavar="FILE", help="write all figures by group to a CSV file")
+    add(
+        "--csv",
+        type=Path,
+        metavar="FILE",
+        help="write the shares of each model and the differences of its ways, by group, to a CSV file",
+    )
     parser.set_defaults(command=know_say)
 
 
@@ -88,23 +94,25 @@ def know_say(arguments: argparse.Namespace) -> None:
     if arguments.csv:
         with new_file(arguments.csv) as new:
             pd.concat(figures).to_csv(new, index=False)
-        print(f"\nAll figures and differences by relation and tag, with their intervals: {arguments.csv}")
+        print(
+            f"\nShares of each model and differences of its ways, by relation and tag, with intervals: {arguments.csv}"
+        )
 
 
 def _print_model(model: str, table: Crossed, penalty: float) -> pd.DataFrame:
     """Print what a model knows, says and declines; return all its figures, and its differences from way to way."""
     rows, ways, tags = table
     scores = know_say_scores(rows, ways, tags, penalty)
-    differences = way_differences(rows, ways, tags, penalty)
+    changes = way_differences(rows, ways, tags, penalty)
     print(f"\n{model}")
     _print_scores(scores)
     print("\npaired differences")
-    print_table(differences.loc[differences["dimension"] == OVERALL, PRINTED_DIFFERENCES])
+    print_table(changes.loc[changes["dimension"] == OVERALL, PRINTED_DIFFERENCES])
     for way in ways:
         if len(curve := said_by_known(rows, way)):
             print(f"\n{way}: how often what is said is correct, by the probability of the right answer")
             print_table(curve)
-    as_scores = differences.rename(columns={"difference": "value", "to": "way"})
+    as_scores = changes.rename(columns={"difference": "value", "to": "way"})
     return pd.concat([scores, as_scores]).assign(model=model)
 
 
@@ -120,14 +128,21 @@ def _print_scores(scores: pd.DataFrame) -> None:
 
 
 def _by_model(folders: Sequence[str]) -> Mapping[str, Mapping[str, Result]]:
-    """Return the results by model and way; raise `BadInput` where they cannot be crossed."""
+    """Return the results by model and way; raise `BadInput` where they cannot be crossed.
+
+    Results of other weights are of another model: where an id has several commits, the commit is in its name.
+    """
     results = {folder: Result.load(folder) for folder in dict.fromkeys(folders)}
     for result in results.values():
         refuse_without_rows(result.record, "What is known and said")
     refuse_other_benchmarks({folder: result.record for folder, result in results.items()})
+    commits: dict[str, set[str]] = {}
+    for result in results.values():
+        commits.setdefault(_id(result), set()).add(_commit(result))
     by_model: dict[str, dict[str, Result]] = {}
     for folder, result in results.items():
-        model, way = str(result.record["model"]["id"]), _way(folder, result)
+        several, way = len(commits[_id(result)]) > 1, _way(folder, result)
+        model = f"{_id(result)} ({_commit(result)[:7] or 'no commit'})" if several else _id(result)
         if way in by_model.setdefault(model, {}):
             raise BadInput(f"{folder} is a second result of {model} {way}.", "Leave one of them out.")
         by_model[model][way] = result
@@ -135,7 +150,28 @@ def _by_model(folders: Sequence[str]) -> Mapping[str, Mapping[str, Result]]:
         if KNOWN not in ways or len(ways) < 2:
             missing = "what it says" if KNOWN in ways else "what it knows"
             raise BadInput(f"There is no result on {missing} of {model}.", FEWEST)
+        _refuse_other_settings(model, ways)
     return by_model
+
+
+def _id(result: Result) -> str:
+    return str(result.record["model"]["id"])
+
+
+def _commit(result: Result) -> str:
+    return str(result.record["model"].get("commit") or "")
+
+
+def _refuse_other_settings(model: str, ways: Mapping[str, Result]) -> None:
+    """Raise `BadInput` where results with and without leave to decline differ in anything else that was chosen."""
+    if not {SAID, WITH_LEAVE} <= ways.keys():
+        return
+    changed = differences(ways[SAID].record, ways[WITH_LEAVE].record, [SETTINGS])
+    if others := "; ".join(str(difference) for difference in changed if difference.name != LEAVE_OPTION):
+        raise BadInput(
+            f"The results of {model} without and with leave to decline differ in other settings: {others}.",
+            "Measure one of them again with the settings of the other.",
+        )
 
 
 def _way(folder: str, result: Result) -> str:

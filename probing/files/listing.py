@@ -49,6 +49,7 @@ JSON_VALUES = 2_000_000  # commas in a file: each value takes up to a hundred ti
 REPAIR = "Repair the file, or save the model again."
 SHARD = re.compile(r"model-\d+-of-\d+\.safetensors")
 WEIGHTS = (SINGLE, INDEX)
+NOT_TUNED = ("quantized", "merge")  # how a card says that a model was made from another one
 LOADED = {*LARGEST, SINGLE}.difference(*VOCABULARIES)
 
 
@@ -59,7 +60,8 @@ class Listing:
     `files` maps names to sizes in bytes. `created`: the day on which the hub got the repository. `folder` is the folder
     of a local model, None for one at the hub of `client`.
     `tokenizer`: the folder that a local model's tokenizer lies in, if it is another one.
-    `base_model`: the one model that its card says it was made from, if any.
+    `base_model`: the one model that its card says it was tuned from, if any: one that was merged or is only quantised
+    has none.
     """
 
     hub_id: str
@@ -128,7 +130,7 @@ def hub_listing(client: HubClient, hub_id: str, commit: str = "") -> Listing:
         public=not (info.private or info.gated or info.disabled),
         licence=str(card.get("license") or ""),
         created=info.created_at.date() if info.created_at else None,
-        base_model=_only_base(card.get("base_model")),
+        base_model="" if card.get("base_model_relation") in NOT_TUNED else _only_base(card.get("base_model")),
         client=client,
     )
 

@@ -33,7 +33,10 @@ JUDGED = (
     "The authors of SimpleQA have a model judge whether a response is right. Here it is right if it contains the "
     "answer, so that these figures are lower and are not compared with published ones."
 )
-WITH_ALIASES = "A response is right if it contains an answer or one of its aliases."
+WITH_ALIASES = (
+    "A response is right if it contains an answer or one of its aliases, also within a word, as the script of PopQA's "
+    "authors has it. What is known and said, and the figure that ignores case, count whole words only."
+)
 
 
 class Question(NamedTuple):
@@ -79,7 +82,7 @@ def read(path: Path) -> Benchmark:
 def _table(path: Path) -> Path | None:
     """Return the first table with the columns of PopQA or SimpleQA; other tables of a folder are left alone."""
     for pattern, (columns, separator) in TABLES.items():
-        for file in sorted(path.glob(pattern)) if path.is_dir() else [path] * path.match(pattern):
+        for file in _files(path, pattern):
             with file.open(encoding="utf-8-sig", errors="replace") as opened:
                 if columns <= set(next(csv.reader([opened.readline(10_000)], delimiter=separator), ())):
                     return file
@@ -87,9 +90,13 @@ def _table(path: Path) -> Path | None:
 
 
 def _lists(path: Path) -> list[Path]:
-    if not path.is_dir():
-        return [path] * path.match(LISTS)
-    return sorted(path.glob(LISTS)) or sorted(path.glob(f"test/{LISTS}"))
+    return _files(path, LISTS) or _files(path / "test", LISTS)
+
+
+def _files(path: Path, pattern: str) -> list[Path]:
+    """Return the files of a folder whose names have this pattern, or the path itself where it is such a file."""
+    found = sorted(path.glob(pattern)) if path.is_dir() else [path] * path.match(pattern)
+    return [file for file in found if file.is_file()]
 
 
 def _rows(path: Path) -> Iterator[tuple[Place, Mapping[str, str]]]:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import pandas as pd
 
 from probing.analysis.culture_metrics import answering_scores
-from probing.analysis.responses import LEAVE, contains, normalised_text
+from probing.analysis.responses import LEAVE, contains, names_word, normalised_text
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
@@ -39,8 +39,8 @@ class AnsweringColumns(RowColumns):
 
     `prediction_label`: the whole response, or its first line where a statement was continued without a chat.
     `correct`: whether the label of a valid object is a substring of it, letter by letter as in the paper;
-    `correct_normalised`: the same, ignoring case and compatible forms of characters; `correct_exact`: whether the
-    response is such a label. `rank` and `margin` are always empty.
+    `correct_normalised`: the same, ignoring case and compatible forms of characters, and in whole words where answers
+    have aliases; `correct_exact`: whether the response is such a label. `rank` and `margin` are always empty.
     """
 
     answer: int
@@ -106,9 +106,14 @@ class Answering(Probe):
         return (relation.questions or ("",))[0], relation.system
 
     def _asks_statements(self, relation: Relation) -> bool:
-        """Tell whether the statements of a relation without a question are asked, which have a blank."""
+        """Tell whether the statements of a relation are asked: they have a blank, and it has no question at all."""
         has_blanks = bool(relation.templates) and all(item.is_true is None for item in relation.items[:1])
-        return self.questions == "benchmark" and "language" not in relation.tags and has_blanks
+        has_others = not {"language", "fact_type"}.isdisjoint(relation.tags)
+        return self.questions == "benchmark" and not has_others and not self.question(relation)[0] and has_blanks
+
+    def _has_aliases(self, relation: Relation) -> bool:
+        """Tell whether the answers of a relation have aliases: those to open questions, and those of geography."""
+        return "language" not in relation.tags and ("fact_type" in relation.tags or bool(self.question(relation)[0]))
 
     def _questions(self, relation: Relation, template: int) -> tuple[Questions, str]:
         """Return the questions about the items of a relation, and the system message before each."""
@@ -122,11 +127,12 @@ class Answering(Probe):
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        continued = not self.chat and not self.question(relation)[0] and self._asks_statements(relation)
+        continued = not self.chat and self._asks_statements(relation)
 
-        def row(item: Item, question: str, names: Sequence[str], response: Continuation) -> Row:
-            said = str(response).strip()
-            columns = response_row(relation, item, question, said.partition("\n")[0] if continued else said, names)
+        def row(item: Item, question: str, names: Sequence[str], written: Continuation) -> Row:
+            said = str(written).strip()
+            response = said.partition("\n")[0] if continued else said
+            columns = response_row(relation, item, question, response, names, self._has_aliases(relation))
             return {"relation": relation.label, "template": template} | columns
 
         asked, system = self._questions(relation, template)
@@ -178,14 +184,20 @@ def _wh_questions(relation: Relation) -> Questions:
     return [(question, tuple(right[question])) for question in [add(item) for item in relation.items]]
 
 
-def response_row(relation: Relation, item: Item, question: str, response: str, labels: Sequence[str]) -> Row:
-    """Return the columns of a row that depend on the item and the model's response; any of `labels` is right."""
+def response_row(
+    relation: Relation, item: Item, question: str, response: str, labels: Sequence[str], whole_words: bool = False
+) -> Row:
+    """Return the columns of a row that depend on the item and the model's response; any of `labels` is right.
+
+    `whole_words`: whether labels count in whole words once they are normalised: aliases such as US are in many words.
+    """
+    normalised = contains(normalised_text(response), map(normalised_text, labels))
     return {
         **item_cells(item),
         "answer_label": relation.options_of(item)[item.answers[0]],
         "prediction_label": response.strip(),
         "correct": contains(response, labels),
-        "correct_normalised": contains(normalised_text(response), map(normalised_text, labels)),
+        "correct_normalised": normalised and (not whole_words or names_word(response, labels)),
         "correct_exact": response.strip() in labels,
         "rank": None,
         "margin": None,

@@ -199,7 +199,8 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "prediction": "the option with the best score, as an index into the options of the item",
     "prediction_label": "what the model answers: the label of `prediction`, the best word at the blank, or a response",
     "correct": "whether the answer counts as right; empty where the item could not be put to the model",
-    "correct_normalised": "the same if case and compatible forms of characters are ignored",
+    "correct_normalised": "the same if case and compatible forms of characters are ignored; of open questions, "
+    "whose answers have aliases, in whole words",
     "correct_exact": "whether the response is nothing but the label of a right answer",
     "rank": "the place of the best right answer, from 1; empty where it is not known",
     "margin": "the best score of a right option less that of a wrong one; empty where it is not known",

@@ -272,6 +272,17 @@ def test_the_base_that_a_card_names_is_kept_unless_it_names_several(
     for name, bases in stated.items():
         local_hub.add(f"org/{name}", tiny_models["org/causal"], cardData={"base_model": bases})
     assert [submit(f"org/{name}", small).run.model.base_model for name in stated] == ["org/base", ""]
+    Model.objects.update(base_model="")
+    assert submit("org/one", small).run.model.base_model == "org/base", "a row without it is completed"
+
+
+def test_a_quantised_or_merged_model_was_not_tuned_from_another(
+    local_hub: Hub, tiny_models: dict[str, Path], small: Benchmark
+) -> None:
+    for relation, base in (("quantized", ""), ("merge", ""), ("finetune", "org/base")):
+        card = {"base_model": ["org/base"], "base_model_relation": relation}
+        local_hub.add(f"org/{relation}", tiny_models["org/causal"], cardData=card)
+        assert submit(f"org/{relation}", small).run.model.base_model == base
 
 
 def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:

@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
+from leaderboard.figures.known_and_said import crossed_results, ways_beside
 from leaderboard.models import Run
 from leaderboard.models.benchmark import Benchmark
 from probing.language_model import Continuation
@@ -86,3 +87,22 @@ def test_runs_of_other_weights_are_not_crossed(client: Client, by_generation: Ru
     known = Benchmark.objects.get(slug="small", probe="multiple_choice")
     make.probed(known, make.model("org/two"), Speaker(), Settings())
     assert "know_say" not in client.get(by_generation.get_absolute_url()).context
+
+
+def test_another_penalty_computes_the_index_alone(client: Client, by_generation: Run) -> None:
+    add_others(by_generation)
+    for penalty, crossings in (("2", 0), ("0.5", 1), ("1", 1)):
+        client.get(f"{by_generation.get_absolute_url()}?penalty={penalty}")
+        assert crossed_results.cache_info().misses == crossings, penalty
+
+
+def test_runs_that_were_asked_otherwise_or_measured_elsewhere_are_not_crossed(by_generation: Run) -> None:
+    add_others(by_generation)
+    leave = Run.objects.get(settings__options={"may_decline": True})
+    settings = Settings(probe="answering", options={"may_decline": True, "tokens": 3})
+    other = make.probed(by_generation.benchmark, by_generation.model, Speaker(), settings)
+    for run, ways in ((by_generation, [by_generation, leave]), (other, [other])):
+        found = ways_beside(run)
+        assert found and list(found.said.values()) == ways
+    Run.objects.exclude(pk=by_generation.pk).update(provenance=Run.Provenance.THIRD_PARTY)
+    assert ways_beside(by_generation) is None

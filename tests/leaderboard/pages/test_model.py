@@ -281,3 +281,19 @@ def test_a_model_with_an_adapter_has_the_model_below_it_as_its_base(client: Clie
     make.measured(small, make.model("org/base"), 1.0)
     make.measured(small, make.model("org/base+org/lora", adapter_commit="1" * 40), 9.0)
     assert csv_rows(client, "/models/org/base+org/lora/", "tuning")
+
+
+def test_no_model_is_its_own_base(client: Client, small: Benchmark) -> None:
+    make.measured(small, make.model("org/own", base_model="org/own"), 9.0)
+    for address in ("/models/org/own/", "/models/org/own/?base=org/own"):
+        page = client.get(address)
+        assert page.status_code == 200
+        assert "tuning" not in page.context["tables"]
+
+
+def test_the_last_step_of_a_base_is_its_model(client: Client, small: Benchmark) -> None:
+    last, earlier = (make.measured(small, make.model("org/base", step=step), skill) for step, skill in ((9, 9), (1, 0)))
+    tuned = make.measured(small, make.model("org/tuned", base_model="org/base"), 9.0)
+    Run.objects.filter(pk__in=[last.pk, earlier.pk]).update(settings_digest="5" * 64)
+    assert earlier.pk > last.pk
+    assert f"/compare/?m={last.pk}&amp;m={tuned.pk}" in page_of(client, "org/tuned")

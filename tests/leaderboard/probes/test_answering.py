@@ -11,6 +11,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.models.benchmark import named
+from leaderboard.probes.benchmark_words import topic_of
 from leaderboard.probes.items import item_url
 from probing.language_model import Continuation
 from probing.settings import Settings
@@ -155,6 +156,11 @@ def test_the_pages_of_a_benchmark_link_its_probes(client: Client, culture: Bench
             ("answering", "/benchmarks/culture:answering/"),
         ]
         assert [link.title for link in links if link.current] == [current]
+
+
+def test_pairs_of_cultures_are_one_topic_whatever_probe_asks(culture: Benchmark) -> None:
+    boards = [Benchmark.objects.get(named(name)) for name in ("culture", "culture:answering")]
+    assert [topic_of(board) for board in boards] == ["Cultures", "Cultures"]
 
 
 def test_the_page_shows_a_question_as_it_is_asked(client: Client, culture: Benchmark) -> None:

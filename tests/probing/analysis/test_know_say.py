@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probing.analysis.intervals import wilson
 from probing.analysis.know_say import (
     DECLINES,
     KEEPS_IT,
@@ -21,6 +22,7 @@ from probing.analysis.know_say import (
     know_say_scores,
     known_facts,
     model_differences,
+    overall_differences,
     right_probability,
     said_by_known,
     way_differences,
@@ -114,6 +116,11 @@ def test_ways_are_compared_item_by_item(example: pd.DataFrame) -> None:
     index = rows.loc[("index", SAID, WITH_LEAVE)]
     assert index["difference"] == pytest.approx(0.0)
     assert index["low"] < index["difference"] < index["high"]
+    assert np.isnan(index["p"])
+    quick = overall_differences(example, [SAID, WITH_LEAVE]).set_index(["metric", "from", "to"])
+    pd.testing.assert_frame_equal(
+        quick[["first", "low", "high", "p"]], rows[["first", "low", "high", "p"]].drop(index.name)
+    )
     assert (rows["n"] == 10).all()
     assert rows[["low", "high"]].notna().all(axis=None)
 
@@ -127,6 +134,23 @@ def test_the_same_item_in_other_wordings_counts_once() -> None:
     for table in (one, same):
         scores = overall(know_say_scores(table, [SAID]), SAID)
         assert scores.loc[SAYS_IT, ["value", "n"]].tolist() == pytest.approx([0.4, 10])
+
+
+def test_an_index_that_no_item_changes_has_the_interval_of_pairs_that_agree() -> None:
+    facts, same = options([True] * 40), responses(["correct", "wrong"] * 20)
+    table = crossed(facts, {SAID: same, WITH_LEAVE: same})
+    rows = way_differences(table, [SAID, WITH_LEAVE], penalty=0.5).query("dimension == 'overall'").set_index("metric")
+    half = wilson(0, 40)[1]
+    assert rows.loc["correct", ["low", "high"]].tolist() == pytest.approx([-half, half])
+    assert rows.loc["index", ["low", "high"]].tolist() == pytest.approx([-1.5 * half, 1.5 * half])
+
+
+def test_an_item_that_is_declined_in_one_wording_counts_as_half_an_attempt() -> None:
+    facts = options([True, True], templates=2)
+    said = responses(["correct", "wrong"], templates=2)
+    said.loc[(said["index"] == 0) & (said["template"] == 1), ["prediction_label", "correct_normalised"]] = ("", False)
+    scores = overall(know_say_scores(crossed(facts, {SAID: said}), [SAID]), SAID)
+    assert scores.loc["correct_of_attempted", ["value", "n"]].tolist() == pytest.approx([0.5 / 1.5, 1.5])
 
 
 def test_two_models_are_compared_in_each_way(example: pd.DataFrame) -> None:

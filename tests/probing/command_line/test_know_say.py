@@ -45,9 +45,15 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def ask(small: Path, tmp_path_factory: pytest.TempPathFactory) -> Ask:
-    def result(name: str, knows: Sequence[str] = KNOWS, model: str = FAKE_CARD.id, **chosen: Any) -> str:
+    def result(
+        name: str,
+        knows: Sequence[str] = KNOWS,
+        model: str = FAKE_CARD.id,
+        commit: str = FAKE_CARD.commit,
+        **chosen: Any,
+    ) -> str:
         out = tmp_path_factory.mktemp("results") / name
-        speaker = Speaker(knows=knows, card=replace(FAKE_CARD, id=model))
+        speaker = Speaker(knows=knows, card=replace(FAKE_CARD, id=model, commit=commit))
         run(speaker, open_benchmark(small), out=out, progress=False, **chosen)
         return str(out)
 
@@ -119,12 +125,25 @@ def test_two_models_are_compared(ask: Ask, three: list[str], capsys: pytest.Capt
     assert "\nfrom fake/hash to fake/instruct\n" in capsys.readouterr().out
 
 
+def test_other_weights_of_a_model_are_another_model(
+    ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    known, said = (ask("of-other-weights", commit="1" * 40, **how) for how in ({}, {"probe": "answering"}))
+    capsys.readouterr()
+    assert main(["know-say", *three[:2], known, said]) == 0
+    assert "\nfrom fake/hash (0000000) to fake/hash (1111111)\n" in capsys.readouterr().out
+    assert main(["know-say", three[0], said]) == 2
+    assert "no result on what it says of fake/hash (0000000)" in complaint(capsys)
+
+
 def test_what_cannot_be_crossed_is_refused(ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     again, blanks = ask("again"), ask("blanks", probe="similarity")
+    short = ask("short", probe="answering", chat=False, tokens=3, may_decline=True)
     for arguments, words in (
         ([three[0]], "no result on what it says of fake/hash"),
         (three[1:], "no result on what it knows of fake/hash"),
         ([*three, again], "again is a second result of fake/hash by likelihood"),
+        ([*three[:2], short], "with leave to decline differ in other settings: tokens: not set and 3"),
         ([three[0], blanks], "neither what is known nor what is said"),
         ([*three, "--penalty", "-1"], "penalty of a wrong answer cannot be -1"),
         ([*three, "--benchmark", "starter"], "Give --aliases as well"),

@@ -10,7 +10,7 @@ import pytest
 
 from probing.catalog import open_benchmark
 from probing.errors import BadBenchmark
-from probing.formats.open_questions import JUDGED
+from probing.formats.open_questions import JUDGED, WITH_ALIASES, fits
 from probing.known_benchmarks import CATALOG
 from probing.language_model import Continuation
 from probing.runner import run
@@ -156,6 +156,24 @@ def test_other_tables_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with pytest.raises(BadBenchmark, match="none of the files"):
         open_benchmark(tmp_path)
+
+
+def test_only_files_are_read(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").mkdir()
+    for path in (tmp_path / "x.csv" / "missing.csv", tmp_path / "P17.test.json", tmp_path):
+        assert not fits(path)
+    write_table(tmp_path / "y.csv", SIMPLEQA)
+    assert fits(tmp_path)
+
+
+def test_aliases_count_in_whole_words_where_case_is_ignored(tmp_path: Path) -> None:
+    row = {**POPQA[3], "possible_answers": '["Oslo", "US"]'}
+    benchmark = open_benchmark(write_table(tmp_path / "test.tsv", [row]))
+    assert benchmark.notes == (WITH_ALIASES,)
+    said = {"It is in Russia.": (False, False), "in the us": (False, True), "Oslo.": (True, True)}
+    for response, expected in said.items():
+        rows = run(Speaker(response), benchmark, progress=False).items
+        assert (rows["correct"][0], rows["correct_normalised"][0]) == expected, response
 
 
 def test_the_three_are_known_by_name_with_a_licence() -> None:

@@ -112,6 +112,10 @@ def test_facts_of_geography_are_asked_by_the_question_of_their_type(tmp_path: Pa
     assert right.to_dict() == {"country_capital": 0, "river_countries": 1}
     of_subject = result.items[result.items["masked"] == "subject"]
     assert set(of_subject["answer_label"]) == {"Norway"}
+    plain = Says(response="It is\nIn South Korea.")
+    rows = run(plain, benchmark, probe="answering", chat=False, progress=False).items
+    assert {text for text, _ in plain.requests} == {text for text, _ in model.requests}, "no words are added to it"
+    assert set(rows["prediction_label"]) == {"It is\nIn South Korea."}, "the whole response counts"
 
 
 def test_a_run_has_the_published_metrics_by_culture(pairs: Benchmark, tmp_path: Path) -> None:
