@@ -89,13 +89,15 @@ class Site:
         self._supervisor.start()
 
     def stop(self) -> None:
-        """Stop all processes with SIGTERM, workers first."""
+        """Stop all processes with SIGTERM, a Valkey server of its own after those that use it."""
         self._stopping.set()
         self._supervisor.join()
-        for process in self.processes.values():
-            process.terminate()
-        for process in self.processes.values():
-            process.wait(60)
+        servers = [self.processes.pop("valkey")] if "valkey" in self.processes else []
+        for processes in ([*self.processes.values()], servers):
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.wait(60)
 
     def manage(self, *arguments: str) -> None:
         subprocess.run([*MANAGE, *arguments], cwd=ROOT, env=self.environment, check=True, capture_output=True)
