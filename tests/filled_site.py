@@ -28,17 +28,15 @@ from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bp
 
 ITEMS = 4  # of each relation, where a benchmark is large
 WHOLE = ("perplexity", "specificity")  # probes of small benchmarks, all of whose items are asked
-OF_MANY_PARTS = ("multiple_choice", "ranking")  # probes of benchmarks of which few relations may be asked
 VOCABULARY = 6000  # tokens, so that most words are one
 LONGEST_WORD = 24  # letters
 SHOWN_APART = 12  # revisions that were sent together, more than a page shows one by one
 
 
-def fill(relations: int | None = None) -> None:
+def fill() -> None:
     """Install the benchmarks that ship, and measure the three models on each.
 
-    A third party has measured a training, whose three steps are the three models. `relations`: how many are asked of a
-    benchmark with many parts, where all of one label count once; without it all are, which takes longer.
+    A third party has measured a training, whose three steps are the three models.
     """
     shipped = [entry for entry in CATALOG.values() if not entry.downloads]
     installed = [benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)[0] for entry in shipped]
@@ -46,12 +44,11 @@ def fill(relations: int | None = None) -> None:
     models = random_models([sentence for content in contents for sentence in sentences(content)])
     for on, content in zip(installed, contents, strict=True):
         for model in models:
-            store(on, content, model, row_of(model), relations)
+            store(on, content, model, row_of(model))
     for place, model in enumerate(models):
         step = 1000 * place
         of = make.model("random/checkpoints", step=step, tokens=4000 * step, revision=f"step{step}")
-        source = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "A made-up source"}
-        store(installed[0], contents[0], model, of, relations, **source)
+        store(installed[0], contents[0], model, of, provenance=Run.Provenance.THIRD_PARTY, reference="A made-up source")
     for on in installed:
         refresh_standings(on)
     add_submissions(installed[0])
@@ -88,14 +85,10 @@ def row_of(model: LanguageModel) -> Model:
     return Model.objects.get_or_create(hub_id=card.id, commit=card.commit, defaults=facts)[0]
 
 
-def store(
-    on: Benchmark, content: Content, model: LanguageModel, of: Model, relations: int | None, **fields: str
-) -> None:
+def store(on: Benchmark, content: Content, model: LanguageModel, of: Model, **fields: str) -> None:
     """Store a finished run as a worker does."""
     limit = None if on.probe in WHOLE else ITEMS
-    labels = tuple(dict.fromkeys(relation.label for relation in content.relations))
-    chosen = labels[:relations] if relations and on.probe in OF_MANY_PARTS else ()
-    settings = plan(content, replace(on.settings_with({}), limit=limit, relations=chosen)).settings
+    settings = plan(content, replace(on.settings_with({}), limit=limit)).settings
     now = datetime.now(UTC)
     measured = {part: probe_part(model, plan_of(content, settings), part) for part in plan_of(content, settings).parts}
     result = joined(measured, plan_of(content, settings))

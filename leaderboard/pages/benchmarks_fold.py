@@ -16,9 +16,7 @@ from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import Column
 
 TITLE = "On several benchmarks"
-LEAD = (
-    "All benchmarks on which exactly these models were measured alike, also in percent of the first, above chance too."
-)
+LEAD = "All benchmarks on which exactly these models were measured alike."
 Scores = Mapping[str, Sequence[StepScore]]  # those of the models in their order, by what the benchmark is called
 
 
@@ -41,7 +39,7 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     rows = [PointRow(title, point) for title, points in scores.items() for point in points]
     summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
     figure = charts.grouped(_points(scores, names, _score))
-    first = section(benchmarks_table(rows, ["percent", "above_chance"], head), (summary, figure), title="Scores")
+    first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="Scores")
     relative = [
         _relative(scores, names, "In percent of the first model", lambda point: point.percent),
         _relative(scores, names, "Above chance, in percent of the first model", lambda point: point.above_chance),
@@ -66,7 +64,7 @@ def _points(scores: Scores, names: Sequence[str], value: Callable[[StepScore], P
 
 
 def _relative(scores: Scores, names: Sequence[str], title: str, value: Callable[[StepScore], Percent]) -> Section:
-    """Return a chart of percentages of the first model, whose figures are in the table of the scores."""
+    """Return a chart of percentages of the first model, whose figures the table of the scores has, or its CSV."""
     name = slugify(title)
     figure = charts.grouped(_points(scores, names, value), percent_of=names[0])
     summary = f"{names[0]} has 100 % on every benchmark that is shown."

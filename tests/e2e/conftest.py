@@ -45,7 +45,7 @@ def deployment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployment]
     site.command("migrate", "--verbosity=0")
     site.command("import_benchmark", "bear", str(BearFolder(folder / "small").write()))
     site.command("load_published")
-    site.run("from tests import filled_site; filled_site.fill(relations=8)")
+    site.run("from tests import filled_site; filled_site.fill()")
     with site.process("manage.py", "rqworker"), site.served():
         site.command("submit", "org/masked", "--benchmark", "small", "--wait")
         yield site

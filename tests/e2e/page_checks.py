@@ -52,7 +52,8 @@ FITS = "width => innerWidth === width && document.documentElement.scrollWidth <=
 SIDEWAYS = "document.documentElement.scrollWidth"
 CUT = """[...document.querySelectorAll("td, tbody th")]
   .filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => `cut: ${cell.innerText}`)"""
-TOO_WIDE = """[...document.querySelectorAll("table")]
+# Tables of compared models have a column for each of them.
+TOO_WIDE = """[...document.querySelectorAll("table:not([data-table^=compared-])")]
   .filter((table) => table.scrollWidth > table.parentElement.clientWidth + 1)
   .map((table) => `wider than its page: ${table.dataset.table}`)"""
 THIN = """() => {
