@@ -23,7 +23,7 @@ Scores = Mapping[str, Sequence[StepScore]]  # those of the models in their order
 def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     """Return the scores of compared runs and of their models on other benchmarks; None without a second benchmark.
 
-    `names`: those of the runs. Three queries.
+    `names`: those of the runs. Two queries.
     """
     series = on_several_benchmarks(runs)
     stored = Trajectories(series)

@@ -130,17 +130,17 @@ class Answering(Probe):
         continued = not self.chat and self._asks_statements(relation)
 
         def row(item: Item, question: str, names: Sequence[str], written: Continuation) -> Row:
-            said = str(written).strip()
-            response = said.partition("\n")[0] if continued else said
+            whole = str(written).strip()
+            response = whole.partition("\n")[0] if continued else whole
             columns = response_row(relation, item, question, response, names, self._has_aliases(relation))
             return {"relation": relation.label, "template": template} | columns
 
-        asked, system = self._questions(relation, template)
+        questions, system = self._questions(relation, template)
         leave = f"\n{LEAVE[str(relation.tags.get('language', 'en'))]}" if self.may_decline else ""
-        texts = [f"{question}{leave}" for question, _ in asked]
+        texts = [f"{question}{leave}" for question, _ in questions]
         prompts = [f"{text}\nAnswer:" for text in texts] if continued else texts
         responses = model.generate(prompts, self.tokens, chat=self.chat, system=system)
-        for item, text, (_, names), response in zip(relation.items, texts, asked, responses, strict=False):
+        for item, text, (_, names), response in zip(relation.items, texts, questions, responses, strict=False):
             yield unless_too_long(row, item, text, names, response)
 
     def frame(self, rows: Sequence[Row]) -> pd.DataFrame:
