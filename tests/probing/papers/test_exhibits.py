@@ -21,6 +21,8 @@ MEASURABLE = {
     "bear Table 2": ("relative_accuracy_lm_pub_quiz",),
 }
 
+UNASKED = {"Table D3": "encoder on chat-"}  # a masked model writes no answers
+
 
 # Of the larger benchmarks only these relations are asked.
 FEW_RELATIONS = {"dlama": ["P36", "P37"], "geography": ["city_country", "river_countries"]}
@@ -48,7 +50,9 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
     if not exhibit.measure or exhibit.facts:
         assert exhibit.facts or (exhibit.needs and cells["printed"].notna().any())
         return
-    assert cells["value"].notna().any(), measurement.problems
+    unexpected = [told for told in measurement.problems if not told.startswith(UNASKED.get(exhibit.number, "\n"))]
+    assert unexpected == []
+    assert cells["value"].notna().any()
     for metric in MEASURABLE.get(f"{paper.name} {exhibit.number}", exhibit.scores):
         assert cells.loc[cells["metric"] == metric, "value"].notna().any(), (metric, measurement.problems)
     table = paper_table(paper, exhibit, cells)
@@ -62,4 +66,4 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
 @pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
 def test_every_table_and_figure_has_printed_figures_or_says_why_not(paper: Paper, exhibit: Exhibit) -> None:
     shown = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
-    assert shown or exhibit.differs or exhibit.needs or exhibit.number in {"Figure 4", "Figure 6"}
+    assert shown or exhibit.differs
