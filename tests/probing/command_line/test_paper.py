@@ -70,6 +70,16 @@ def test_what_cannot_be_had_is_told_beside_the_printed_figures(
     assert missing in captured.err
 
 
+def test_what_a_reader_must_bring_is_told_beside_the_printed_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    assert main(["paper", "s-test", "--table", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "85.87" in shown
+    assert "Not measured\nneeded: for the rarer word, a corpus or a list of frequencies" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
