@@ -124,6 +124,6 @@ def _by_hand(benchmark: KnownBenchmark) -> str:
     """Return the next step for users if the download fails."""
     addresses = " and ".join(part.address for part in benchmark.downloads)
     return (
-        f"Try again later, or download {addresses} by hand, unpack it, and use its folder "
-        f"(on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
+        f"Try again later, or download {addresses} by hand ({benchmark.source} tells about it), unpack it, and use its "
+        f"folder (on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
     )

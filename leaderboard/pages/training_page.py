@@ -23,6 +23,7 @@ from leaderboard.figures.training import (
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.replicates_fold import step_replicates_fold
 from leaderboard.pages.training_tables import (
     ChangedItem,
     GroupRow,
@@ -51,6 +52,7 @@ from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.visible import visible
+from probing.analysis.replicates import without_seed
 from probing.analysis.steps import Changes
 from probing.errors import BadInput, ProbingError
 
@@ -78,6 +80,7 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
     except NoSeries as error:
         return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
     changes, missing = _changes(training, query)
+    offered = models_with_series(training.benchmark, besides=training.hub_id)
     context = {
         "training": training,
         "model": training.main.series.model,
@@ -87,14 +90,14 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
         "switches": switches(training, query),
         "dimensions": dimension_links(training, query),
-        "offered": models_with_series(training.benchmark, besides=training.hub_id),
+        "offered": offered,
         "second": query.get("with", "") if training.others else "",
         "changes": changes,
         "changes_error": missing,
         "points": point_choices(training),
         "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
-    everything = trajectory_sections(training)
+    everything = [*trajectory_sections(training), *seeds_fold(training, offered)]
     sections, folds = open_sections(everything), folds_of(everything)
     context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
     context["folds"] = [(fold, fold.is_open(query)) for fold in folds]
@@ -357,6 +360,19 @@ def trajectory_sections(training: Training) -> list[Section]:
         sections.append(benchmarks_section(training.everything, training.look))
     steps = {run.model.step_in_words: run for run in training.main.series.runs}
     return [*sections, *_group_sections(training), *exposure_folds(steps)]
+
+
+def seeds_fold(training: Training, others: Sequence[str]) -> list[Section]:
+    """Return the fold with the means of the training and those of `others` that differ from it in a seed alone.
+
+    Two queries, none where there are no such models.
+    """
+    seeds = [name for name in others if without_seed(name) == without_seed(training.hub_id)]
+    if not seeds:
+        return []
+    series = [part for part in read_series(seeds, training.benchmark) if _is_like(part, training.main.series)]
+    scores = Trajectories(series)
+    return step_replicates_fold([*training.main.points, *(point for part in series for point in scores.overall(part))])
 
 
 def _group_sections(training: Training) -> list[Section]:

@@ -24,11 +24,16 @@ from probing.formats.reading import text_lines
 from probing.graph_sampling import sample_graph, sampling_names
 from probing.known_benchmarks import CATALOG
 from probing.options import IN_WORDS, Option
+from probing.papers.declarations import read_paper
+from probing.papers.printed_figures import printed_figures
 from probing.plan import plan
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
 
+WEST = "west"
+OTHER_NAMES = {"lama": "trex"}  # what `download` takes for the name of a known benchmark
+DATA_SETS = {"trex": "lama", "xfactr": "xfactr"}  # known benchmarks, as Table A1 of DLAMA calls them
 SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
 
 
@@ -96,10 +101,11 @@ def add_download(parser: argparse.ArgumentParser) -> None:
 
 
 def download_benchmark(arguments: argparse.Namespace) -> None:
-    target = benchmarks_folder() / arguments.slug
-    benchmark = download(arguments.slug, target, arguments.templates)
+    slug = OTHER_NAMES.get(arguments.slug, arguments.slug)
+    target = benchmarks_folder() / slug
+    benchmark = download(slug, target, arguments.templates)
     print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
-    for sentence in (how_checked(arguments.slug, target), *benchmark.notes):
+    for sentence in (how_checked(slug, target), *benchmark.notes):
         print(sentence)
 
 
@@ -150,7 +156,7 @@ def add_diversity(parser: argparse.ArgumentParser) -> None:
     add("benchmark", metavar="BENCHMARK", help=data)
     add("--relation", nargs="+", default=[], metavar="ID", help="count only these relations, such as P17")
     add("--with", dest="other", metavar="OTHER", help=f"count the facts that this has as well: {data}")
-    add("--culture", default="west", metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
+    add("--culture", default=WEST, metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
     add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")
     add("--wikidata", action="store_true", help="ask Wikidata which subjects and objects belong to the culture")
     add("--csv", type=Path, metavar="FILE", help="write the table to a CSV file as well")
@@ -167,6 +173,8 @@ def print_diversity(arguments: argparse.Namespace) -> None:
         table = overlap(facts, others, places)
     else:
         table = diversity(facts, places)
+    if places and arguments.culture == WEST and arguments.benchmark in DATA_SETS:
+        table = _beside_printed(table, DATA_SETS[arguments.benchmark])
     print_table(table)
     print()
     for sentence in in_words(table, arguments.other):
@@ -174,6 +182,15 @@ def print_diversity(arguments: argparse.Namespace) -> None:
     if arguments.csv:
         with new_file(arguments.csv) as temporary:
             table.to_csv(temporary, index=False)
+
+
+def _beside_printed(table: pd.DataFrame, data_set: str) -> pd.DataFrame:
+    """Add the shares that DLAMA's paper prints (Table A1); that of all predicates only beside the paper's own."""
+    (exhibit,) = read_paper("dlama").chosen("table", ["A1"])
+    figures = printed_figures(exhibit)
+    shares = figures[figures["metric"] == data_set].set_index("group")["printed"]
+    shown = shares if set(shares.index) == set(table["relation"]) else shares.drop(ALL)
+    return table.assign(printed=table["relation"].map(shown).where(table["group"] == read_culture(WEST).name))
 
 
 def read_facts(name: str) -> list[Fact]:

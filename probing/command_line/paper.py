@@ -88,7 +88,8 @@ def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: Measurement, cho
     sources, sample = (differences_of_source(exhibit), choices.sample) if asks(exhibit) else ([], None)
     print_lines("Why figures can differ", list(remarks(exhibit, measurement.cells, sources, sample)))
     print_lines("About the data", measurement.notes)
-    print_lines("Not measured", measurement.problems)
+    is_waiting = exhibit.needs and measurement.cells["value"].isna().all()
+    print_lines("Not measured", measurement.problems or ([f"needed: {exhibit.needs}"] if is_waiting else []))
     if not len(table):
         return
     choices.out.mkdir(parents=True, exist_ok=True)

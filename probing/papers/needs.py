@@ -1,16 +1,19 @@
-"""What each exhibit needs, in lines for people: data, models, time, and what a reader must bring."""
+"""What each exhibit needs, in lines for people: data, models, time, what a reader must bring, and what is missing."""
 
 from collections.abc import Iterator
 
 from probing.known_benchmarks import CATALOG
 from probing.papers.declarations import Exhibit
 from probing.papers.exhibits import asks
-from probing.papers.printed_figures import models_of, sizes
+from probing.papers.printed_figures import models_of, printed_figures, sizes
 
 
 def needs(exhibit: Exhibit) -> list[str]:
-    """Return a line for each thing that an exhibit needs; none if it is made from this project alone."""
-    return [*_data(exhibit), *_models(exhibit), *([f"beside that: {exhibit.needs}"] if exhibit.needs else [])]
+    """Return a line for each thing that an exhibit needs, and why it has no printed figures where it has none."""
+    needed = [*_data(exhibit), *_models(exhibit), *([f"beside that: {exhibit.needs}"] if exhibit.needs else [])]
+    has_printed = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
+    missing = [] if has_printed else [f"printed figures: none. {exhibit.differs}".rstrip()]
+    return [*needed, *missing] or ["nothing: the paper states it"]
 
 
 def _data(exhibit: Exhibit) -> Iterator[str]:

@@ -66,11 +66,12 @@ def in_unit(unit: str, value: float | None, kind: str = "") -> str:
 
 
 def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sample: int | None) -> Iterator[str]:
-    """Yield why measured figures can differ from printed ones, where both stand."""
-    if cells["value"].notna().any() and cells["printed"].notna().any():
+    """Yield why measured figures can differ from printed ones where both stand, or why none are printed."""
+    if cells["value"].notna().any():
         if sample:
             yield f"Measured on a sample of {sample} for each relation; the paper's figures are about all."
-        yield from sources
+        if cells["printed"].notna().any():
+            yield from sources
         if exhibit.differs:
             yield exhibit.differs
 

@@ -36,6 +36,7 @@ from probing.studies.executors import opened
 from probing.studies.study_results import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
 from probing.studies.turns import Reporter, Turn, distribute, take_turns
 
+PLL = "pll"
 Named = str | Path | Mapping[str, Any]
 
 
@@ -221,7 +222,7 @@ def planned_turns(checked: StudyArguments, out: Path) -> dict[Pair, Turn]:
         for benchmark, entry, content in benchmarks:
             pair = Pair(model.name, benchmark, model.revision)
             folder = out / pair.folder_name
-            prepared = prepare(content, {**entry.values, **model.values})
+            prepared = prepare(content, entry.values, model.values)
             refuse_bad_out(folder, prepared)
             turns[pair] = Turn(str(pair), model.source, prepared, folder, model.fetch)
     prepare.refuse_unused()
@@ -238,9 +239,12 @@ class _Preparations:
         self._unused = self._values.keys() & OPTIONS
         self._prepared: dict[tuple[int, str], Preparation] = {}
 
-    def __call__(self, benchmark: Benchmark, own: Mapping[str, Any]) -> Preparation:
-        """Return the preparation of a benchmark with settings of its own, which come before those for all."""
-        own = {name: value for name, value in own.items() if name not in (REVISIONS, *LOADING)}
+    def __call__(self, benchmark: Benchmark, asked: Mapping[str, Any], of_model: Mapping[str, Any]) -> Preparation:
+        """Return the preparation of a benchmark with settings of its own and of a model, before those for all.
+
+        How masked models hide tokens may stand with a benchmark that models of all kinds are asked.
+        """
+        own = {name: value for name, value in {**asked, **of_model}.items() if name not in (REVISIONS, *LOADING)}
         probe = probe_named(own.get("probe") or self._values.get("probe") or benchmark.probe)
         usable = declared_options(probe).keys() | (self._values.keys() - OPTIONS)
         self._unused -= usable
@@ -248,7 +252,10 @@ class _Preparations:
         key = (id(benchmark), json.dumps(chosen, sort_keys=True, default=str))
         if key not in self._prepared:
             self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen, keep_rows=self._keep_rows)
-        return self._prepared[key]
+        prepared = self._prepared[key]
+        if PLL in asked and PLL not in of_model:
+            return replace(prepared, chosen={name: value for name, value in chosen.items() if name != PLL})
+        return prepared
 
     def refuse_unused(self) -> None:
         """Raise `BadInput` where an option for all benchmarks is one of no probe that asks them."""

@@ -131,6 +131,7 @@ def test_without_a_network_it_says_what_to_do(serve: Serve, tmp_path: Path, monk
         download("bear", tmp_path / "bear")
     assert not caught.value.permanent
     assert "by hand" in caught.value.next_step
+    assert "https://github.com/lm-pub-quiz/BEAR tells about it" in caught.value.next_step
     assert "import_benchmark bear" in caught.value.next_step
 
 

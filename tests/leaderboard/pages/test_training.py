@@ -251,6 +251,19 @@ def test_the_benchmark_can_be_chosen(client: Client, series: list[Run]) -> None:
     assert client.get(f"{API}?benchmark=nowhere").status_code == 400
 
 
+def test_trainings_that_differ_in_a_seed_alone_have_their_mean_and_spread_at_each_step(
+    client: Client, small: Benchmark, series: list[Run]
+) -> None:
+    assert "Mean and spread" not in page(client)
+    training(small, (0.3, 0.31, 0.5, 0.54), "org/name-seed1")
+    training(small, hub_id="org/other")
+    rows = csv_rows(client, ADDRESS, "replicates")
+    assert [row["step"] for row in rows] == ["step 0", "step 1,000", "step 8,000", "step 143,000"]
+    assert {(row["model"], row["runs"]) for row in rows} == {("org/name", "2")}
+    assert float(rows[0]["mean"]) == pytest.approx(0.25)
+    assert "Mean and spread" in page(client)
+
+
 def test_one_chart_has_all_benchmarks_relative_to_the_first_point_of_each(client: Client, series: list[Run]) -> None:
     assert "On every benchmark" not in page(client)
     other = make.benchmark("other")

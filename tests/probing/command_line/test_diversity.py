@@ -37,6 +37,22 @@ def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, caps
     assert pd.read_csv(table).columns.tolist() == ["relation", "group", "facts", "share", "shared", "shared_share"]
 
 
+def test_the_papers_shares_stand_beside_those_of_its_data_sets(
+    triples: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    shutil.copytree(triples, tmp_path / "benchmarks" / "trex")
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\n")
+    table = tmp_path / "table.csv"
+    words = ["--relation", "P36", "--countries", str(countries), "--csv", str(table)]
+    assert main(["diversity", "trex", *words]) == 0
+    printed = pd.read_csv(table).set_index(["relation", "group"])["printed"]
+    assert printed["P36", "West"] == 0.62
+    assert pd.isna(printed["P36", "unknown"])
+    assert pd.isna(printed["all", "West"]), "the paper's is about 26 predicates"
+
+
 def test_a_table_of_countries_tells_where_ids_belong(
     triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -31,3 +31,15 @@ def test_download_says_where_the_benchmark_is(
         f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"
         f"Its files have the digest in the catalog ({digest[:12]}).\n"
     )
+
+
+def test_lama_is_another_name_of_its_part_from_t_rex(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "trex"
+    folder.mkdir()
+    (folder / "relations.jsonl").write_text('{"relation": "P36", "template": "[X] is a city in [Y] ."}\n')
+    (folder / "P36.jsonl").write_text('{"sub_label": "Oslo", "obj_label": "Norway"}\n')
+    monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path)
+    assert main(["download", "lama"]) == 0
+    assert f"(1 items) is in {folder}." in capsys.readouterr().out

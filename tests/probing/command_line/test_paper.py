@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from probing.__main__ import main
-from probing.papers.declarations import NAMES
+from probing.papers.declarations import NAMES, read_paper
 from tests.probing.command_line.helpers import complaint
 from tests.tiny_models import build_bert
 
@@ -19,6 +19,13 @@ def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytes
     assert "data: " in shown
     assert "models: " in shown
     assert "--dry-run tries each model" in shown
+    listed = {told.partition("\n")[0] for told in shown.split("\n\n")[1:] if "\n" in told}
+    assert {f"{one.number} ({one.flag}): {one.caption}" for one in read_paper(name).exhibits} == listed
+
+
+def test_the_list_says_why_figures_were_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paper", "geography", "--list", "--table", "3"]) == 0
+    assert "printed figures: none. The table is an image in the paper" in capsys.readouterr().out
 
 
 def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
@@ -30,6 +37,7 @@ def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
     shown = capsys.readouterr().out
     assert "Geography, Table 3: " in shown
     assert "tiny measured" in shown
+    assert "The table is an image in the paper" in shown
     figures = pd.read_csv(out / "table-3.csv")
     assert set(figures["metric"]) == {"in_top_5", "in_top_10"}
     assert "\\toprule" in (out / "table-3.tex").read_text()
@@ -60,6 +68,16 @@ def test_what_cannot_be_had_is_told_beside_the_printed_figures(
     assert "0.632" in captured.out
     assert "error: Not everything was measured" in captured.err
     assert missing in captured.err
+
+
+def test_what_a_reader_must_bring_is_told_beside_the_printed_figures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    assert main(["paper", "s-test", "--table", "3"]) == 0
+    shown = capsys.readouterr().out
+    assert "85.87" in shown
+    assert "Not measured\nneeded: for the rarer word, a corpus or a list of frequencies" in shown
 
 
 @pytest.mark.parametrize(

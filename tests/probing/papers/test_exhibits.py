@@ -8,7 +8,7 @@ from probing.papers.charts import CHARTS
 from probing.papers.declarations import NAMES, Exhibit, Paper, Way, read_paper
 from probing.papers.exhibits import Choices, measure
 from probing.papers.presentation import all_figures, as_latex, paper_table
-from probing.papers.printed_figures import printed_figures
+from probing.papers.printed_figures import models_of, printed_figures, sizes
 from probing.papers.texts import TEXTS
 
 EXHIBITS = [(paper, exhibit) for paper in map(read_paper, NAMES) for exhibit in paper.exhibits]
@@ -20,6 +20,9 @@ MEASURABLE = {
     "bear Figure 5": ("relative_accuracy_lm_pub_quiz", "relative_accuracy_bear"),
     "bear Table 2": ("relative_accuracy_lm_pub_quiz",),
 }
+
+# A masked model writes no answers, and the small generator has no room for the questions in Arabic.
+UNASKED = {"Table D3": ("encoder on chat-", "generator on chat-ar: Not a single item can be asked")}
 
 
 # Of the larger benchmarks only these relations are asked.
@@ -48,7 +51,9 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
     if not exhibit.measure or exhibit.facts:
         assert exhibit.facts or (exhibit.needs and cells["printed"].notna().any())
         return
-    assert cells["value"].notna().any(), measurement.problems
+    unexpected = [told for told in measurement.problems if not told.startswith(UNASKED.get(exhibit.number, ()))]
+    assert unexpected == []
+    assert cells["value"].notna().any()
     for metric in MEASURABLE.get(f"{paper.name} {exhibit.number}", exhibit.scores):
         assert cells.loc[cells["metric"] == metric, "value"].notna().any(), (metric, measurement.problems)
     table = paper_table(paper, exhibit, cells)
@@ -62,4 +67,10 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
 @pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
 def test_every_table_and_figure_has_printed_figures_or_says_why_not(paper: Paper, exhibit: Exhibit) -> None:
     shown = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
-    assert shown or exhibit.differs or exhibit.needs or exhibit.number in {"Figure 4", "Figure 6"}
+    assert shown or exhibit.differs
+
+
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
+def test_the_size_of_every_model_is_known(paper: Paper, exhibit: Exhibit) -> None:
+    models = {model for way in exhibit.ways for model in models_of(exhibit, way)}
+    assert models <= sizes().keys()

@@ -61,6 +61,17 @@ def test_networks_are_loaded_from_folders_and_named_by_them(folders: list[str], 
     assert study.result("b", "small").record["model"]["kind"] == "masked"
 
 
+def test_how_tokens_are_hidden_may_stand_with_a_benchmark_that_models_of_all_kinds_are_asked(
+    folders: list[str], tmp_path: Path
+) -> None:
+    models = [str(build(tmp_path / "models" / name)) for name, build in (("a", build_gpt2), ("b", build_bert))]
+    quiet: dict[str, Any] = {"progress": False, "device": "cpu", "batch_tokens": 512, "relations": "P36"}
+    entry = {"benchmark": folders[0], "pll": "original"}
+    assert not probing.study(models, [entry], out=tmp_path / "out", **quiet).failures
+    (failure,) = probing.study(models, folders[:1], out=tmp_path / "all", pll="original", **quiet).failures.values()
+    assert "pll does nothing" in failure
+
+
 def test_a_study_goes_on_where_it_was_interrupted(
     loaded: list[str],
     folders: list[str],
