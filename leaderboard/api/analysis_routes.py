@@ -18,6 +18,7 @@ from leaderboard.figures.comparisons import compared, find_runs
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import AnswersMissing
 from leaderboard.pages.comparison_tables import ComparedRun, compared_runs
+from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.training_page import NoSeries, Training, changes_between, read_training, trajectory_sections
 from leaderboard.pages.training_tables import headline
 from leaderboard.probes.culture.pairs import one_pair, pairs_of
@@ -54,7 +55,8 @@ class Side(TypedDict):
 class Comparison(TypedDict):
     """Runs, and the paired difference of each further run from the first one, overall and in every group.
 
-    `part`: the part of the items that all of this is about, empty for all items.
+    `part`: the part of the items that all of this is about, empty for all items. `exposure` and `popularity`: the
+    columns of these tables of the page, where at least two of the runs have counts.
     """
 
     benchmark: BenchmarkFacts
@@ -62,6 +64,8 @@ class Comparison(TypedDict):
     part: str
     runs: list[Side]
     differences: list[Json]
+    exposure: NotRequired[list[Json]]
+    popularity: NotRequired[list[Json]]
 
 
 class TrainingQuery(PagedQuery):
@@ -117,13 +121,16 @@ def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison
     runs = find_runs(names, query.benchmark)
     pair = one_pair(request.GET, pairs_of(runs))
     differences = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE).differences
-    return {
+    counted = [] if pair else exposure_folds({run.name: run for run in runs})
+    answer = {
         "benchmark": benchmark_facts(runs[0].benchmark),
         "metric": runs[0].benchmark.main_metric,
         "part": pair.part.group if pair else "",
         "runs": [_about_side(side) for side in compared_runs(runs, differences)],
         "differences": [_without_nan(row) for row in differences],
+        **{section.name: _rows(section) for section in counted},
     }
+    return cast(Comparison, answer)
 
 
 def _about_side(side: ComparedRun) -> Side:

@@ -303,8 +303,12 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
 
 def changed_facts(runs: Sequence[Run], facts: pd.DataFrame, part: Slice) -> list[Row]:
     """Compare the run before and the run after a change of facts, group by group (`changes_by_nearness`)."""
+    first, second = runs
+    if first.model_id == second.model_id:
+        raise BadInput("Both runs are of one model with the same weights.", "Choose runs before and after the change.")
     columns = ("subject", "prediction_label")
-    before, after = (rows_of_part(_compared_rows(run, columns), part) for run in runs)
+    before = rows_of_part(_compared_rows(first, (*columns, "answers", "scores")), part)
+    after = rows_of_part(_compared_rows(second, columns), part)
     return records(changes_by_nearness(before, after, facts, probe_named(runs[0].benchmark.probe).correctness))
 
 

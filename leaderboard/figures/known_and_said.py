@@ -21,8 +21,8 @@ from probing.analysis.know_say import (
     WITH_LEAVE,
     crossed,
     known_facts,
-    overall_differences,
     said_by_known,
+    share_differences,
     share_scores,
     way_of,
 )
@@ -100,4 +100,4 @@ def crossed_results(known: Run, artefact: str, said: Sequence[tuple[str, Run, st
     rows, ways = crossed(rows_of_part(facts.reset_index(drop=True), part), responses), [*responses]
     tags = ["domain"] if "domain" in rows else []
     curves = {way: said_by_known(rows, way) for way in ways}
-    return CrossedFigures(rows, tags, share_scores(rows, ways, tags), overall_differences(rows, ways), curves)
+    return CrossedFigures(rows, tags, share_scores(rows, ways, tags), share_differences(rows, ways, tags), curves)

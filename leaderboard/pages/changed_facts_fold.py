@@ -15,7 +15,8 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.sections import Fold, TextForm, section
 from leaderboard.ui.tables import Column, Table
-from probing.analysis.changed_facts import parse_facts
+from probing.analysis.changed_facts import NEW_ANSWER, SHARE_BOUNDS, UNCHANGED, parse_facts
+from probing.analysis.paired_tests import SIDE_BOUNDS
 from probing.errors import ProbingError
 
 NAME = "facts"  # of the fold, of the parameter with the facts, and of their table
@@ -55,11 +56,15 @@ def changed_facts_fold(runs: Sequence[Run], names: Sequence[str], query: QueryDi
 
 
 def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
-    def number(name: str) -> Column[Row]:
-        return Column(name, "", lambda row: cells.number(row[name]), shown=False)
-
     def share(name: str) -> Callable[[Row], Cell]:
-        return lambda row: cells.number(None if isnan(row.get(name, nan)) else row[name])
+        def cell(row: Row) -> Cell:
+            ends = (_stated(row, f"{name}_{end}") for end in ("low", "high"))
+            return replace(cells.score(_stated(row, name), *ends), bar=None)
+
+        return cell
+
+    def only_in_csv(name: str) -> Column[Row]:
+        return Column(name, "", lambda row: cells.number(_stated(row, name)), shown=False)
 
     return Table(
         name=NAME,
@@ -67,13 +72,14 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
         columns=[
             Column("group", "Group", lambda row: cells.text(labels.sentence(row["group"])), align="head"),
             Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
-            Column("first", names[0], lambda row: cells.number(row["first"]), align="number"),
-            Column("second", names[1], lambda row: cells.number(row["second"]), align="number"),
+            Column("first", names[0], share("first"), align="number"),
+            Column("second", names[1], share("second"), align="number"),
             Column("difference", "Difference", difference_cell, align="number"),
-            number("low"),
-            number("high"),
-            Column("unchanged", "Same answer", share("unchanged"), UNCHANGED_HELP, align="number"),
-            Column("new_answer", "New answer", share("new_answer"), NEW_HELP, align="number", worth=_any_new_answer),
+            *map(only_in_csv, ("low", "high", *SIDE_BOUNDS)),
+            Column("chance", "Chance", lambda row: cells.number(_stated(row, "chance")), align="number"),
+            Column(UNCHANGED, "Same answer", share(UNCHANGED), UNCHANGED_HELP, align="number"),
+            Column(NEW_ANSWER, "New answer", share(NEW_ANSWER), NEW_HELP, align="number", worth=_any_new_answer),
+            *map(only_in_csv, SHARE_BOUNDS),
             Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
             Column("p_holm", "p, Holm", lambda row: cells.p_value(row["p_holm"]), HOLM, align="number"),
         ],
@@ -82,5 +88,11 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
     )
 
 
+def _stated(row: Row, name: str) -> float | None:
+    """Return a figure of a row; None where the group has none."""
+    value = row.get(name, nan)
+    return None if isnan(value) else value
+
+
 def _any_new_answer(rows: Sequence[Row]) -> bool:
-    return any("new_answer" in row for row in rows)
+    return any(NEW_ANSWER in row for row in rows)

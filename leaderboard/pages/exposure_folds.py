@@ -18,7 +18,7 @@ from leaderboard.ui.columns import interval_columns
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.accuracy import CHANCE
-from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB
+from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB, WASB_CHANCE
 
 LEADS = {
     EXPOSURE: "Accuracy by how often a corpus states the fact, and how fast it grows.",
@@ -94,7 +94,7 @@ def _groups(tag: str, runs: Mapping[str, Run]) -> list[CountedGroup]:
     """Return the buckets in their order; WASB and α follow those of exposure. One query."""
     metric = next(iter(runs.values())).benchmark.main_metric
     wanted = Q(dimension=tag, metric__in=(metric, CHANCE))
-    wanted |= Q(dimension=OVERALL_SLICE.dimension, metric__in=(WASB, ALPHA))
+    wanted |= Q(dimension=OVERALL_SLICE.dimension, metric__in=(WASB, WASB_CHANCE, ALPHA))
     numbers = [run.pk for run in runs.values()]
     scores = list(Score.objects.filter(wanted, run__in=numbers, value__isnull=False).order_by("pk"))
     by_group: dict[str, dict[int, Score]] = {}
@@ -102,11 +102,17 @@ def _groups(tag: str, runs: Mapping[str, Run]) -> list[CountedGroup]:
     for score in scores:
         if score.dimension == tag and score.metric == metric:
             by_group.setdefault(score.group, {})[score.run_id] = score
-        elif score.dimension == tag:
-            chances.setdefault(score.group, {})[score.run_id] = score.value
+        elif score.metric in (CHANCE, WASB_CHANCE):
+            group = score.group if score.dimension == tag else WASB
+            chances.setdefault(group, {})[score.run_id] = score.value
     buckets = [CountedGroup(group, group, by_run, chances.get(group, {})) for group, by_run in by_group.items()]
     of_all = [
-        CountedGroup(name, labels.METRICS[name], {score.run_id: score for score in scores if score.metric == name})
+        CountedGroup(
+            name,
+            labels.METRICS[name],
+            {score.run_id: score for score in scores if score.metric == name},
+            chances.get(name, {}),
+        )
         for name in ((WASB, ALPHA) if tag == EXPOSURE else ())
     ]
     return [*sorted(buckets, key=_least), *(group for group in of_all if group.scores)]
@@ -128,6 +134,9 @@ def _section(tag: str, runs: Mapping[str, Run], groups: Sequence[CountedGroup], 
         for group in buckets
         if (score := group.scores.get(run.pk)) and score.value is not None
     ]
+    if not CHANCES.differs(groups, runs):
+        guesses = [(group.title, value) for group in buckets for value in CHANCES.values(group, runs)]
+        points += [Point(*guess, group=CHANCE) for guess in guesses]
     figure = charts.beside(points, {group.title: "" for group in buckets}, labels.within(metric))
     sizes = f"{labels.number_of(len(runs), 'run')}, {labels.number_of(len(buckets), 'group')}"
     words = f"{title}: {sizes}. Lines are 95 % intervals."

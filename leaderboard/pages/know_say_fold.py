@@ -17,7 +17,7 @@ from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import Names, group_title, relation_names
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.sections import Drawing, Section, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.breakdowns import OVERALL
@@ -43,7 +43,9 @@ from probing.analysis.responses import DECLINED
 from probing.errors import BadInput, ProbingError
 
 PENALTY, USUAL_PENALTY = "penalty", 0.5  # the parameter, and the value that the form offers first
-MOST_BARS = 25  # of the picture
+MOST_BARS = 200  # of a picture
+DIMENSIONS = [OVERALL, "domain", "relation"]  # in the order of the tables
+RELATIONS, RELATIONS_TITLE = "know-say-relations", "Known, said and declined, by relation"
 TITLES = {
     "known": "Knows",
     SAYS_IT: "Knows and says",
@@ -62,7 +64,8 @@ OUTCOMES_NOTE = (
     "A question is known where the likelihoods prefer a right option, and said where the response names a right "
     "answer. Chance, in the CSV, is what a guess among the options would make of the same responses."
 )
-DIFFERENCES_NOTE = "The same questions in two ways, compared one by one."
+DIFFERENCES_NOTE = "The same questions in two ways, compared one by one. The index has no test."
+HOLM = "The p-value, corrected by Holm's method for all groups of its kind."
 PROBABILITY_TITLE = "Probability of the right answer"
 CURVE_NOTE = (
     "Questions are sorted by the probability that the likelihoods give to the right answer, and cut into groups."
@@ -114,9 +117,10 @@ def _sections(run: Run, crossed: CrossedFigures, ways: Sequence[str], penalty: f
     """Return the sections; only the index is computed for each penalty."""
     scores = records(crossed.shares) + records(index_scores(crossed.rows, ways, crossed.tags, penalty))
     differences = records(crossed.differences) + records(index_differences(crossed.rows, ways, penalty))
+    names = relation_names(run)
     return [
-        _outcomes_section(_groups(scores, ways), relation_names(run), penalty),
-        section(_differences_table(differences), note=DIFFERENCES_NOTE),
+        *_outcomes_sections(_groups(scores, ways), names, penalty),
+        section(_differences_table(sorted(differences, key=_place), names), note=DIFFERENCES_NOTE),
         *(
             _curve_section(number, way, curve)
             for number, (way, curve) in enumerate(crossed.curves.items(), 1)
@@ -131,14 +135,23 @@ def _groups(scores: Sequence[Row], ways: Sequence[str]) -> list[GroupOfWay]:
     for row in scores:
         for way in ways if row["way"] == KNOWN else [row["way"]]:
             by_group.setdefault((row["dimension"], row["group"], way), {})[row["metric"]] = row
-    order = [OVERALL, "domain", "relation"]
     listed = [GroupOfWay(way, dimension, group, values) for (dimension, group, way), values in by_group.items()]
-    return sorted(listed, key=lambda row: order.index(row.dimension))
+    return sorted(listed, key=lambda row: DIMENSIONS.index(row.dimension))
 
 
-def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float) -> Section:
+def _place(row: Row) -> int:
+    return DIMENSIONS.index(row["dimension"])
+
+
+def _title(dimension: str, group: str, names: Names) -> str:
+    return "All questions" if dimension == OVERALL else group_title(dimension, group, names)
+
+
+def _outcomes_sections(groups: Sequence[GroupOfWay], names: Names, penalty: float) -> list[Section]:
+    """Return the table with the picture of all questions and of each domain, and that of each relation."""
+
     def title(row: GroupOfWay) -> str:
-        return "All questions" if row.dimension == OVERALL else group_title(row.dimension, row.group, names)
+        return _title(row.dimension, row.group, names)
 
     table = Table(
         name="know-say",
@@ -154,7 +167,12 @@ def _outcomes_section(groups: Sequence[GroupOfWay], names: Names, penalty: float
         sortable=False,
         page_size=PAGE_SIZE,
     )
-    return section(table, _picture(groups, title), OUTCOMES_NOTE, title="Known, said and declined")
+    relations = [row for row in groups if row.dimension == "relation"]
+    picture, of_relations = (_picture(rows, title) for rows in (groups[: -len(relations)], [groups[0], *relations]))
+    return [
+        section(table, picture, OUTCOMES_NOTE, title="Known, said and declined"),
+        Section(RELATIONS, RELATIONS_TITLE, chart=Chart(RELATIONS, RELATIONS_TITLE, *of_relations)),
+    ]
 
 
 def _figure_columns(metric: str) -> list[Column[GroupOfWay]]:
@@ -177,22 +195,28 @@ def _figure_columns(metric: str) -> list[Column[GroupOfWay]]:
 
 
 def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -> Drawing:
-    """Return bars of what comes of all questions and of those of each domain, or of each relation without domains."""
-    has_domains = any(row.dimension == "domain" for row in groups)
-    drawn = [row for row in groups if row.dimension != "relation" or not has_domains][:MOST_BARS]
-    bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in drawn}
+    """Return a bar of what comes of the questions of each group in each way, all questions first."""
+    bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in groups[:MOST_BARS]}
     first = groups[0].scores
     outcomes = ", ".join(f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES)
     words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}."
     return words, charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
 
 
-def _differences_table(rows: Sequence[Row]) -> Table[Row]:
+def _differences_table(rows: Sequence[Row], names: Names) -> Table[Row]:
+    def group(row: Row) -> str:
+        return _title(row["dimension"], row["group"], names)
+
+    def p_value(p: float) -> Cell:
+        return cells.number(None) if pd.isna(p) else cells.p_value(p)
+
     return Table(
         name="know-say-differences",
         caption="What changes from one way of asking to the other",
         columns=[
-            Column("metric", "Share", lambda row: cells.text(_share_name(row)), align="head"),
+            Column("group", "Questions about", lambda row: Cell(row["group"], group(row)), align="head"),
+            Column("dimension", "", lambda row: cells.text(row["dimension"]), shown=False),
+            Column("metric", "Share", lambda row: cells.text(_share_name(row))),
             Column("from", "From", lambda row: cells.text(row["from"])),
             Column("to", "To", lambda row: cells.text(row["to"])),
             Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
@@ -201,15 +225,13 @@ def _differences_table(rows: Sequence[Row]) -> Table[Row]:
             Column("difference", "Difference", difference_cell, align="number"),
             Column("low", "", lambda row: cells.number(row["low"]), shown=False),
             Column("high", "", lambda row: cells.number(row["high"]), shown=False),
-            Column("p", "p", _p_cell, align="number"),
+            Column("p", "p", lambda row: p_value(row["p"]), align="number"),
+            Column("p_holm", "p, Holm", lambda row: p_value(row["p_holm"]), HOLM, align="number"),
         ],
         rows=rows,
         sortable=False,
+        page_size=PAGE_SIZE,
     )
-
-
-def _p_cell(row: Row) -> Cell:
-    return cells.number(None) if pd.isna(row["p"]) else cells.p_value(row["p"])
 
 
 def _share_name(row: Row) -> str:

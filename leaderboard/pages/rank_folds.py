@@ -9,6 +9,7 @@ from django.utils.text import get_text_list
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark, RunRank
+from leaderboard.pages.standings_table import chance_of
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
@@ -106,7 +107,8 @@ def size_equivalents_fold(filters: LeaderboardFilter, board: Leaderboard) -> lis
     if error is None:
         return []
     note = f"{SIZES_NOTE} The median model is {error:.1f} times as large or as small as its score says."
-    return [replace(section(_sizes_table(filters, rows), note=note), lead=SIZES_LEAD)]
+    table = _sizes_table(filters, rows, chance_of(board.everything))
+    return [replace(section(table, note=note), lead=SIZES_LEAD)]
 
 
 def _sized_ranks(ranks: Sequence[RunRank]) -> list[SizedRank]:
@@ -135,7 +137,7 @@ def _size(rank: RunRank) -> int:
     return rank.run.model.parameters or 0
 
 
-def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank]) -> Table[SizedRank]:
+def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: float | None) -> Table[SizedRank]:
     sizes = [_size(row.rank) for row in rows]
     smallest, largest = round(min(sizes) / BEYOND), max(sizes) * BEYOND
 
@@ -158,8 +160,22 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank]) -> Table
             model_column(lambda row: row.rank.run),
             Column("parameters", "Parameters", lambda row: cells.parameters(_size(row.rank)), align="number"),
             Column(
-                "value", metric, lambda row: cells.score(row.rank.value, row.rank.low, row.rank.high), align="score"
+                "active_parameters",
+                "for each token",
+                lambda row: cells.parameters(row.rank.run.model.active_parameters),
+                align="number",
+                worth=lambda rows: any(row.rank.run.model.idle_parameters for row in rows),
             ),
+            Column(
+                "value",
+                metric,
+                lambda row: cells.score(row.rank.value, row.rank.low, row.rank.high, chance),
+                align="score",
+            ),
+            Column("low", "", lambda row: cells.number(row.rank.low), shown=False),
+            Column("high", "", lambda row: cells.number(row.rank.high), shown=False),
+            Column("chance", "", lambda row: cells.number(chance), shown=False),
+            Column("n", "Questions", lambda row: cells.number(row.rank.n), align="number"),
             Column("equivalent", "Knows as much as one of", end("size"), align="number"),
             Column("equivalent_low", "from", end("low"), align="number"),
             Column("equivalent_high", "to", end("high"), align="number"),

@@ -94,7 +94,7 @@ def _alike(baselines: Sequence[Standing]) -> dict[int, list[Run]]:
 def _table(
     filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, alike: Mapping[int, Sequence[Run]]
 ) -> Table[Standing]:
-    chance = _chance(board.standings)
+    chance = chance_of(board.standings)
     pages = pages_of(filters.benchmark)
     title = pages.metric_label(filters.metric)
     headings = _headings(board.standings)
@@ -384,11 +384,11 @@ def _scatter(title: str, rows: Sequence[Standing], charted: Sequence[Standing], 
         summary += f" Without a known {axis.name}, and so left out: {labels.number_of(left_out, 'model')}."
     if any(row.run.is_published for row in placed):
         summary += " Hollow markers are published figures."
-    figure = charts.scaling_curve(scores, _chance(rows), labels.within(title), axis.axis)
+    figure = charts.scaling_curve(scores, chance_of(rows), labels.within(title), axis.axis)
     return Chart("scatter", f"{title} by {axis.name}", summary, figure)
 
 
-def _chance(rows: Sequence[Standing]) -> float | None:
+def chance_of(rows: Sequence[Standing]) -> float | None:
     """Return what guessing reaches, where a baseline says so."""
     by_id = {row.hub_id: row.main.value for row in rows if row.main}
     return next((by_id[name] for name in GUESSES if by_id.get(name) is not None), None)

@@ -39,6 +39,7 @@ DIMENSIONS = {
     "exposure": "Times that the corpus states the fact",
     "stated": "Whether the corpus states the fact",
     "popularity": "Sitelinks of the subject",
+    "page_views": "Page views of the subject",
 }
 SETTINGS = {
     "dtype": "Number format",
@@ -92,6 +93,7 @@ LANGUAGES = {"zh": "Chinese"}  # that Django knows by their scripts only
 METRICS = {
     "accuracy_sem": "Spread over wordings",
     "wasb": "WASB",
+    "wasb_chance": "WASB of guesses",
     "exposure_alpha": "α by exposure",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
@@ -132,6 +134,7 @@ METHODS_HEADINGS = {
     "in_near_5": "geography/#generators",
     "in_near_15": "geography/#generators",
     "wasb": "exposure/#wasb",
+    "wasb_chance": "exposure/#wasb",
     "exposure_alpha": "exposure/#alpha",
     "settings": "scoring/#what-a-run-records",
 }

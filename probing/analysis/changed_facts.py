@@ -8,11 +8,14 @@ the share of unchanged predictions, which EasyEdit (Wang et al. 2023) calls loca
 
 import json
 from io import StringIO
+from math import nan
 from pathlib import Path
 
 import pandas as pd
 
-from probing.analysis.paired_tests import CORRECT, Correctness, common_rows, holm, overall_difference
+from probing.analysis.accuracy import CHANCE, chance, proportion
+from probing.analysis.breakdowns import OVERALL
+from probing.analysis.paired_tests import CORRECT, SIDE_BOUNDS, Correctness, common_rows, holm, overall_difference
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
@@ -23,7 +26,12 @@ SAME_SUBJECT = "same subject"
 SAME_RELATION = "same relation"
 ELSEWHERE = "elsewhere"
 GROUPS = (FACTS, OTHER_WORDINGS, SAME_SUBJECT, SAME_RELATION, ELSEWHERE)
-COLUMNS = ("group", "n", "first", "second", "difference", "low", "high", "gained", "lost", "p", "p_holm", "unchanged")
+UNCHANGED, NEW_ANSWER = "unchanged", "new_answer"  # shares of rows
+SHARE_BOUNDS = [f"{name}_{end}" for name in (UNCHANGED, NEW_ANSWER) for end in ("n", "low", "high")]
+COLUMNS = (
+    *("group", "n", "first", "second", CHANCE, "difference", "low", "high", "gained", "lost", "p", "p_holm"),
+    *(UNCHANGED, NEW_ANSWER, *SHARE_BOUNDS, *SIDE_BOUNDS),
+)
 NEXT_STEP = 'Write lines such as {"relation": "P36", "subject": "France"}, or a CSV file with these columns.'
 
 
@@ -62,25 +70,34 @@ def changes_by_nearness(
 
     `first`, `second`, `difference` and its interval and test are those of paired comparisons on the items of the group,
     `p_holm` is corrected for all groups, and `unchanged` is the share of rows with the same prediction in both. Where
-    facts name a new `answer`, `new_answer` is the share of rows on them that predict it afterwards. Raises `BadInput`
-    for facts that the results do not have.
+    facts name a new `answer`, `new_answer` is the share of rows on them that predict it afterwards. Both have Wilson's
+    interval for as many items (`unchanged_n`) as they are of. `chance` is that of a guess among the options, where the
+    rows of `before` have them. Raises `BadInput` for facts that the results do not have.
     """
     rows = common_rows({"first": before, "second": after}, correctness.column)
     first, second = (table.reset_index(drop=True) for table in rows.values())
     groups, answers = _groups(first, facts)
+    same, new = (second["prediction_label"] == expected for expected in (first["prediction_label"], answers))
     table = []
     for group in GROUPS:
         chosen = groups == group
         if not chosen.any():
             continue
         figures = overall_difference(first[chosen], second[chosen], correctness)
-        same = first["prediction_label"][chosen] == second["prediction_label"][chosen]
-        new = (second["prediction_label"] == answers)[chosen & answers.notna()]
-        expected = {"new_answer": new.mean()} if len(new) else {}
-        table.append({"group": group, **figures, "unchanged": same.mean(), **expected})
+        shares = _share(first[chosen], UNCHANGED, same) | _share(first[chosen & answers.notna()], NEW_ANSWER, new)
+        guesses = chance(first[chosen], OVERALL)["value"] if {"answers", "scores"} <= set(first) else [nan]
+        table.append({"group": group, **figures, CHANCE: guesses[0], **shares})
     compared = pd.DataFrame(table)
     compared["p_holm"] = holm(compared["p"])
-    return compared[[name for name in (*COLUMNS, "new_answer") if name in compared]]
+    return compared[[name for name in COLUMNS if name in compared]]
+
+
+def _share(rows: pd.DataFrame, name: str, values: pd.Series) -> dict[str, float]:
+    """Return the share of the rows whose value is true, with its number and interval; nothing without rows."""
+    if rows.empty:
+        return {}
+    score = proportion(rows, name, values[rows.index], OVERALL).iloc[0]
+    return {name: score["value"], **{f"{name}_{part}": score[part] for part in ("n", "low", "high")}}
 
 
 def _groups(rows: pd.DataFrame, facts: pd.DataFrame) -> tuple[pd.Series, pd.Series]:

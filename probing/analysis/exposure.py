@@ -10,7 +10,7 @@ worked examples.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, nan
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,6 +21,7 @@ import scipy
 from probing.analysis.accuracy import SCORE_COLUMNS, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, item_weights
 from probing.analysis.intervals import mean_of_shares
+from probing.analysis.option_scores import OPTIONS, option_counts
 from probing.arrays import Floats, Ints
 from probing.errors import BadInput
 
@@ -34,7 +35,7 @@ TAG_FILES = {"count": EXPOSURE, SITELINKS: POPULARITY}  # the columns of the fil
 LAST = 13  # the buckets of stated facts begin with 2^0, 2^1, …, 2^13, as in the authors' code
 LAST_OF_SITELINKS = 8  # no item has many more than 2^8 sitelinks
 STATED_WORDS = ["not stated", "stated"]
-WASB, ALPHA = "wasb", "exposure_alpha"  # metrics
+WASB, WASB_CHANCE, ALPHA = "wasb", "wasb_chance", "exposure_alpha"  # metrics
 DECAY = 0.05  # λ of the weights exp(-λ · lower end) of the buckets, in the authors' code
 STEEPEST = 100.0  # the largest α; with it, a fact that was stated once is known
 HALF_CHI_SQUARE = 1.920729410347062  # half of the 95 % point of χ² with one degree of freedom
@@ -144,8 +145,9 @@ class Estimate(NamedTuple):
 def exposure_scores(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return `WASB` and `ALPHA` as tidy scores, whose `n` are the stated facts; none where no fact is stated.
 
-    α is that of the authors' PSF₀,₁ (L₀ = 0 and x₀ = 1), which depends on no other model. It is left out where the
-    facts do not tell how large it may be.
+    `WASB_CHANCE` is what guesses among the options reach, where rows have options. α is that of the authors' PSF₀,₁
+    (L₀ = 0 and x₀ = 1), which depends on no other model. It is left out where the facts do not tell how large it may
+    be.
     """
     recall = Recall.of(rows, column)
     if not recall.counts.any():
@@ -153,6 +155,9 @@ def exposure_scores(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     estimates = {WASB: weighted_accuracy(recall), ALPHA: fit_alphas([recall], (0, 1)).alphas[0]}
     n = float(recall.facts[recall.counts > 0].sum())
     bounded = {name: estimate for name, estimate in estimates.items() if estimate.high < inf}
+    if "answers" in rows and ("scores" in rows or OPTIONS in rows):
+        guesses = rows[rows[column].notna()].assign(guess=rows["answers"].map(len) / option_counts(rows))
+        bounded[WASB_CHANCE] = Estimate(weighted_accuracy(Recall.of(guesses, "guess")).value, nan, nan)
     return tidy((name, OVERALL, ALL, value, n, low, high) for name, (value, low, high) in bounded.items())
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, means, proportion
-from probing.analysis.breakdowns import ALL, OVERALL, members
+from probing.analysis.breakdowns import OVERALL, members
 from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
 from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
 from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference, paired_means
@@ -162,6 +162,13 @@ def refuse_penalty(penalty: float) -> None:
         raise BadInput(f"The penalty of a wrong answer cannot be {penalty}.", "Give a number from 0 to 1.")
 
 
+def outcomes_of(table: pd.DataFrame, way: str) -> pd.Series:
+    """Return which of `OUTCOMES` comes of each row of a table of `crossed`, in one way of answering."""
+    correct, known = table[way] == CORRECT, table[KNOWN]
+    kinds = np.select([correct & known, correct, known, table[way] == WRONG], OUTCOMES[:-1], DECLINES)
+    return pd.Series(kinds, table.index, dtype=object)
+
+
 class Groups(NamedTuple):
     """The rows of a table in the groups of a dimension; `members` are those of breakdowns."""
 
@@ -173,19 +180,19 @@ class Groups(NamedTuple):
 def _scores_of_way(groups: Groups, way: str) -> list[pd.DataFrame]:
     table = groups.table
     correct, wrong, declines = (table[way] == response for response in RESPONSES)
-    known, chance = table[KNOWN], table[CHANCE]
+    outcomes, chance = outcomes_of(table, way), table[CHANCE]
     responses = {CORRECT: correct, WRONG: wrong, DECLINED: declines}
-    outcomes = {
-        SAYS_IT: (correct & known, correct * chance),
-        SAYS_ANYWAY: (correct & ~known, correct * (1 - chance)),
-        KEEPS_IT: (~correct & known, ~correct * chance),
-        SAYS_WRONG: (wrong & ~known, wrong * (1 - chance)),
-        DECLINES: (declines & ~known, declines * (1 - chance)),
+    guessed = {
+        SAYS_IT: correct * chance,
+        SAYS_ANYWAY: correct * (1 - chance),
+        KEEPS_IT: ~correct * chance,
+        SAYS_WRONG: wrong * (1 - chance),
+        DECLINES: declines * (1 - chance),
     }
     # Rows that decline are left out here and not in the table, as the other wordings of an item keep their weights.
     attempts = groups.members[~declines.to_numpy()[groups.members["row"]]]
     return [
-        *(_share(groups, name, values, guessed) for name, (values, guessed) in outcomes.items()),
+        *(_share(groups, name, outcomes == name, values) for name, values in guessed.items()),
         *(_share(groups, name, values) for name, values in responses.items()),
         *([_share(groups._replace(members=attempts), ATTEMPTED, correct)] if len(attempts) else []),
     ]
@@ -207,24 +214,20 @@ def way_differences(
     What is said is compared with what is known, and with leave to decline with what is said without it. A difference of
     the index has an interval and no test.
     """
+    index = index_differences(table, ways, penalty, (OVERALL, "relation", *dimensions))
+    parts = [share_differences(table, ways, dimensions), index]
+    return pd.concat([part for part in parts if len(part)], ignore_index=True)
+
+
+def share_differences(table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = ()) -> pd.DataFrame:
+    """Return the rows of `way_differences` without those of the index."""
     tables = [
         compare({side: _marked(table, side, metric) for side in sides}, list(dimensions), Correctness("marked")).assign(
             metric=metric, **dict(zip(SIDES, sides, strict=True))
         )
         for metric, *sides in _comparisons(ways)
     ]
-    tables += [index_differences(table, ways, penalty, (OVERALL, "relation", *dimensions))]
-    return pd.concat([part for part in tables if len(part)], ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
-
-
-def overall_differences(table: pd.DataFrame, ways: Sequence[str]) -> pd.DataFrame:
-    """Return the rows of `way_differences` over all items, without that of the index."""
-    rows = []
-    for metric, *sides in _comparisons(ways):
-        first, second = (_marked(table, side, metric) for side in sides)
-        figures = overall_difference(first, second, Correctness("marked"))
-        rows.append({"metric": metric, **dict(zip(SIDES, sides, strict=True)), **figures})
-    return pd.DataFrame(rows).assign(dimension=OVERALL, group=ALL).reindex(columns=DIFFERENCE_COLUMNS)
+    return pd.concat(tables, ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
 
 
 def _comparisons(ways: Sequence[str]) -> list[tuple[str, str, str]]:

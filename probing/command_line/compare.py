@@ -10,7 +10,7 @@ import pandas as pd
 import probing
 from probing.analysis import specificity_metrics
 from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
-from probing.analysis.changed_facts import changes_by_nearness, read_facts
+from probing.analysis.changed_facts import SHARE_BOUNDS, changes_by_nearness, read_facts
 from probing.analysis.exposure import COUNT, Recall, fit_alphas
 from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
@@ -22,7 +22,7 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
-from probing.results.compared import differences, refuse_other_benchmarks
+from probing.results.compared import MODEL, differences, refuse_other_benchmarks
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
@@ -55,7 +55,7 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
 
 
 def compare_results(arguments: argparse.Namespace) -> None:
-    folders = dict.fromkeys(str(Path(folder)) for folder in arguments.folders)
+    folders = {Path(folder).resolve(): str(Path(folder)) for folder in arguments.folders}.values()
     _check_number(len(folders), arguments.unified)
     results = {folder: Result.load(folder) for folder in folders}
     for result in results.values():
@@ -97,6 +97,12 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
             "Changed facts are compared in two results.", "Give the one before and the one after the change."
         )
     before, after = results.values()
+    card = before.record["model"]
+    if (card["commit"] or card.get("files")) and not differences(before.record, after.record, [MODEL]):
+        raise BadInput(
+            f"Both results are of one model, {card['id']} with the same weights.",
+            "Give the one before and the one after the change.",
+        )
     correctness = probe_named(before.record["probe"]).correctness
     if "prediction_label" not in before.items or not correctness.column:
         raise BadInput(f"The probe {before.record['probe']} asks for no answers.", "Leave --facts out.")
@@ -104,7 +110,7 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
         print(f"{name}: {_name(result)}, in {folder}")
     table = changes_by_nearness(before.items, after.items, read_facts(facts), correctness)
     print()
-    print_table(table)
+    print_table(table.drop(columns=[*SHARE_BOUNDS, *SIDE_BOUNDS], errors="ignore").dropna(axis="columns", how="all"))
     _write_csv(table.assign(result="second"), results, csv)
 
 
@@ -174,9 +180,11 @@ def _print_ranks(rows: ResultRows) -> None:
 
 def _print_exposure(rows: ResultRows, column: str) -> None:
     """Print how fast each result's accuracy grows with exposure, by functions with L₀ and x₀ in common."""
-    fit = fit_alphas([Recall.of(table, column) for table in rows.values()])
+    recalls = [Recall.of(table, column) for table in rows.values()]
+    fit = fit_alphas(recalls)
     print(f"\nα of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = {fit.irreducible:.3f} and x₀ = {fit.initial:.3f} in common")
-    print_table(pd.DataFrame(fit.alphas, index=list(rows)).rename_axis("result").reset_index())
+    alphas = pd.DataFrame(fit.alphas, index=list(rows)).assign(n=[recall.facts.sum() for recall in recalls])
+    print_table(alphas.rename_axis("result").reset_index())
 
 
 def _name(result: Result) -> str:

@@ -18,6 +18,7 @@ from probing.analysis.know_say import (
     know_say_scores,
     known_facts,
     model_differences,
+    outcomes_of,
     refuse_penalty,
     said_by_known,
     way_differences,
@@ -78,6 +79,7 @@ def add_know_say(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the shares of each model and the differences of its ways, by group, to a CSV file",
     )
+    add("--items", type=Path, metavar="FILE", help="write what comes of each item, in each way, to a CSV file")
     parser.set_defaults(command=know_say)
 
 
@@ -97,6 +99,16 @@ def know_say(arguments: argparse.Namespace) -> None:
         print(
             f"\nShares of each model and differences of its ways, by relation and tag, with intervals: {arguments.csv}"
         )
+    if arguments.items:
+        with new_file(arguments.items) as new:
+            pd.concat(_outcomes(table).assign(model=model) for model, table in tables.items()).to_csv(new, index=False)
+        print(f"\nWhat comes of each item: {arguments.items}")
+
+
+def _outcomes(table: Crossed) -> pd.DataFrame:
+    """Return the items with whether each is known, and with what comes of it in each way of answering."""
+    rows = table.rows[["relation", "index", "subject", KNOWN]]
+    return rows.assign(**{way: outcomes_of(table.rows, way) for way in table.ways})
 
 
 def _print_model(model: str, table: Crossed, penalty: float) -> pd.DataFrame:

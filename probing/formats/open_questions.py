@@ -29,6 +29,7 @@ TABLES = {"*.tsv": (POPQA, "\t"), "*.csv": (SIMPLEQA, ",")}  # by pattern: the c
 LISTS = "P*.test.json"  # of EntityQuestions, in its folder `test`
 SYSTEM = "Answer with a name, a date or a number and nothing else."
 NO_TOPIC = "questions"
+PAGE_VIEWS = "page_views"  # of the subject's article on Wikipedia in a month, a tag from PopQA's column s_pop
 JUDGED = (
     "The authors of SimpleQA have a model judge whether a response is right. Here it is right if it contains the "
     "answer, so that these figures are lower and are not compared with published ones."
@@ -119,8 +120,16 @@ def _popqa(path: Path) -> Iterator[Question]:
         if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
             raise place.fault("'possible_answers' is no JSON list of texts", 'Write it like ["politician"].')
         entity = (row.get("s_uri") or "").rpartition("/")[2]
-        answers = [place.text("obj"), *aliases]
-        yield Question(_id(place.text("prop"), place), place.text("question"), answers, place.text("subj"), entity)
+        answers, views = [place.text("obj"), *aliases], row.get("s_pop") or ""
+        tags = {PAGE_VIEWS: _power_of_ten(views)} if views.isdecimal() else NO_TAGS
+        relation, question, subject = _id(place.text("prop"), place), place.text("question"), place.text("subj")
+        yield Question(relation, question, answers, subject, entity, tags)
+
+
+def _power_of_ten(number: str) -> str:
+    """Return the numbers with as many digits, such as 100–999."""
+    least = 10 ** (len(str(int(number))) - 1)
+    return f"{least:,}–{10 * least - 1:,}" if int(number) else "0"
 
 
 def _simpleqa(path: Path) -> Iterator[Question]:

@@ -14,7 +14,7 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.pages.test_every_page import read_csv
 
-COLUMNS = ["relation", "template", "index", "subject", "prediction_label", "correct"]
+COLUMNS = ["relation", "template", "index", "subject", "prediction_label", "correct", "answers", "scores"]
 
 
 def rows(run: Run) -> pd.DataFrame:
@@ -34,12 +34,19 @@ def test_the_table_has_the_figures_of_the_library(client: Client, site: Site, in
     header, *lines = read_csv(client, f"{address(site, text)}&table=facts&format=csv")
     table = pd.DataFrame(lines, columns=header)
     assert [name.lower() for name in table["group"]] == expected["group"].tolist()
-    for name in ("n", "first", "second", "difference", "low", "high", "unchanged", "p", "p_holm"):
+    bounds = ("first_low", "second_high", "unchanged_n", "unchanged_low", "unchanged_high", "chance")
+    for name in ("n", "first", "second", "difference", "low", "high", "unchanged", "p", "p_holm", *bounds):
         assert table[name].astype(float).tolist() == pytest.approx(expected[name].tolist()), name
     assert float(table["new_answer"][0]) == 0, "no model answers it"
     page = client.get(address(site, text)).content.decode()
     assert len(Tables(page).found["facts"]) == 1 + len(expected)
     assert text.strip() in unescape(page), "the field keeps what was asked"
+
+
+def test_two_runs_of_one_model_are_no_change_of_facts(client: Client, site: Site) -> None:
+    Run.objects.filter(pk=site.second.pk).update(model=site.first.model_id, settings_digest="2" * 64)
+    page = client.get(address(site, "relation,subject\nP30,Chad")).content.decode()
+    assert "Both runs are of one model with the same weights." in unescape(page.partition('id="facts"')[2])
 
 
 def test_without_facts_there_is_the_field_alone(client: Client, site: Site) -> None:

@@ -35,13 +35,16 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     address = f"/compare/?m={runs[0].pk}&m={runs[1].pk}"
     assert "By exposure" not in client.get(address).content.decode()
     tag(runs, tmp_path, count={"Chad": 5, "Egypt": 2}, sitelinks={"Chad": 200})
-    page = client.get(address).content.decode()
+    response = client.get(address)
+    guesses = response.context["charts"]["exposure"].figure.data[-1]
+    page = response.content.decode()
     assert '<details class="fold" id="exposure" >' in page
     assert '<details class="fold" id="popularity" >' in page
     assert "Not all of these runs have the same counts" not in page
     lines = csv_rows(client, address, "exposure")
     assert [line["group"] for line in lines][:3] == ["0", "2–3", "4–7"]
     assert lines[-1]["group"] in ("WASB", "α by exposure")
+    assert (guesses["name"], guesses["x"]) == ("chance", [float(line["chance"]) for line in lines[:3]])
     assert [line["group"] for line in csv_rows(client, address, "popularity")] == ["0", "128–255"]
     for run in runs:
         of_run = run.scores.get(metric="accuracy", dimension="exposure", group="2–3")
@@ -52,6 +55,11 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
         (line,) = (line for line in lines if line["group"] == "WASB")
         assert float(line[f"run_{run.pk}"]) == pytest.approx(wasb.value)
         assert float(line["n"]) == wasb.n
+        assert float(line["chance"]) == pytest.approx(run.scores.get(metric="wasb_chance").value)
+    answer = client.get(f"/api/v1/compare?m={runs[0].pk}&m={runs[1].pk}").json()
+    for name in ("exposure", "popularity"):
+        for row, line in zip(answer[name], csv_rows(client, address, name), strict=True):
+            assert {key: "" if value is None else str(value) for key, value in row.items()} == line
     assert "The runs differ in how many questions" not in page
     assert float(lines[0]["n"]) == float(lines[0][f"run_{runs[0].pk}_n"]) == float(lines[0][f"run_{runs[1].pk}_n"])
     assert f'data-column="run_{runs[0].pk}_n"' not in page

@@ -72,6 +72,12 @@ def test_the_figures_come_once_a_penalty_is_chosen(client: Client, by_generation
     changes = csv_rows(client, f"{address}?penalty=1", "know-say-differences")
     (index,) = (row for row in changes if row["metric"] == "Index")
     assert float(index["low"]) < float(index["difference"]) < float(index["high"])
+    assert [*dict.fromkeys(row["dimension"] for row in changes)] == ["overall", "domain", "relation"]
+    (of_relation,) = (row for row in changes if row["group"] == "P30" and row["metric"] == "Declined")
+    assert [float(of_relation[name]) for name in ("n", "first", "second", "difference")] == [4, 0, 0.75, 0.75]
+    assert 0 < float(of_relation["low"]) < 0.75 < float(of_relation["high"]) and of_relation["p_holm"]
+    bars = page.context["charts"]["know-say-relations"].figure.data[0]["y"]
+    assert {bar.rpartition(", ")[2] for bar in bars} == {"by generation", "with leave to decline"}
     assert csv_rows(client, f"{address}?penalty=1", "know-say-curve-1")
 
 

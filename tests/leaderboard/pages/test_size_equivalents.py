@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from django.test import Client
 
-from leaderboard.models import Benchmark, RunRank
+from leaderboard.models import Benchmark, Model, RunRank
 from probing.analysis.size_equivalents import size_equivalents
 from tests.leaderboard import factories as make
 from tests.probing.analysis.test_size_equivalents import SCORES, SIZES
@@ -17,12 +17,12 @@ TITLE = "Sizes that go with the scores"
 
 
 def rank(on: Benchmark, scores: Sequence[float]) -> None:
-    """Measure a model of each size, and rank it as the site does after its run."""
+    """Measure a model of each size beside a baseline, and rank it as the site does after its run."""
+    make.baseline(on, 0.25)
     for place, (size, score) in enumerate(zip(SIZES, scores, strict=False)):
         run = make.finished(on, score, make.model(f"org/model-{place}", parameters=int(size)))
-        RunRank.objects.create(
-            run=run, metric="accuracy", counted=100, n=100, value=score, best=1, worst=9, tie_group=1
-        )
+        figures = {"value": score, "low": 0.1, "high": 0.6}
+        RunRank.objects.create(run=run, metric="accuracy", counted=100, n=100, **figures, best=1, worst=9, tie_group=1)
 
 
 def table(client: Client, on: Benchmark) -> pd.DataFrame:
@@ -39,8 +39,21 @@ def test_each_model_has_the_size_of_others_that_know_as_much(client: Client) -> 
         row = rows.loc[f"org/model-{place}"]
         assert expected
         assert row[["equivalent", "equivalent_low", "equivalent_high"]].tolist() == pytest.approx(expected, abs=1)
+        assert row[["value", "low", "high", "n", "chance"]].tolist() == [SCORES[place], 0.1, 0.6, 100, 0.25]
     beaten = {"org/model-4"}  # 0.37 with 1.4 B, where 1 B has 0.38
     assert set(rows.index[rows["unbeaten"] == "yes"]) == set(rows.index) - beaten
+
+
+def test_a_mixture_of_experts_has_the_parameters_of_each_token_as_well(client: Client) -> None:
+    tiny = make.benchmark()
+    rank(tiny, SCORES)
+    page = client.get(tiny.get_absolute_url()).content.decode()
+    assert 'data-column="active_parameters"' not in page, "no model has idle parameters"
+    Model.objects.filter(hub_id="org/model-8").update(idle_parameters=27_000_000_000)
+    Model.objects.filter(hub_id="org/model-7").update(idle_parameters=0)
+    make.finished(tiny, 0.1)  # a change of figures, after which the page is made anew
+    assert 'data-column="active_parameters"' in client.get(tiny.get_absolute_url()).content.decode()
+    assert table(client, tiny).loc["org/model-8", "active_parameters"] == 3e9
 
 
 def test_sizes_far_from_those_of_all_models_are_not_named(client: Client) -> None:

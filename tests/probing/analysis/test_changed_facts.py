@@ -15,6 +15,7 @@ from probing.analysis.changed_facts import (
     changes_by_nearness,
     read_facts,
 )
+from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import holm
 from probing.errors import BadInput
 
@@ -59,6 +60,18 @@ def test_each_row_counts_in_the_nearest_group() -> None:
     assert table["new_answer"].dropna().to_dict() == {FACTS: 1, OTHER_WORDINGS: 0}
     assert table["p_holm"].tolist() == holm(table["p"]).tolist()
     assert (table["low"] <= table["difference"]).all() and (table["difference"] <= table["high"]).all()
+
+
+def test_every_share_has_its_number_its_interval_and_chance() -> None:
+    before, after = (table.assign(answers=[[0]] * 18, scores=[[0.0] * 4] * 18) for table in (rows(), AFTER))
+    table = changes_by_nearness(before, after, EDITED).set_index("group")
+    assert table["chance"].tolist() == [1 / 4] * 5
+    neighbours = table.loc[SAME_RELATION]
+    for name in ("first", "second", "unchanged"):
+        assert neighbours[[f"{name}_low", f"{name}_high"]].tolist() == list(wilson(neighbours[name], 3)), name
+    assert neighbours["unchanged_n"] == 3
+    assert table.loc[FACTS, ["new_answer_n", "new_answer_low"]].tolist() == [1, wilson(1, 1)[0]]
+    assert changes_by_nearness(rows(), AFTER, EDITED)["chance"].isna().all(), "these rows have no options"
 
 
 def test_the_wording_of_the_change_may_be_named_and_groups_without_rows_are_left_out() -> None:

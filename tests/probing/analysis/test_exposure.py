@@ -17,6 +17,7 @@ from probing.analysis.exposure import (
     SITELINKS,
     STATED,
     WASB,
+    WASB_CHANCE,
     Recall,
     buckets,
     exposure_scores,
@@ -205,3 +206,15 @@ def test_scores_need_stated_facts() -> None:
     scores = exposure_scores(rows([0, 1, 3], [True, False, None]), "correct").set_index("metric")
     assert scores.loc[[WASB, ALPHA], "n"].tolist() == [1, 1]
     assert scores.loc[WASB, "value"] == 0
+    assert WASB_CHANCE not in scores.index, "these rows have no options"
+
+
+def test_wasb_has_a_chance_where_rows_have_options() -> None:
+    options = [[0.0] * 2, [0.0] * 4, [0.0] * 10]
+    asked = rows([1, 2, 0], [True, True, False]).assign(answers=[[0]] * 3, scores=options)
+    scores = exposure_scores(asked, "correct").set_index("metric")
+    assert scores.loc[WASB_CHANCE, "value"] == pytest.approx(
+        np.average([1 / 2, 1 / 4], weights=[exp(-0.05), exp(-0.1)])
+    )
+    assert scores.loc[WASB_CHANCE, "n"] == 2
+    assert np.isnan(scores.loc[WASB_CHANCE, "low"])

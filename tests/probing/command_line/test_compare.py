@@ -65,8 +65,8 @@ def edited(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list
     """Results before and after the capital of Norway became Cairo."""
     texts = (["The capital of Norway is Oslo."], ["The capital of Norway is Cairo."])
     folders = [str(tmp_path / name) for name in ("before", "after")]
-    for knows, out in zip(texts, folders, strict=True):
-        use(monkeypatch, FakeModel(knows=knows))
+    for number, (knows, out) in enumerate(zip(texts, folders, strict=True)):
+        use(monkeypatch, FakeModel(replace(FAKE_CARD, commit=str(number) * 40), knows))
         assert main(["run", "fake", "--benchmark", folder, "--out", out]) == 0
     return folders
 
@@ -78,8 +78,10 @@ def test_changed_facts_are_compared_with_their_neighbours_and_with_everything_el
     facts.write_text('{"relation": "P36", "subject": "Norway", "answer": "Cairo"}\n')
     capsys.readouterr()
     assert main(["compare", *edited, "--facts", str(facts), "--csv", str(csv)]) == 0
-    assert "new_answer" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "chance" in printed and "new_answer" in printed
     table = pd.read_csv(csv).set_index("group")
+    assert table.loc["facts", ["chance", "first_high", "second_low", "unchanged_low", "new_answer_high"]].notna().all()
     assert table["n"].to_dict() == {"facts": 1, "same subject": 1, "same relation": 1, "elsewhere": 3}
     assert table["difference"].to_dict() == {"facts": -1, "same subject": 0, "same relation": 0, "elsewhere": 0}
     assert table.loc["facts", ["unchanged", "new_answer"]].tolist() == [0, 1]
@@ -94,6 +96,10 @@ def test_changed_facts_need_two_results_with_answers_and_facts_that_were_asked(
     capsys.readouterr()
     assert main(["compare", *edited, str(tmp_path / "third"), "--facts", str(facts)]) == 2
     assert "Give the one before and the one after the change." in complaint(capsys)
+    assert main(["compare", edited[0], str(tmp_path / "third"), "--facts", str(facts)]) == 2
+    assert "Both results are of one model, fake/hash with the same weights." in complaint(capsys)
+    assert main(["compare", edited[0], f"{edited[1]}/../before"]) == 2
+    assert "1 results cannot be compared." in complaint(capsys)
     facts.write_text("relation,subject\nP36,Atlantis\n")
     assert main(["compare", *edited, "--facts", str(facts)]) == 2
     assert "1 of 1 facts were not asked, such as 'Atlantis' in P36." in complaint(capsys)

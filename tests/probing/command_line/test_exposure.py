@@ -58,7 +58,7 @@ def test_rescoring_with_counts_breaks_results_down(
 ) -> None:
     capsys.readouterr()
     assert main(["rescore", *results, "--benchmark", folder, "--tags", counts]) == 0
-    assert "New metrics: exposure_alpha, wasb." in capsys.readouterr().out
+    assert "New metrics: exposure_alpha, wasb, wasb_chance." in capsys.readouterr().out
     result = Result.load(results[1])
     assert result.by("exposure").index.tolist() == ["0", "1", "4–7"]
     assert result.by("exposure")["n"].tolist() == [2, 3, 1]
@@ -70,7 +70,9 @@ def test_rescoring_with_counts_breaks_results_down(
     assert "exposure_alpha" in printed
     assert main(["compare", *results]) == 0
     printed = capsys.readouterr().out
-    assert "α of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = " in printed
+    alphas = printed.partition("α of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = ")[2].splitlines()
+    assert alphas[1].split() == ["result", "value", "low", "high", "n"]
+    assert alphas[2].split()[-1] == "6", "all facts, stated or not"
     assert "\nstated\n" in printed
 
 

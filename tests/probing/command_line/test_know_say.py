@@ -98,6 +98,20 @@ def test_three_results_tell_what_is_known_said_and_declined(
     assert declined["value"].tolist() == [pytest.approx(0.25)], "leave to decline adds one of four"
 
 
+def test_what_comes_of_each_item_is_written(three: list[str], tmp_path: Path) -> None:
+    file, figures = tmp_path / "items.csv", tmp_path / "figures.csv"
+    assert main(["know-say", *three, "--items", str(file), "--csv", str(figures)]) == 0
+    items, known = pd.read_csv(file), Result.load(three[0]).items
+    assert len(items) == len(known)
+    chad, norway = (items[items["subject"] == subject].iloc[0] for subject in ("Chad", "Norway"))
+    assert chad[["by likelihood", "by generation", "with leave to decline"]].tolist() == [True, *["knows_and_says"] * 2]
+    assert norway["by generation"] == ("knows_and_does_not_say" if norway["by likelihood"] else "says_wrong")
+    shares = pd.read_csv(figures).query("dimension == 'overall' and way == 'with leave to decline'")
+    values = shares[shares["from"].isna()].set_index("metric")["value"]
+    for outcome, share in items["with leave to decline"].value_counts(normalize=True).items():
+        assert values[outcome] == pytest.approx(share)
+
+
 def test_aliases_of_a_file_count(
     three: list[str], small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

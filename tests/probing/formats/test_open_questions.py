@@ -95,6 +95,15 @@ def test_popqa_has_a_relation_for_each_property_with_the_aliases_of_answers(tmp_
     assert result.by("relation").loc["occupation", "value"] == pytest.approx(2 / 3)
 
 
+def test_popqa_is_broken_down_by_the_page_views_of_its_subjects(tmp_path: Path) -> None:
+    rows = [row | {"s_pop": views} for row, views in zip(POPQA, ["208", "12345", "", "0"], strict=True)]
+    benchmark = open_benchmark(write_table(tmp_path / "test.tsv", rows))
+    views = run(Speaker("A political leader."), benchmark, progress=False).by("page_views")
+    assert views["n"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 1}
+    assert views["value"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 0}
+    assert views.loc["100–999", ["low", "high"]].notna().all()
+
+
 def test_the_facts_of_popqa_can_be_asked_by_likelihood_as_well(tmp_path: Path) -> None:
     benchmark = open_benchmark(write_table(tmp_path / "test.tsv", POPQA))
     model = FakeModel(knows=["What is Ada Roe's occupation? pol", "How does C. Doe earn a living? painter"])
