@@ -1,7 +1,6 @@
 """Checks of the settings before every command, and of the whole deployment by `manage.py check --deploy`.
 
-`--tag` with database, files, machine or work picks some. docs/operating.md lists the ids of all checks. What is in
-order is not reported.
+`--tag` with database, files, machine or work picks some. What is in order is not reported.
 """
 
 import os
@@ -227,7 +226,7 @@ def runs_in_progress() -> Iterator[CheckMessage]:
         yield Error(message, hint=hint, id="clozeboard.E114")
 
 
-# Checks of the settings, which are quick and come before every command (docs/operating.md lists their ids).
+# Checks of the settings, which are quick and come before every command.
 
 
 @register("files")

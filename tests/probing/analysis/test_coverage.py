@@ -166,7 +166,7 @@ def test_it_covers_the_mean_of_relations_like_these(relations: int, macro: bool)
     assert min(shares) >= 0.92
 
 
-# The average and the lowest coverage in percent, as in the column "chosen rule" of docs/methods/statistics.md.
+# The average and the lowest coverage in percent, of which docs/methods/statistics.md states the extremes.
 STATED: Mapping[tuple[int, str], tuple[float, float]] = {
     (5, "60 or 150 items"): (94.4, 90.5),
     (5, "unequal sizes"): (96.2, 92.2),
@@ -212,7 +212,7 @@ def test_the_interval_over_items_covers_as_often_as_the_methods_say(
 
 
 # Numbers of items of the relations of a macro-average, few or many, equal or very unequal; and the average and the
-# lowest coverage in percent, as in the column "chosen rule" of docs/methods/statistics.md.
+# lowest coverage in percent, of which docs/methods/statistics.md states the extremes.
 STATED_OF_MEANS: Mapping[tuple[int, ...], tuple[float, float]] = {
     (8, 8): (95.1, 84.1),
     (100, 10): (96.2, 88.8),

@@ -280,7 +280,7 @@ def test_ranges_are_narrower_than_those_of_overlapping_intervals_where_models_ag
 
 @pytest.mark.parametrize(("shared", "narrower"), [(0.5, 1.1), (0.8, 0.9)])
 def test_ranges_of_the_published_bear_accuracies_with_simulated_answers(shared: float, narrower: float) -> None:
-    """The numbers in docs/methods/comparing.md; `shared` correlates the normal variables behind the answers."""
+    """The paired ranges are narrower, or not much wider; `shared` correlates the normal variables behind answers."""
     published = json.loads((FIXTURES / "published/bear-leaderboard.json").read_text(encoding="utf-8"))
     accuracies = [
         next(
