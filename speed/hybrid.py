@@ -1,7 +1,8 @@
 """Compare this project with lm-evaluation-harness on recurrent and hybrid networks: `python -m speed.hybrid`.
 
 The networks have the width of small published ones, four of their layers and random weights, in float32 on the CPU.
-Processor time decides. The exit code is 1 where the required ratio is missed or scores differ.
+Processor time decides. The exit code is 1 where the required ratio is missed, scores differ, or prefixes are computed
+more often than they may be.
 """
 
 import argparse
@@ -16,13 +17,15 @@ import transformers
 from transformers import PreTrainedModel
 
 from speed.comparison import compare, missed
+from speed.limits import lower_bounds
 from speed.machine import describe
 from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job
-from speed.stored_results import store
+from speed.stored_results import show, store
 from speed.work import Workload, statements, workload
 
 ROUNDS, ITEMS = 3, 1
+MOST_POSITIONS = 1.3  # token positions that this project may compute for each distinct prefix
 ATTENTION = {"hidden_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 2, "intermediate_size": 2048}
 MIXED = ["linear_attention", "linear_attention", "linear_attention", "full_attention"]
 # The class of transformers, and the sizes of its config.
@@ -74,7 +77,12 @@ def main() -> int:
     for name, comparison in _comparisons(work):
         comparisons[name] = comparison
         store("hybrid", {"machine": describe(), "work": facts, "comparisons": comparisons})
-    misses = [f"{name}: {line}" for name, comparison in comparisons.items() for line in missed(comparison)]
+    show(comparisons)
+    misses = [
+        f"{name}: {line}"
+        for name, comparison in comparisons.items()
+        for line in (*missed(comparison), *repeated(comparison))
+    ]
     print(*misses, sep="\n", file=sys.stderr)
     return int(bool(misses))
 
@@ -102,7 +110,21 @@ def measure(loaded: LoadedNetwork, work: Workload) -> dict[str, Any]:
         folder = Path(name)
         write_folder(loaded, folder / "weights")
         job = Job("causal", str(folder / "weights"), "", torch.get_num_threads(), statements(work))
-        return compare("hybrid", job, folder, ROUNDS) | {"parameters": loaded.network.num_parameters()}
+        return compare("hybrid", job, folder, ROUNDS) | {
+            "parameters": loaded.network.num_parameters(),
+            "distinct_prefixes": lower_bounds(loaded, work).distinct,
+        }
+
+
+def repeated(comparison: Mapping[str, Any]) -> list[str]:
+    """Return a sentence for each system of this project that computes prefixes more often than it may."""
+    own = (row for row in comparison["systems"] if row["own"])
+    shares = {row["system"]: row["positions"] / comparison["distinct_prefixes"] for row in own}
+    return [
+        f"{system} computes {share:.2f} positions for each distinct prefix, may {MOST_POSITIONS:g}."
+        for system, share in shares.items()
+        if share > MOST_POSITIONS
+    ]
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
-The command writes the tables of documents between the comments that name them, or nothing where their results are not
-there, and prints all others. What `python -m speed` prints is written here as well. It prints which results are older
-than the scoring core.
+The command writes the tables of documents between the comments that name them, or a sentence where their results are
+not there, and prints all others. What `python -m speed` prints is written here as well. It prints which results are
+older than the scoring core.
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from speed.stored_results import CHECKOUT, older_than_the_core, stored
 
 MIB = 2**20
+NO_RESULTS = "Results are not stored yet."
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
     "causal": "statements of a causal model",
@@ -31,9 +32,9 @@ class Table(NamedTuple):
     document: str = ""
 
     def text(self) -> str:
-        """Return the table, empty where there are no results."""
+        """Return the table, or a sentence where there are no results."""
         results = stored(self.results)
-        return self.write(results) if results else ""
+        return self.write(results) if results else NO_RESULTS
 
 
 def main() -> None:
@@ -53,8 +54,7 @@ def with_table(text: str, name: str, table: str) -> str:
     begin, end = f"<!-- table {name} -->", f"<!-- end of table {name} -->"
     if not (begin in text and end in text):
         raise ValueError(f"The document has no place for the table {name!r}. Put this into it: {begin}\n{end}")
-    lines = f"{begin}\n{table}\n{end}" if table else f"{begin}\n{end}"
-    return re.sub(f"{begin}.*?{end}", lambda match: lines, text, flags=re.DOTALL)
+    return re.sub(f"{begin}.*?{end}", lambda match: f"{begin}\n{table}\n{end}", text, flags=re.DOTALL)
 
 
 def report(results: Mapping[str, Any]) -> str:
@@ -185,12 +185,14 @@ def hybrid_table(results: Mapping[str, Any]) -> str:
     rows = []
     for name, comparison in results["comparisons"].items():
         (ratio,) = comparison["ratios"]
+        distinct = f"{comparison['distinct_prefixes']:,}"
         positions = (f"{row['positions']:,}" for row in comparison["systems"])
         times = (in_bold(ratio["times"][kind], ".1f") for kind in ("processor", "clock"))
-        rows.append((name, f"{comparison['parameters'] / 1e6:,.0f} M", *positions, *times, f"≥ {ratio['required']:g}"))
+        size = f"{comparison['parameters'] / 1e6:,.0f} M"
+        rows.append((name, size, distinct, *positions, *times, f"≥ {ratio['required']:g}"))
     peer = results["comparisons"][name]["systems"][1]["system"]
-    columns = ("network", "parameters", "positions", f"positions of {peer}", "by processor time", "by the clock")
-    return markdown((*columns, "must be"), rows)
+    columns = ("network", "parameters", "distinct prefixes", "positions", f"positions of {peer}")
+    return markdown((*columns, "by processor time", "by the clock", "must be"), rows)
 
 
 def _system(row: Mapping[str, Any]) -> str:

@@ -227,6 +227,7 @@ def _print_result(result: Result, folder: Path, *, finished: bool) -> None:
     print_by_dimension(scores[scores["dimension"] == OVERALL])
     print_lines("Missing", missing_main_score(result.record["probe"], result.scores))
     print_lines("Left out", skipped_in_words(result.record))
+    print_lines("Notes", result.record["batch"]["notes"])
     print(f"\nAll scores: {program()} show {folder}")
 
 

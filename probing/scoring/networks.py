@@ -89,7 +89,7 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
             ) from error
         reason = first_line(error).replace(str(folder), str(source.files.folder))
         raise BadConfig(f"The model in {source.where} cannot be loaded: {reason}", source.remedy) from error
-    _refuse_missing(source.where, info["missing_keys"])
+    _refuse_missing(source, info["missing_keys"])
     refuse_bad_layers(source.where, network)
     loaded: PreTrainedModel = network
     return loaded
@@ -166,7 +166,7 @@ def _compare_with_files(source: CheckedSource, auto: Any, folder: Path, argument
         refuse_bad_statistics(source.where, folder, files, source.description.tensors)
         plain = {"config": plain_config(folder)}
     network, info = _quietly(auto, **arguments, **plain, device_map="meta", ignore_mismatched_sizes=True)
-    _compare(source.where, network, without_packed(info) if source.quantisation else info)
+    _compare(source, network, without_packed(info) if source.quantisation else info)
 
 
 def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]]:
@@ -195,7 +195,7 @@ def _without_report() -> Iterator[None]:
         logging.set_verbosity(verbosity)
 
 
-def _compare(where: str, network: PreTrainedModel, info: dict[str, Any]) -> None:
+def _compare(source: CheckedSource, network: PreTrainedModel, info: dict[str, Any]) -> None:
     """Raise `BadConfig` or `BadWeights` if the files of weights are not those of the network that the config builds.
 
     `network`: on the meta device, where it takes no memory. Its buffers are computed and not stored, so their size is
@@ -204,26 +204,35 @@ def _compare(where: str, network: PreTrainedModel, info: dict[str, Any]) -> None
     if info["mismatched_keys"]:
         name, stored, built = sorted(info["mismatched_keys"])[0]
         raise BadConfig(
-            f"The config in {where} describes another model than the weights: "
+            f"The config in {source.where} describes another model than the weights: "
             f"{name} is {_shape(built)} by the config, but {_shape(stored)} in the file.",
             "Use the config that the model was saved with.",
         )
-    _refuse_missing(where, info["missing_keys"])
+    _refuse_missing(source, info["missing_keys"])
     buffers = sum(buffer.numel() * buffer.itemsize for buffer in network.buffers())
     if buffers > LARGEST_BUFFERS:
         raise BadConfig(
-            f"The config in {where} asks for {buffers / 1e9:,.1f} GB beside the weights, for positions and masks.",
+            f"The config in {source.where} asks for {buffers / 1e9:,.1f} GB beside the weights, for positions and "
+            "masks.",
             "Use the config that the model was saved with.",
         )
 
 
-def _refuse_missing(where: str, names: Collection[str]) -> None:
+def _refuse_missing(source: CheckedSource, names: Collection[str]) -> None:
     """Raise `BadWeights` if weights are missing, which transformers fills with random numbers."""
-    if names:
+    if not names:
+        return
+    weights = f"{min(names)} and {len(names) - 1} more of its weights"
+    if source.description and (part := source.description.text_part):
         raise BadWeights(
-            f"The model in {where} lacks {min(names)} and {len(names) - 1} more of its weights.",
-            "Use the checkpoint that was saved with its language modelling head.",
+            f"{part.architecture}, the text part of {part.whole} in {source.where}, finds no tensors for {weights} "
+            "under the names that transformers gives them.",
+            "Save the text part as a model of its own.",
         )
+    raise BadWeights(
+        f"The model in {source.where} lacks {weights}.",
+        "Use the checkpoint that was saved with its language modelling head.",
+    )
 
 
 def _shape(sizes: Iterable[int]) -> str:

@@ -1,5 +1,6 @@
 """Exit codes of the program, and one line for each complaint."""
 
+import gc
 import os
 import sys
 from functools import partial
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 import probing
-from probing.__main__ import main
+from probing.__main__ import OBJECTS, main
 from probing.errors import NoSpace
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -77,6 +78,17 @@ def test_a_reader_that_ends_before_the_output_does_is_no_complaint(
         monkeypatch.setattr(sys, "stdout", output)
         assert main(["list"]) == 141
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("arguments", "thresholds"), [(None, [OBJECTS]), (["list"], [])])
+def test_only_the_program_itself_looks_for_garbage_less_often(
+    arguments: list[str] | None, thresholds: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr(gc, "set_threshold", chosen.append)
+    monkeypatch.setattr(sys, "argv", ["clozeboard", "list"])
+    assert main(arguments) == 0
+    assert chosen == thresholds
 
 
 def test_ctrl_c_is_code_130_and_says_that_the_run_goes_on(

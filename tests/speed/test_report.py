@@ -92,9 +92,9 @@ def results() -> dict[str, Any]:
 
 def test_hybrid_networks_have_their_positions_and_ratios(results: dict[str, Any]) -> None:
     compared = results["comparisons"]["causal"]
-    compared = compared | {"ratios": compared["ratios"][:1], "parameters": 123_400_000}
+    compared = compared | {"ratios": compared["ratios"][:1], "parameters": 123_400_000, "distinct_prefixes": 100}
     (*_, row) = hybrid_table({"comparisons": {"Granite": compared}}).splitlines()
-    assert row == "| Granite | 123 M | 110 | 1,100 | 4.0, **5.0**, 6.0 | 7.0, **8.0**, 9.0 | ≥ 4.5 |"
+    assert row == "| Granite | 123 M | 100 | 110 | 1,100 | 4.0, **5.0**, 6.0 | 7.0, **8.0**, 9.0 | ≥ 4.5 |"
 
 
 def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -> None:
@@ -142,13 +142,11 @@ def test_a_table_replaces_the_one_of_its_name_alone() -> None:
         with_table(text, "z", "new")
 
 
-def test_a_table_without_results_is_empty() -> None:
-    assert Table("absent", "no-such-results", str).text() == ""
-    text = "<!-- table x -->\nold\n<!-- end of table x -->"
-    assert with_table(text, "x", "") == "<!-- table x -->\n<!-- end of table x -->"
+def test_a_table_without_results_is_a_sentence() -> None:
+    assert Table("absent", "no-such-results", str).text() == "Results are not stored yet."
 
 
-def test_the_documents_show_the_results_and_nothing_without_them() -> None:
+def test_the_documents_show_the_results_or_say_that_there_are_none() -> None:
     shown = [((CHECKOUT / table.document).read_text(encoding="utf-8"), table) for table in TABLES if table.document]
     other = [table.name for text, table in shown if text != with_table(text, table.name, table.text())]
     assert other == [], "python -m speed.report writes the tables"

@@ -42,6 +42,7 @@ SHARED = 1.3  # positions per distinct prefix up to which prefixes count as shar
 SECONDS = 60
 TABLE = Path(__file__).with_name("model_types.csv")
 STATES = ("accepted", "refused", "failed", "not built")  # the best one first
+NOT_BUILT = "No tiny network of it can be built by the rules for sizes: {}."
 REFERENCE = "scored with the reference implementation: "
 
 
@@ -120,7 +121,7 @@ def outcome(row: ModelType) -> Outcome:
         try:
             network, tokenizer = build(row, folder)
         except Exception as error:
-            return Outcome(*facts, "not built", _line(error))
+            return Outcome(*facts, "not built", NOT_BUILT.format(_line(error)))
         try:
             model = load(str(folder), device="cpu")
         except ProbingError as error:
@@ -138,7 +139,8 @@ def outcome(row: ModelType) -> Outcome:
 
 
 def _line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200].rstrip()}"
+    """Return the name of an error with its first sentence."""
+    return f"{type(error).__name__}: {' '.join(str(error).split()).split('. ')[0][:200].rstrip('. ')}"
 
 
 def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any) -> Iterable[str]:

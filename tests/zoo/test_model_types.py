@@ -1,5 +1,6 @@
 """Typical model types are accepted from a folder, and scored as the network that was saved scores."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -52,6 +53,26 @@ def test_a_network_that_writes_codes_of_sound_is_refused_in_a_sentence() -> None
         "refused",
         "The folder reads several codes at once, such as those of sound, and no text.",
     )
+
+
+def test_a_text_part_whose_tensors_have_other_names_is_refused_for_that_reason() -> None:
+    result = outcome(TYPES["QianfanOCRForConditionalGeneration"])
+    assert (result.state, result.sentence) == (
+        "refused",
+        "Qwen3ForCausalLM, the text part of QianfanOCRForConditionalGeneration in the folder, finds no tensors for "
+        "model.layers.0.input_layernorm.weight and 43 more of its weights under the names that transformers gives "
+        "them.",
+    )
+
+
+def test_a_type_that_is_not_compared_has_its_reason_in_a_sentence() -> None:
+    result = outcome(TYPES["BltForCausalLM"])
+    assert (result.state, result.sentence) == (
+        "not built",
+        "No tiny network of it can be built by the rules for sizes: ValueError: it has 96,325,664 parameters.",
+    )
+    sentences = [row.sentence for row in read_table().values() if row.state != "accepted"]
+    assert [sentence for sentence in sentences if not re.fullmatch(r"[A-Z].*\.", sentence)] == []
 
 
 @pytest.mark.slow

@@ -29,6 +29,16 @@ def test_run_writes_a_result_and_prints_the_accuracy(
     assert (record["seed"], record["items_done"]) == (7, 4)
 
 
+def test_what_is_odd_about_a_model_is_printed(
+    folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = FakeModel()
+    model.usage.notes.append("Its weights may be zero.")
+    use(monkeypatch, model)
+    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 0
+    assert "\nNotes\nIts weights may be zero.\n" in capsys.readouterr().out
+
+
 def test_a_finished_run_is_printed_and_not_measured_again(
     folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
