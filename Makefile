@@ -52,7 +52,7 @@ browser:
 	@command -v chromium >/dev/null || { [ "$$(id -u)" = 0 ] && apt-get update -qq && apt-get install -y -qq chromium; } \
 		|| echo "No chromium: the browser tests will be skipped."
 
-test: install browser  ## run the tests (SLOW=1: the slow ones, too; COVERAGE=1: fail if they cover too little)
+test: install $(if $(SLOW),browser)  ## run the tests (SLOW=1: the slow ones, too, such as a browser's; COVERAGE=1: fail if they cover too little)
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 

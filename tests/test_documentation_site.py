@@ -37,6 +37,7 @@ def page(site: Path, name: str) -> str:
     return unescape((site / name).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_every_public_name_has_a_place(site: Path) -> None:
     text = page(site, "reference/python.html")
     assert [name for name in PUBLIC if f'id="probing.{name}"' not in text] == []

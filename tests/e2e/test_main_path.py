@@ -4,7 +4,6 @@ import csv
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Page, expect
 
 MINUTE = 60_000  # milliseconds
@@ -67,7 +66,6 @@ def test_what_is_no_model_id_is_said_at_the_form(page: Page) -> None:
     expect(page.get_by_role("alert")).to_contain_text("'not a model id' is not a model id.")
 
 
-@pytest.mark.slow
 def test_a_submission_is_cancelled_and_tried_again_without_losing_the_focus(page: Page) -> None:
     page.goto("/submit/")
     page.get_by_label("Model id or link").fill("org/away")

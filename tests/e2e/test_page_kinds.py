@@ -43,7 +43,6 @@ def test_the_pages_are_of_every_probe_with_three_measured_models_each(site: Site
     assert {len(site.runs(slug)) for slug in site.measured().values()} == {3}
 
 
-@pytest.mark.slow
 def test_no_kind_of_page_has_a_fault_of_layout_or_an_obstacle(
     browser: Browser, site: Site, addresses: dict[str, str], subtests: pytest.Subtests
 ) -> None:
@@ -69,7 +68,6 @@ def test_no_page_is_higher_than_readers_will_look(
                     assert page.evaluate("document.documentElement.scrollHeight") <= highest
 
 
-@pytest.mark.slow
 def test_every_table_has_as_many_rows_as_its_csv(
     browser: Browser, site: Site, addresses: dict[str, str], subtests: pytest.Subtests
 ) -> None:
@@ -141,7 +139,6 @@ def test_all_charts_are_drawn_for_paper_without_scrolling(page: Page, addresses:
     assert charts.count() == page.locator("[data-chart]:has(.main-svg)").count() > 1
 
 
-@pytest.mark.slow
 def test_the_administration_violates_no_policy(page: Page, deployment: Deployment, subtests: pytest.Subtests) -> None:
     user = {"DJANGO_SUPERUSER_PASSWORD": "a word to pass", "DJANGO_SUPERUSER_EMAIL": "root@example.org"}
     administered = copy(deployment)

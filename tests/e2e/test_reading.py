@@ -72,7 +72,6 @@ def test_the_chosen_colours_stay_and_charts_follow(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
 
 
-@pytest.mark.slow
 def test_a_phone_shows_the_first_rows_of_a_long_table_until_the_reader_asks_for_all(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto("/benchmarks/starter/")

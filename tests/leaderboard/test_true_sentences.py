@@ -114,14 +114,6 @@ STATES = (
 )
 
 
-@pytest.fixture(params=STATES, ids=lambda state: state.__name__)
-def filled(request: pytest.FixtureRequest, small: Benchmark) -> Callable[[Benchmark], None]:
-    """The state that the site is in."""
-    state: Callable[[Benchmark], None] = request.param
-    state(small)
-    return state
-
-
 def pages() -> Iterator[str]:
     """Yield the addresses of the site's pages in its state."""
     yield from ("/", "/benchmarks/", "/queue/", "/submit/", "/compare/", "/history/")
@@ -141,7 +133,7 @@ def read(client: Client, address: str) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", html)).split())
 
 
-def test_numbers_agree_with_their_nouns_and_none_is_missing(client: Client, filled: Callable[..., None]) -> None:
+def numbers_agree_with_their_nouns_and_none_is_missing(client: Client) -> None:
     for address in pages():
         text = read(client, address)
         for number, noun, plural in COUNTED.findall(text):
@@ -149,7 +141,7 @@ def test_numbers_agree_with_their_nouns_and_none_is_missing(client: Client, fill
         assert not NOT_WRITTEN.findall(text), address
 
 
-def test_a_run_is_headed_by_its_stored_figure(client: Client, filled: Callable[..., None]) -> None:
+def a_run_is_headed_by_its_stored_figure(client: Client) -> None:
     for run in Run.objects.filter(state=Run.State.FINISHED).exclude(provenance=Run.Provenance.BASELINE):
         score = run.scores.get(metric="accuracy", dimension="overall")
         text = read(client, run.get_absolute_url())
@@ -159,7 +151,7 @@ def test_a_run_is_headed_by_its_stored_figure(client: Client, filled: Callable[.
         assert (f"chance {figure(chance.value)}" in text) if chance else ("chance 0" not in text)
 
 
-def test_a_rank_is_among_the_runs_that_are_ranked(client: Client, filled: Callable[..., None]) -> None:
+def a_rank_is_among_the_runs_that_are_ranked(client: Client) -> None:
     ranked = RunRank.objects.filter(metric="accuracy", best__isnull=False)
     for run in Run.objects.filter(state=Run.State.FINISHED).exclude(provenance=Run.Provenance.BASELINE):
         named = re.findall(r"rank ([\d–]+) of (\d+)", read(client, run.get_absolute_url()))
@@ -168,7 +160,7 @@ def test_a_rank_is_among_the_runs_that_are_ranked(client: Client, filled: Callab
         assert named == ([(own.rank_range, str(len(alike)))] if own and len(alike) > 1 else []), "1 of 1 says nothing"
 
 
-def test_lists_count_the_models_that_are_there(client: Client, filled: Callable[..., None]) -> None:
+def lists_count_the_models_that_are_there(client: Client) -> None:
     finished = Run.objects.filter(state=Run.State.FINISHED)
     for row in csv_rows(client, "/benchmarks/"):
         for provenance in (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED):
@@ -181,9 +173,7 @@ def test_lists_count_the_models_that_are_there(client: Client, filled: Callable[
     assert {row["hub_id"] for row in csv_rows(client, "/?topic=all")} == usual | open_models
 
 
-def test_figures_of_the_overview_are_stored_and_those_of_papers_are_marked(
-    client: Client, filled: Callable[..., None]
-) -> None:
+def figures_of_the_overview_are_stored_and_those_of_papers_are_marked(client: Client) -> None:
     for row in csv_rows(client, "/"):
         if row.get("small"):
             run = Run.objects.get(pk=row["small_run"])
@@ -193,7 +183,7 @@ def test_figures_of_the_overview_are_stored_and_those_of_papers_are_marked(
         assert "○ published" not in client.get("/").content.decode().partition("<table")[2]
 
 
-def test_nothing_promises_when_a_run_ends_without_a_worker(client: Client, filled: Callable[..., None]) -> None:
+def nothing_promises_when_a_run_ends_without_a_worker(client: Client) -> None:
     is_alive = bool(live_workers())
     open_runs = list(Run.objects.exclude(state__in=Run.FINAL))
     texts = {address: read(client, address) for address in ("/queue/", *(run.get_absolute_url() for run in open_runs))}
@@ -210,7 +200,7 @@ def test_nothing_promises_when_a_run_ends_without_a_worker(client: Client, fille
     assert f"{working} run{'' if working == 1 else 's'} being measured" in texts["/queue/"]
 
 
-def test_what_was_not_measured_is_not_said_to_be(client: Client, filled: Callable[..., None]) -> None:
+def what_was_not_measured_is_not_said_to_be(client: Client) -> None:
     for run in Run.objects.exclude(state=Run.State.FINISHED):
         assert "Figures measured here" not in read(client, run.get_absolute_url()), run.state
     for benchmark in Benchmark.objects.filter(current=True):
@@ -218,6 +208,27 @@ def test_what_was_not_measured_is_not_said_to_be(client: Client, filled: Callabl
         usual = [run for run in runs if not run.settings_group]
         text = read(client, benchmark.get_absolute_url())
         assert ("Fewer than two models have been measured here on all questions" in text) <= (len(usual) < 2)
+
+
+CHECKS = (
+    numbers_agree_with_their_nouns_and_none_is_missing,
+    a_run_is_headed_by_its_stored_figure,
+    a_rank_is_among_the_runs_that_are_ranked,
+    lists_count_the_models_that_are_there,
+    figures_of_the_overview_are_stored_and_those_of_papers_are_marked,
+    nothing_promises_when_a_run_ends_without_a_worker,
+    what_was_not_measured_is_not_said_to_be,
+)
+
+
+@pytest.mark.parametrize("fill", STATES, ids=lambda state: state.__name__)
+def test_every_sentence_is_true(
+    fill: Callable[[Benchmark], None], client: Client, small: Benchmark, subtests: pytest.Subtests
+) -> None:
+    fill(small)
+    for check in CHECKS:
+        with subtests.test(check.__name__):
+            check(client)
 
 
 def test_partial_runs_are_called_that_and_stand_apart(client: Client, small: Benchmark) -> None:

@@ -19,6 +19,7 @@ from tests.probing.remote.receiving_site import CREATED, receiving
 from tests.tiny_models import build_gpt2
 from tests.tools.deployment import ROOT, Deployment
 
+pytestmark = pytest.mark.slow  # starts many processes
 Command = Callable[..., subprocess.CompletedProcess[str]]
 MISSING = f"import sys\nsys.modules.update(dict.fromkeys({SCORING_PACKAGES}))\n"  # as Python marks what cannot be found
 

@@ -30,6 +30,7 @@ def stored_sums(items: pd.DataFrame) -> list[float]:
     return [score for scores in items["scores"] for score in scores]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [build_gpt2, build_bert])
 @pytest.mark.parametrize("template", ["[X] is located in [Y].", "[Y] is where [X] is.", "Of [X], the [Y]"])
 def test_tokens_add_up_to_the_scores_and_spell_the_statements(

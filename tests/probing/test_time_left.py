@@ -178,6 +178,7 @@ class Writer(FakeModel):
             yield Continuation("")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_cloze(largest_error: Callable[..., float], kind: Kind) -> None:
     model = Writer(card=replace(FAKE_CARD, kind=kind))

@@ -32,6 +32,7 @@ TYPICAL = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("architecture", TYPICAL)
 def test_a_typical_type_is_scored_right_and_computes_each_distinct_input_once(architecture: str) -> None:
     result = outcome(TYPES[architecture])

@@ -40,6 +40,7 @@ def test_the_context_is_that_of_the_format() -> None:
     assert make_context() == CONTEXT
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_library_finds_no_fault_in_any_shipped_benchmark(

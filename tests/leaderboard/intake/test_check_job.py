@@ -256,6 +256,7 @@ def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
     assert not Submission.objects.filter(state=State.CHECKING).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
     receive("org/causal", small, {})

@@ -146,6 +146,7 @@ def test_no_query_string_is_an_error_of_the_site(visitor: Client, site: Site, su
                 expect_no_error(visitor, f"{address}?{urlencode(dict.fromkeys(PARAMETERS, hostile))}")
 
 
+@pytest.mark.slow
 def test_no_long_value_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
     for name in ("page", "sort", "m", "search", "benchmark"):
         for address in addresses(site):
@@ -165,6 +166,7 @@ def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, s
     expect_no_error(visitor, f"{address}?{urlencode(pairs)}")
 
 
+@pytest.mark.slow
 def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
     api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel")
     for address in (*api, "/submit/", "/submissions/a/", "/", "/admin/login/"):
@@ -199,6 +201,7 @@ def test_no_header_is_an_error_of_the_site(visitor: Client, site: Site, subtests
                     assert b"evil.example" not in body and "evil.example" not in headers, value[:80]
 
 
+@pytest.mark.slow
 def test_no_other_method_is_an_error_of_the_site_or_changes_anything(visitor: Client, site: Site) -> None:
     before = list(Run.objects.order_by("pk").values())
     for address in (*addresses(site), f"/runs/{site.first.pk}/items.parquet", "/metrics", "/admin/"):

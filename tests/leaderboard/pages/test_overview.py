@@ -390,6 +390,7 @@ def many_models(number: int, benchmarks: int) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: Client, db: None) -> None:
     many_models(1000, 6)
     client.get("/")

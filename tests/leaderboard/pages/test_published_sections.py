@@ -82,6 +82,7 @@ def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: 
     assert client.get("/benchmarks/tiny/relations/P98/").status_code == 404
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slug", "format", "folder", "chosen"),
     [

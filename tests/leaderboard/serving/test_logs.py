@@ -122,6 +122,7 @@ def test_lines_that_a_request_logs_have_its_id(client: Client, db: None, lines: 
     assert "/nowhere/" in lines.getvalue()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "is_json"), [("json", True), ("", False)])
 def test_the_environment_chooses_the_form(tmp_path: Path, form: str, is_json: bool) -> None:
     code = (

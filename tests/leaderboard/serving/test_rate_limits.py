@@ -75,6 +75,7 @@ def test_a_refused_client_is_told_when_to_come_again() -> None:
     assert allow("checks", "192.0.2.1", "2 per second")
 
 
+@pytest.mark.slow
 def test_several_processes_share_one_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ValkeyServer(port=0, unix_socket_path=tmp_path / "valkey.sock"):
         monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/valkey.sock")

@@ -92,6 +92,7 @@ def test_requests_that_are_half_sent_leave_the_site_answering(served: tuple[str,
         assert max(seconds_of_a_page(url) for _ in range(3)) < 10
 
 
+@pytest.mark.slow
 def test_uploads_that_trickle_leave_the_site_answering(served: tuple[str, psutil.Process]) -> None:
     url, _ = served
     head = "POST /api/v1/submit HTTP/1.1\nHost: localhost\nContent-Type: application/json\nContent-Length: 90000\n\n{"
@@ -127,6 +128,7 @@ def test_a_download_that_is_taken_as_fast_as_it_is_sent_goes_to_a_file() -> None
     assert isinstance(buffer.buf, TempfileBasedBuffer)
 
 
+@pytest.mark.slow
 def test_files_are_read_into_memory_that_other_threads_can_use_afterwards() -> None:
     before = pa.default_memory_pool()
     try:

@@ -60,6 +60,7 @@ BOARDS = [(slug, entry.probe) for slug, entry in CATALOG.items() if not entry.do
 BOARDS += [("culture", "answering"), ("pairs", "similarity")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 @pytest.mark.parametrize(("slug", "probe"), BOARDS)
 def test_rows_of_every_probe_arrive_unchanged(slug: str, probe: str, kind: str) -> None:

@@ -46,6 +46,7 @@ def result(small: Benchmark, tmp_path: Path) -> Path:
     return kept_folder(__name__, tmp_path / "result", lambda folder: measured(content, folder, templates=(0,)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
 def test_results_of_every_probe_are_imported_with_equal_rows_and_scores(slug: str, tmp_path: Path) -> None:
     make.shipped(slug)

@@ -154,6 +154,7 @@ def coverage_of_means(sizes: tuple[int, ...], count: int, rule: str) -> list[flo
     return covered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relations", [20, 60])
 @pytest.mark.parametrize("macro", [False, True], ids=["over items", "over relations"])
 def test_it_covers_the_mean_of_relations_like_these(relations: int, macro: bool) -> None:

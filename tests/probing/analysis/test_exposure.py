@@ -170,6 +170,7 @@ def test_templates_share_the_weight_of_their_fact() -> None:
     assert fit_alphas([twice]) == fit_alphas([once])
 
 
+@pytest.mark.slow
 def test_models_in_common_are_ranked_and_their_intervals_cover() -> None:
     alphas, covered = (0.1, 0.15, 0.25), 0
     for seed in range(6):

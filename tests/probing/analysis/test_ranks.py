@@ -258,6 +258,7 @@ SCENARIOS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_all_ranges_hold_at_once_in_at_least_94_of_100_samples(name: str) -> None:
     outcome = SCENARIOS[name].simulate(300, seed=11)

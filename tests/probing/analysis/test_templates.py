@@ -145,6 +145,7 @@ def test_components_equal_those_of_projection_matrices(tables: list[list[list[in
     assert variance_components(rows) == pytest.approx(slow_components(rows), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_components_are_unbiased() -> None:
     generator = np.random.default_rng(7)
     truth = {"relation": 0.5, "item": 1.0, "template": 0.25, "item_template": 2.0}

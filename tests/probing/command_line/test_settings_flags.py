@@ -98,6 +98,7 @@ main(["run", "--help"])
 """
 
 
+@pytest.mark.slow
 def test_a_new_setting_is_one_line_in_one_file(bear_folder: BearFolder, tmp_path: Path) -> None:
     tree = shutil.copytree(ROOT / "probing", tmp_path / "tree" / "probing")
     before = (tree / "settings.py").read_text(encoding="utf-8")

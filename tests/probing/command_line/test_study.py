@@ -99,6 +99,7 @@ def test_the_command_study_takes_its_models_from_a_file_and_asks_each_with_every
     assert main(["study", str(tmp_path / "no.yaml")]) == 2
 
 
+@pytest.mark.slow
 def test_the_command_sweep_asks_all_checkpoints_of_a_training(
     training: Path, folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -87,6 +87,7 @@ def check_site_and_result(format: str, folder: Path, client: Client, model: Path
     return content
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
@@ -107,6 +108,7 @@ def test_each_kind_goes_from_the_endpoint_to_the_site_and_a_result(
     check_site_and_result(KINDS[kind][0], tmp_path / "made", client, model)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_a_curated_set_goes_to_the_site_and_a_result_in_a_further_language(
     source: Source, tmp_path: Path, settings: Settings, client: Client, capsys: pytest.CaptureFixture[str], model: Path

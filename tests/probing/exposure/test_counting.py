@@ -43,6 +43,7 @@ def counts(table: pd.DataFrame) -> dict[str, int]:
     return dict(zip(stated["subject"], stated["count"], strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("executor", [None, "processes:2"])
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_table_has_every_fact(

@@ -34,6 +34,7 @@ def build_t5(folder: Path) -> Path:
     return save(folder, lambda: text_to_text(len(tokenizer)), tokenizer, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("build", [build_gpt2, build_bert, build_t5])
 def test_a_converted_model_has_the_weights_and_each_tied_one_once(
     build: Callable[[Path], Path], tmp_path: Path
@@ -57,6 +58,7 @@ def test_a_converted_model_gives_the_same_scores(tmp_path: Path) -> None:
     assert [answer.reduce().tolist() for answer in after] == before
 
 
+@pytest.mark.slow
 def test_shards_become_shards_with_an_index(tmp_path: Path) -> None:
     folder = build_bert(tmp_path / "model")
     weights = load_file(folder / "model.safetensors")
@@ -90,6 +92,7 @@ def test_no_code_of_a_pickle_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert sorted(os.listdir(folder)) == names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "message"),
     [

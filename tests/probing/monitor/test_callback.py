@@ -121,6 +121,7 @@ CADENCES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cadence", CADENCES)
 def test_it_probes_at_the_chosen_cadence(folder: Path, benchmark: Benchmark, tmp_path: Path, cadence: str) -> None:
     arguments, steps = CADENCES[cadence]
@@ -170,6 +171,7 @@ def test_a_training_that_is_stopped_is_probed_at_its_end(folder: Path, benchmark
     assert list(measured(trainer)) == [0, 7, 10]
 
 
+@pytest.mark.slow
 def test_a_resumed_training_goes_on_with_its_scores(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     def train(steps: int, resume: bool) -> dict[int, float]:
         trainer = trainer_of(folder, tmp_path / "out", max_steps=STEPS, save_strategy="steps", save_steps=8)

@@ -83,6 +83,7 @@ def test_settings_of_causal_models_are_refused(setting: dict[str, str]) -> None:
         Settings(**setting).refuse_kind("encoder-decoder")
 
 
+@pytest.mark.slow
 def test_a_saved_model_runs_every_probe_that_makes_sense_from_its_folder(family: str, tmp_path: Path) -> None:
     folder = build(tmp_path / "model", family)
     content = Benchmark("small", "1", "0", (relation("[X] is located in [Y].", "[Y] has [X] in it."),))

@@ -81,6 +81,7 @@ def test_the_files_are_those_of_rows_joined_in_memory(slug: str, chosen: dict[st
         assert (tmp_path / "folder" / name).read_bytes() == (tmp_path / "memory" / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_versions_of_a_predicate_with_own_options_are_not_in_memory_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,6 +98,7 @@ def test_a_causal_model_scores_any_text(
     assert_right(actual, requests, scoring, obvious.causal(model.network, model.tokenizer))
 
 
+@pytest.mark.slow
 @WITH_TOKENIZER
 @SOME
 @given(REQUESTS, SCORING, PLLS, st.integers(1, 9), st.integers(1, 300))

@@ -94,6 +94,7 @@ def test_a_network_that_padding_disturbs_is_scored_with_the_reference_and_a_note
     assert_notes_the_reference(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", HALVES, ids=str)
 @pytest.mark.parametrize("name", [*CAUSAL, *(name for name in MASKED if name != "fnet")])  # fnet has no half precision
 def test_half_precision_does_not_change_which_networks_need_the_reference(name: str, dtype: torch.dtype) -> None:

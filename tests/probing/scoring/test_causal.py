@@ -157,6 +157,7 @@ def test_an_option_costs_its_own_tokens_and_the_text_after_it(options: int) -> N
     assert 9 + 2 * options <= positions <= 1.05 * (9 + 2 * options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", [512, 8192])
 def test_there_is_little_padding(batch: int) -> None:
     model = stub(WORDS, batch_tokens=batch)

@@ -78,6 +78,7 @@ def test_positions_that_no_weight_has_to_match_are_not_built(model_folders: dict
     assert peak_memory("cpu")["process"] - before < 10**9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*SHARING, *REFERENCE_CAUSAL])
 def test_every_causal_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
     tokenizer = byte_level_bpe()
@@ -85,6 +86,7 @@ def test_every_causal_architecture_is_loaded_with_its_config_unchanged(name: str
     assert_loaded_unchanged(network, tokenizer, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*HEAD_APART, *REFERENCE_MASKED])
 def test_every_masked_architecture_is_loaded_with_its_config_unchanged(name: str, tmp_path: Path) -> None:
     tokenizer = word_piece()

@@ -61,6 +61,7 @@ def test_scores_equal_those_of_lm_pub_quiz(
     compare(make(), kind, starter, Scoring(reduction=reduction))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pll", VARIANTS)
 def test_every_variant_equals_that_of_lm_pub_quiz(pll: PLL, starter: Benchmark) -> None:
     compare(masked(), "MLM", starter, Scoring(pll=pll), pll_metric=pll)

@@ -58,6 +58,7 @@ def logits(model: Any) -> torch.Tensor:
     return output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", BITS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_quantised_checkpoint_scores_as_the_same_weights_do_as_plain_numbers(

@@ -91,6 +91,7 @@ def expected_log_probs(answer: Answer, questions: list[Question]) -> Iterator[tu
         yield tuple(log_probs[key] for key in keys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prompting", PROMPTINGS)
 def test_specificity_equals_the_obvious_implementation(
     model: AnsweringModel, benchmark: Benchmark, prompting: str

@@ -66,6 +66,7 @@ class Stream:
             yield prompt("w1 [Y]", ""), self.options
 
 
+@pytest.mark.slow
 def test_no_more_than_two_windows_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     """These are the window being scored and the one being tokenized; one more prompt is read to see that it is full."""
     monkeypatch.setattr(network_state, "HELD_SECONDS", 0)  # answers are taken one at a time

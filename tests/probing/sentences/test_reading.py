@@ -61,6 +61,7 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     assert f"{tmp_path} is a folder." in refusal(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_million_lines_are_read_without_holding_them(tmp_path: Path) -> None:
     with (tmp_path / "own.txt").open("w") as file:
         for thousand in range(1000):

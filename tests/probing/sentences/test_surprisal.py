@@ -51,6 +51,7 @@ def model_and_obvious(name: str) -> tuple[HFModel, Score]:
     return MaskedModel(network, tokenizer), obvious.masked(network, tokenizer, "within_word_l2r")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*CAUSAL, *MASKED])
 def test_every_architecture_gives_what_one_forward_pass_for_each_sentence_gives(name: str) -> None:
     model, score = model_and_obvious(name)

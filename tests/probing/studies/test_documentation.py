@@ -32,6 +32,7 @@ def test_the_page_shows_the_file_among_the_examples() -> None:
     assert f"```yaml\n{(ROOT / 'examples' / 'study.yaml').read_text(encoding='utf-8')}```" in PAGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_command_runs(
     command: str, loaded: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

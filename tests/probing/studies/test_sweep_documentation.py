@@ -25,6 +25,7 @@ def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceivingSite]:
         yield server
 
 
+@pytest.mark.slow
 def test_the_commands_run(
     training: Path, tmp_path: Path, hub: Hub, site: ReceivingSite, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,6 +42,7 @@ def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchm
     pd.testing.assert_frame_equal(scores.drop(columns=POINT_COLUMNS), single.scores, check_dtype=False)
 
 
+@pytest.mark.slow
 def test_a_sweep_calls_the_network_no_more_often_than_runs_of_its_checkpoints(
     saved: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,6 +235,7 @@ def test_a_hub_model_without_steps_among_its_revisions_has_no_sweep_of_all(
         probing.sweep("org/model", benchmark, revisions="all", out=tmp_path / "out", **QUIET)
 
 
+@pytest.mark.slow
 def test_statements_are_tokenized_once_for_checkpoints_with_the_same_tokenizer(
     training: Path, benchmark: Benchmark, tmp_path: Path, swept: Sweep, monkeypatch: pytest.MonkeyPatch
 ) -> None:

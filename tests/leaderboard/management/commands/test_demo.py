@@ -68,6 +68,7 @@ def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -
             demo.wait_for(run, {"worker": process})
 
 
+@pytest.mark.slow
 def test_every_benchmark_that_ships_is_measured_the_smallest_first(data: Path) -> None:
     demo.install(demo.ORDER)
     by_work = Benchmark.objects.exclude(path="").order_by("work").values_list("slug", flat=True)

@@ -8,6 +8,7 @@ from leaderboard.models import Model, Run
 from tests.leaderboard.management.commands.output import output_of
 
 
+@pytest.mark.slow
 @pytest.mark.django_db
 def test_it_counts_what_it_loads_and_loads_nothing_twice() -> None:
     printed = output_of("load_published")
