@@ -27,3 +27,13 @@ def test_without_chromium_nothing_is_photographed(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(SystemExit, match="apt-get install chromium"):
         pictures.main([f"--out={tmp_path / 'images'}"])
     assert not (tmp_path / "images").exists()
+
+
+def test_the_pictures_of_the_documents_are_of_models_measured_here_and_of_one_that_others_made() -> None:
+    site = DescribedSite({("multiple_choice", pictures.BENCHMARK): 1})
+    assert pictures.of_documents(site) == {
+        "wide-light": {"overview": f"/?sort=-{pictures.BENCHMARK}"},
+        "wide-dark": {"run": "/runs/0/"},
+    }
+    made = {f"{page}-{look}.png" for look, pages in pictures.of_documents(site).items() for page in pages}
+    assert made == {path.name for path in pictures.DOCS.glob("*.png")}

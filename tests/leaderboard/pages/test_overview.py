@@ -454,6 +454,20 @@ def test_each_other_topic_has_a_sentence_that_leads_to_it(client: Client, tiny: 
     assert [sentence.partition(":")[0] for sentence in leaders(client, "/?topic=all")] == ["Facts", "Precision"]
 
 
+def test_a_model_measured_here_is_named_where_the_main_benchmark_has_published_figures_only(
+    client: Client, tiny: Benchmark
+) -> None:
+    for value in (0.3, 0.5):
+        make.published(tiny, value)
+    other = make.benchmark("other")
+    make.finished(other, 0.4, make.model("org/here"))
+    assert leaders(client)[-1] == "Other: here is the only one with a figure, 0.400 ± 0.094, measured here."
+    assert 'href="?topic=facts&amp;sort=-other"' in page(client)
+    assert leaders(client, "/?sort=-other")[0].startswith("Of any size: here"), "it is the main one then"
+    make.finished(tiny, 0.2, make.model("org/here"))
+    assert all(not sentence.startswith("Other:") for sentence in leaders(client))
+
+
 def test_the_domains_of_the_main_benchmark_are_columns_with_shades(client: Client, tiny: Benchmark) -> None:
     for hub_id, values in (("org/a", (0.2, 0.4)), ("org/b", (0.8, 0.4))):
         run = make.run(make.model(hub_id), tiny, Run.State.FINISHED)
