@@ -20,6 +20,12 @@ from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
 # How high pages may be in a window of 1280 pixels, by the beginning of their kinds.
 HIGHEST = {"overview": 3000, "benchmark": 3000, "run": 4000, "compare": 3000, "methods": 6000}
 
+MOST_SHIFT = 0.02  # how far what a reader sees may move by itself, as browsers count it
+SHIFT = """window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+PUSH = "document.body.prepend(Object.assign(document.createElement('p'), { textContent: 'x'.repeat(9000) }))"
 TABLES = """[...document.querySelectorAll(".table:has(table) > .table-head > .quiet:has(a[download])")].map((line) => [
   line.querySelector("a[download]").href,
   line.textContent,
@@ -67,6 +73,23 @@ def test_no_page_is_higher_than_readers_will_look(
                 with subtests.test(name):
                     page.goto(address)
                     assert page.evaluate("document.documentElement.scrollHeight") <= highest
+
+
+def test_nothing_moves_by_itself_while_a_page_is_read(
+    browser: Browser, deployment: Deployment, addresses: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    with browser.new_context(base_url=deployment.url, viewport={"width": 1280, "height": 800}) as context:
+        context.add_init_script(SHIFT)
+        page = context.new_page()
+        for name in ("overview", "benchmark", "run", "compare", "model", "training"):
+            with subtests.test(name):
+                page.goto(addresses[name])
+                for plot in page.locator("[data-chart]:visible").all():
+                    plot.scroll_into_view_if_needed()
+                    plot.locator(".main-svg").first.wait_for()
+                assert page.evaluate("shift") <= MOST_SHIFT
+        page.evaluate(f"scrollTo(0, 0); {PUSH}")
+        page.wait_for_function(f"shift > {MOST_SHIFT}")
 
 
 @pytest.mark.slow

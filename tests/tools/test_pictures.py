@@ -9,6 +9,8 @@ from tests.tools import pictures
 from tests.tools.page_kinds import SUBMISSIONS
 from tests.tools.test_page_kinds import DescribedSite
 
+MOST_BYTES = 150_000  # of a picture of the documents
+
 
 def test_without_a_finished_run_there_is_nothing_to_show() -> None:
     with pytest.raises(SystemExit, match="There is no finished run to show"):
@@ -37,3 +39,4 @@ def test_the_pictures_of_the_documents_are_of_models_measured_here_and_of_one_th
     }
     made = {f"{page}-{look}.png" for look, pages in pictures.of_documents(site).items() for page in pages}
     assert made == {path.name for path in pictures.DOCS.glob("*.png")}
+    assert max(path.stat().st_size for path in pictures.DOCS.glob("*.png")) < MOST_BYTES
