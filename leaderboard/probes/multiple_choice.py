@@ -21,7 +21,7 @@ from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
 HARDEST_SHOWN = 10  # relations
-SELECTION = "With many models, some of them are drawn, from the best to the worst in even steps."
+SELECTION = "Some of the models are drawn, from the best to the worst in even steps. "
 GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
 EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
 MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
@@ -47,10 +47,11 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: 
     names = {relation.label: relation_name(relation) for relation in relations}
     domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
     hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
+    selection = "" if strips.are_all else SELECTION
     return [
-        *_strips_section("domains", "By domain", "Accuracy by domain", domains, SELECTION),
+        *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection.strip()),
         *_strips_section(
-            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{SELECTION} {GUESSED}"
+            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{selection}{GUESSED}"
         ),
         *_difficulty_section(benchmark),
     ]
