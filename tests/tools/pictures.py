@@ -88,6 +88,7 @@ def fill(site: Deployment) -> None:
 
 def measure(site: Deployment, models: Path) -> None:
     """Measure SmolLM2, and networks that are trained here, which read facts of the benchmark in one of its wordings."""
+    site.command("demo", "--once")
     benchmark = open_benchmark(BENCHMARK)
     corpus = sentences(benchmark, planned(benchmark))
     options = [option for relation in benchmark.relations for option in relation.answer_space]
@@ -96,8 +97,9 @@ def measure(site: Deployment, models: Path) -> None:
         if not (models / name).exists():
             trained(width, 0, corpus, tokenizer).save_pretrained(models / name)
             tokenizer.save_pretrained(models / name)
-        site.command("demo", "--once", "--model", name)
-    site.command("demo", "--once")
+    with site.process("manage.py", "rqworker"):
+        for name in TRAINED:
+            site.command("submit", name, "--benchmark", BENCHMARK, "--wait")
 
 
 def of_documents(site: Site) -> dict[str, dict[str, str]]:
