@@ -44,7 +44,8 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
         labels.within(metric),
     )
     table, note = _table(ranks, metric, items), NOTE.format(items=items)
-    return [section(table, (summary, figure), note, title="Models that cannot be told apart")]
+    apart = section(table, (summary, figure), note, title="Models that cannot be told apart")
+    return [replace(apart, lead=f"{models} in {labels.number_of(groups, 'group')}, by paired comparisons.")]
 
 
 def _table(ranks: list[RunRank], metric: str, items: str) -> Table[RunRank]:

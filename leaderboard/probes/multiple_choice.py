@@ -21,6 +21,7 @@ from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
 HARDEST_SHOWN = 10  # relations
+LEAD = "Those with the lowest medians, with a dot for each model."
 SELECTION = "Some of the models are drawn, from the best to the worst in even steps. "
 GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
 EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
@@ -51,7 +52,7 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: 
     return [
         *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection.strip()),
         *_strips_section(
-            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{selection}{GUESSED}"
+            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{selection}{GUESSED}", LEAD
         ),
         *_difficulty_section(benchmark),
     ]
@@ -72,7 +73,9 @@ def _rows(benchmark: Benchmark, strips: StripScores, dimension: str, names: Name
     ]
 
 
-def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str) -> list[Section]:
+def _strips_section(
+    name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str, lead: str = ""
+) -> list[Section]:
     """Return a row per group with a dot per model; nothing where there is one group only, as it has all items."""
     if len(rows) < 2:
         return []
@@ -82,7 +85,8 @@ def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow
     models = len({score.run.pk for row in rows for score in row.scores})
     words = f"{caption}, {models} {'model' if models == 1 else 'models'}: medians from {low} to {high}."
     figure = charts.strips(strips, "accuracy")
-    return [Section(name, title, _groups_table(name, caption, rows), Chart(name, caption, words, figure), note)]
+    chart = Chart(name, caption, words, figure)
+    return [Section(name, title, _groups_table(name, caption, rows), chart, note, lead=lead)]
 
 
 def _dot(score: DotScore) -> ModelDot:

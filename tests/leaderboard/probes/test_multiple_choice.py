@@ -20,6 +20,9 @@ def test_that_some_models_are_drawn_is_said_only_where_it_is_so(
     monkeypatch.setattr(scores, "MOST_DOTS", most)
     for number in range(2):
         make.measured(small, make.model(f"org/{number}"), skill=number + 1, seed=number)
+    small.settings = {"templates": [0, 1]}
+    small.save()
+    make.restore_figures(small)
     page = client.get(small.get_absolute_url()).content.decode()
     assert "Hardest relations" in page
     assert ("models are drawn" in page) == are_some
