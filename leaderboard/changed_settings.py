@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 from functools import cache
 from typing import Any, get_args
+from zlib import crc32
 
 from django.conf import settings as site
 from django.utils.text import get_text_list
@@ -16,6 +17,7 @@ from probing.settings import SETTINGS, Settings
 LABELS = {"dtype": "", "pll": "PLL", "start": "start token", "reported": "reported in the"}
 # Settings that a plan names only where they differ from what every benchmark has.
 RARELY_CHOSEN = ("start", "protocol", "sample", "language")
+MOST_NAMED = 4  # values of a list, such as relations; of a longer one, their number is said
 LEFT_OUT = "items_left_out"  # among the differences of a run
 
 
@@ -86,6 +88,8 @@ def in_words(name: str, value: Any) -> str:
         return _wordings(value)
     label = LABELS.get(name, name.replace("_", " "))
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    if isinstance(value, list | tuple) and len(value) > MOST_NAMED:
+        return f"{len(value)} {label} (set {crc32(text.encode()):08x})"  # other sets of as many are other settings
     return f"{label} {text}".strip()
 
 

@@ -180,7 +180,7 @@ def relation_json(request: HttpRequest, name: BenchmarkPath, relation: RelationP
     content, _, scores = on_relation(benchmark, relation)
     if not content and not scores:
         raise Http404(f"{benchmark.title} has no relation {relation!r}.")
-    table = models_table(scores)
+    table = models_table(benchmark, scores)
     return {
         "benchmark": name,
         "relation": relation,

@@ -113,7 +113,8 @@ def dataset(benchmark: Benchmark, address: str) -> dict[str, Any]:
         "@type": "Dataset",
         "@id": address,
         "name": benchmark.title,
-        "description": f"{description(benchmark)} A benchmark of {benchmark.items:,} questions for language models.",
+        "description": f"{description(benchmark)} "
+        f"A benchmark of {benchmark.items:,} {benchmark.nouns} for language models.",
         "url": address,
         "version": benchmark.version,
         "identifier": f"sha256:{benchmark.digest}" if benchmark.digest else "",

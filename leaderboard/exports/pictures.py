@@ -32,12 +32,12 @@ class Words(NamedTuple):
 
 def run_picture(run: Run, score: Score, metric: str) -> bytes:
     """Return the figure of a run with its interval as PNG; `metric`: the title of the score's metric."""
-    questions = f" over {cells.items(score.n).text} questions" if score.n else ""
+    items = f" over {cells.items(score.n).text} {run.benchmark.nouns}" if score.n else ""
     lines = [
         Words(run.model.title, MARGIN, 60),
         Words(f"on {run.benchmark.title}", 160, 40, SOFT),
         Words(figure_with_uncertainty(score.value or 0.0, score.low, score.high), 250, 110, ACCENT),
-        Words(f"{metric}{questions}", 388, 32, SOFT),
+        Words(f"{metric}{items}", 388, 32, SOFT),
     ]
     picture = _picture(lines, f"{SITE} · run {run.pk} · {run.get_provenance_display().lower()}")
     if score.value is not None and 0 <= score.value <= 1:
@@ -51,7 +51,7 @@ def benchmark_picture(benchmark: Benchmark, runs: int) -> bytes:
     lines = [
         Words(benchmark.title, MARGIN, 90, ACCENT),
         *(Words(line, 220 + 56 * number, 40) for number, line in enumerate(sentence)),
-        Words(f"{benchmark.items:,} questions · {runs:,} result{'' if runs == 1 else 's'}", 430, 40, SOFT),
+        Words(f"{benchmark.items:,} {benchmark.nouns} · {runs:,} result{'' if runs == 1 else 's'}", 430, 40, SOFT),
     ]
     return _png(_picture(lines, f"{SITE} · benchmark version {benchmark.version[:12]}"))
 

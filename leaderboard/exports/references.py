@@ -123,7 +123,7 @@ FILES = {
 def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
     """Return how a finished run is cited, with all that pins its figure; `address`: of its page, absolute."""
     facts = [
-        figure_in_words(with_part(pages.metric_label(score.metric), score), score),
+        figure_in_words(run, with_part(pages.metric_label(score.metric), score), score),
         ", ".join(filter(None, [run.model.version_in_words, variant_in_words(run)])),
         f"benchmark version {run.benchmark.version[:12]}",
         _origin(run),
@@ -186,18 +186,18 @@ def _latex(text: str) -> str:
     return "".join(LATEX.get(character, character) for character in visible(text))
 
 
-def figure_in_words(metric: str, score: Score) -> str:
-    """Return a figure with its interval and the number of its questions; `metric`: the title of its metric."""
+def figure_in_words(run: Run, metric: str, score: Score) -> str:
+    """Return a figure with its interval and the number of its items; `metric`: the title of its metric."""
     note = interval_note(score.low, score.high)
     interval = f" ({note})" if note else ""
-    items = f" over {cells.items(score.n).text} questions" if score.n else ""
+    items = f" over {cells.items(score.n).text} {run.benchmark.nouns}" if score.n else ""
     return f"{within(metric)} {figure(score.value or 0.0)}{interval}{items}"
 
 
 def _figure_of_run(run: Run, score: Score) -> str:
     metric = with_part(pages_of(run.benchmark).metric_label(score.metric), score)
     version = run.benchmark.version[:12]
-    return f"{run.benchmark.title} (version {version}, run {run.pk}): {figure_in_words(metric, score)}"
+    return f"{run.benchmark.title} (version {version}, run {run.pk}): {figure_in_words(run, metric, score)}"
 
 
 def _origin(run: Run) -> str:

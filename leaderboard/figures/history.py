@@ -36,7 +36,9 @@ def record(kind: Change.Kind, run: Run, text: str = "") -> None:
 
 def record_version(benchmark: Benchmark) -> None:
     """Add a new version of a benchmark to the log."""
-    text = f"Version {benchmark.version}, {benchmark.items:,} questions in {benchmark.relations:,} relations."
+    items = f"{benchmark.items:,} {benchmark.noun}{'' if benchmark.items == 1 else 's'}"
+    relations = f"{benchmark.relations:,} relation{'' if benchmark.relations == 1 else 's'}"
+    text = f"Version {benchmark.version}, {items} in {relations}."
     Change.objects.create(kind=Change.Kind.VERSION, benchmark=benchmark.name, text=text)
 
 

@@ -183,10 +183,14 @@ class DotScore(NamedTuple):
 
 
 class StripScores(NamedTuple):
-    """The scores of the models that have dots in strips, the lowest first, and the levels of chance, by group."""
+    """The scores of the models that have dots in strips, the lowest first, and the levels of chance, by group.
+
+    `are_all`: whether these are all models.
+    """
 
     models: Mapping[Slice, Sequence[DotScore]]
     chance: Mapping[Slice, float]
+    are_all: bool
 
 
 def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) -> StripScores:
@@ -207,7 +211,7 @@ def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) ->
             chance[part] = value or 0.0
         else:
             scores.setdefault(part, []).append(DotScore(runs_with_dots[run], value or 0.0))
-    return StripScores(scores, chance)
+    return StripScores(scores, chance, len(runs_with_dots) == len(models))
 
 
 def attach_run(score: Score, runs: Mapping[int, Run]) -> None:

@@ -97,6 +97,15 @@ class Benchmark(models.Model):
         return probe_named(self.probe).main_metric
 
     @property
+    def noun(self) -> str:
+        """What an item is called: a question, or a statement that is true or false."""
+        return probe_named(self.probe).noun
+
+    @property
+    def nouns(self) -> str:
+        return f"{self.noun}s"
+
+    @property
     def plan(self) -> str:
         """The settings of a run unless others are chosen, in words."""
         return plan(self.settings_with({}))

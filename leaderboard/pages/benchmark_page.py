@@ -99,7 +99,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     sections, folds = open_sections(everything), [*folds_of(everything), *about_questions(benchmark, versions)]
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
-    tables: list[Table[Any]] = [standings, relations_table(rows, pair)]
+    tables: list[Table[Any]] = [standings, relations_table(benchmark, rows, pair)]
     axes = offered_axes(board, pair)
     context["axes"] = list(filter(None, [axis_links(request.GET, axes)]))
     charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))

@@ -162,7 +162,7 @@ def values_table(
         columns=[
             Column("dimension", "Dimension", lambda row: cells.text(labels.dimension(row.dimension))),
             Column("group", "Group", lambda row: group_cell(row.dimension, row.group, names), align="head"),
-            Column("n", "Questions", lambda row: cells.items(row.n), align="number"),
+            Column("n", runs[0].run.benchmark.nouns.capitalize(), lambda row: cells.items(row.n), align="number"),
             *(column for number, run in enumerate(runs) for column in _value_columns(number, run)),
         ],
         rows=rows,
@@ -200,7 +200,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
             Column("name", "Run", lambda row: cells.text(by_key[row["result"]].name), shown=more_than_two),
             Column("result", "", lambda row: cells.text(row["result"]), shown=False),
             Column("run", "", lambda row: cells.number(by_key[row["result"]].run.pk), shown=False),
-            Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
+            Column("n", runs[0].run.benchmark.nouns.capitalize(), lambda row: cells.items(row["n"]), align="number"),
             Column("first", runs[0].name, lambda row: cells.number(row["first"]), align="number"),
             Column(
                 "second",

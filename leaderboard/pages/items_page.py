@@ -134,13 +134,13 @@ def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[
 def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
     return Table(
         name="items",
-        caption="Questions and answers",
+        caption=f"{run.benchmark.nouns.capitalize()} and answers",
         columns=columns,
         rows=rows,
         main=True,
         sortable=False,
         band=right_or_wrong(run),
-        empty="No question passes these filters. Remove one of them.",
+        empty=f"No {run.benchmark.noun} passes these filters. Remove one of them.",
     )
 
 

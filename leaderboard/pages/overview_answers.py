@@ -112,6 +112,21 @@ def other_topics(overview: Overview, topic: str) -> list[tuple[BenchmarkColumn, 
     return [(column, best) for column, best in bests if best]
 
 
+def measured_beside(overview: Overview, main: BenchmarkColumn) -> list[tuple[BenchmarkColumn, SizeClass]]:
+    """Return the best model of the benchmark of a topic that most were measured on, if the main one has published ones.
+
+    The result of a site's first run is then among the first lines.
+    """
+    columns = [column for column in overview.columns if column.measure.topic == main.measure.topic]
+    column = max(columns, key=_measured)
+    best = leader(ranked(overview.rows, column), measured=True)
+    return [(column, SizeClass(column.measure.title, best, None))] if best and not _measured(main) else []
+
+
+def _measured(column: BenchmarkColumn) -> int:
+    return sum(figure.is_measured for figure in column.comparable.values())
+
+
 def published_of(classes: Sequence[SizeClass]) -> list[Figure]:
     """Return the figures that are named, except those that were measured here."""
     figures = [one.figure for size_class in classes for one in (size_class.best, size_class.beside) if one]

@@ -33,6 +33,7 @@ from leaderboard.pages.overview_answers import (
     Answer,
     SizeClass,
     answer,
+    measured_beside,
     other_topics,
     published_of,
     size_classes,
@@ -100,7 +101,10 @@ class PartChoice:
 
 
 class Findings(NamedTuple):
-    """Who is best in each class of sizes of the main benchmark and in each other topic, and the curve."""
+    """Who is best in each class of sizes of the main benchmark and in each other topic, and the curve.
+
+    `others` begin with the best model measured here where the main benchmark has published figures only.
+    """
 
     classes: Sequence[SizeClass]
     others: Sequence[tuple[BenchmarkColumn, SizeClass]]
@@ -187,9 +191,11 @@ def _findings(chosen: Selection, main: BenchmarkColumn | None, curve: BenchmarkC
 
 def _make_findings(everything: Overview, topic: str, main: str, curve: str) -> Findings:
     columns = {column.slug: column for column in everything.columns}
+    of_topic = columns.get(main)
+    beside = measured_beside(everything, of_topic) if of_topic else []
     return Findings(
-        size_classes(everything, columns[main]) if main in columns else [],
-        other_topics(everything, topic),
+        size_classes(everything, of_topic) if of_topic else [],
+        [*beside, *other_topics(everything, topic)],
         curve_charts(everything, columns[curve]) if curve in columns else [],
     )
 
@@ -209,7 +215,8 @@ def _answers(findings: Findings, matrix: Matrix, query: QueryDict) -> dict[str, 
 
 
 def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Mapping[int, str], query: QueryDict) -> Answer:
-    href = link(query, topic=column.measure.topic.lower(), page=None, sort=None)
+    sort = f"-{column.slug}" if best.title == column.measure.title else None
+    href = link(query, topic=column.measure.topic.lower(), page=None, sort=sort)
     return answer(best, column, sources, href)
 
 

@@ -83,7 +83,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
         return csv_response([column.name for column in columns], values, request)
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
-    table = replace(view(questions_table(columns, chosen), request.GET), total=len(rows), pages=pages)
+    table = replace(view(questions_table(benchmark, columns, chosen), request.GET), total=len(rows), pages=pages)
     context = {
         "benchmark": benchmark,
         "form": form,
@@ -109,7 +109,7 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
 
     columns: list[Column[RatedQuestion]] = [
         Column("id", "", lambda row: cells.text(question_id(row.relation, row.item)), shown=False),
-        Column("question", "Question", sentence, align="head"),
+        Column("question", benchmark.noun.capitalize(), sentence, align="head"),
     ]
     if form is STATEMENT:
         columns.append(Column("truth", "True or false", _truth_cell))
@@ -148,13 +148,15 @@ def _share_cell(row: RatedQuestion) -> Cell:
     return cells.score(row.share)
 
 
-def questions_table(columns: Sequence[Column[RatedQuestion]], rows: Sequence[RatedQuestion]) -> Table[RatedQuestion]:
+def questions_table(
+    benchmark: Benchmark, columns: Sequence[Column[RatedQuestion]], rows: Sequence[RatedQuestion]
+) -> Table[RatedQuestion]:
     return Table(
         name="questions",
-        caption="Questions",
+        caption=benchmark.nouns.capitalize(),
         columns=columns,
         rows=rows,
         main=True,
         sortable=False,
-        empty="No question passes these filters. Remove one of them.",
+        empty=f"No {benchmark.noun} passes these filters. Remove one of them.",
     )

@@ -24,7 +24,7 @@ from probing.errors import BadInput
 SHOWN = 40  # models on one page of the table, and in the chart
 NOTE = (
     "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the "
-    "questions that they share. All of this holds at once in 95 of 100 samples of questions. Only runs with the usual "
+    "{items} that they share. All of this holds at once in 95 of 100 samples of {items}. Only runs with the usual "
     "settings that were measured here are compared."
 )
 
@@ -37,17 +37,19 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     groups = len({(rank.run.way, rank.tie_group) for rank in ranks})
     models = labels.counted([rank.run for rank in ranks])
     numbers = get_text_list([f"{n:,}" for n in sorted({rank.n or 0 for rank in ranks})], "and")
-    items = "facts" if pages.of_parts else "questions"  # a fact in several languages counts once
+    items = "facts" if pages.of_parts else benchmark.nouns  # a fact in several languages counts once
     summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {numbers} {items}."
     figure = charts.headed_dots(
         [_point(rank) for rank in ranks[:SHOWN]],
         {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
         labels.within(metric),
     )
-    return [section(_table(ranks, metric), (summary, figure), NOTE, title="Models that cannot be told apart")]
+    table, note = _table(ranks, metric, items), NOTE.format(items=items)
+    apart = section(table, (summary, figure), note, title="Models that cannot be told apart")
+    return [replace(apart, lead=f"{models} in {labels.number_of(groups, 'group')}, by paired comparisons.")]
 
 
-def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
+def _table(ranks: list[RunRank], metric: str, items: str) -> Table[RunRank]:
     return Table(
         name="ties",
         caption="Groups of models that cannot be told apart",
@@ -58,7 +60,7 @@ def _table(ranks: list[RunRank], metric: str) -> Table[RunRank]:
             Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
             Column("low", "", lambda rank: cells.number(rank.low), shown=False),
             Column("high", "", lambda rank: cells.number(rank.high), shown=False),
-            Column("n", "Common questions", lambda rank: cells.number(rank.n), align="number"),
+            Column("n", f"Common {items}", lambda rank: cells.number(rank.n), align="number"),
         ],
         rows=ranks,
         heading=lambda rank: labels.sentence(rank.run.way),

@@ -58,7 +58,10 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
-    tables: list[Table[Any]] = [models_table(scores), *([items_table(benchmark, content)] if content else [])]
+    tables: list[Table[Any]] = [
+        models_table(benchmark, scores),
+        *([items_table(benchmark, content)] if content else []),
+    ]
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
@@ -80,7 +83,7 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
 
 
-def models_table(scores: list[Score]) -> Table[Score]:
+def models_table(benchmark: Benchmark, scores: list[Score]) -> Table[Score]:
     groups = {score.run_id: _heading(score.run) for score in scores}
     model = model_column(lambda s: s.run)
     return Table(
@@ -91,7 +94,7 @@ def models_table(scores: list[Score]) -> Table[Score]:
             settings_column(lambda s: s.run),
             Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
             *interval_columns(lambda s: s),
-            Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
+            Column("n", benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
             source_column(lambda s: s.run),
         ],
         rows=sorted(scores, key=lambda s: groups[s.run_id]),
@@ -141,10 +144,10 @@ def items_table(benchmark: Benchmark, relation: Relation) -> Table[Item]:
     wordings: Column[Item] = Column("sentence", "", lambda item: cells.text(item.wording), shown=False)
     return Table(
         name="items",
-        caption="Questions",
+        caption=benchmark.nouns.capitalize(),
         columns=[
             Column("index", "", lambda item: cells.number(item.index), shown=False),
-            Column("subject", "Question", question, align="head"),
+            Column("subject", benchmark.noun.capitalize(), question, align="head"),
             Column("answer", "Right answer", answer, shown=has_answers),
             *([wordings] if any(item.wording for item in relation.items) else []),
         ],

@@ -72,7 +72,9 @@ def relation_rows(
     return [RelationRow(benchmark, relation, scores.models.get(slices[relation.id], [])) for relation in chosen]
 
 
-def relations_table(rows: Sequence[RelationRow], pair: PairInLanguage | None) -> Table[RelationRow]:
+def relations_table(
+    benchmark: Benchmark, rows: Sequence[RelationRow], pair: PairInLanguage | None
+) -> Table[RelationRow]:
     """Return the table; relations of several pairs and languages stand in groups."""
     named = [(name, str(value)) for row in rows for name, value in row.relation.tags.items() if name not in HIDDEN_TAGS]
     tags = [name for name in dict.fromkeys(name for name, _ in named) if len({v for n, v in named if n == name}) > 1]
@@ -85,7 +87,9 @@ def relations_table(rows: Sequence[RelationRow], pair: PairInLanguage | None) ->
             Column("example", "Example", lambda row: example_cell(row.relation), align="wide"),
             Column("difficulty", _difficulty_title(rows), strip, STRIP_HELP, align="score"),
             *map(_tag_column, tags),
-            Column("items", "Questions", lambda row: cells.number(len(row.relation.items)), align="number"),
+            Column(
+                "items", benchmark.nouns.capitalize(), lambda row: cells.number(len(row.relation.items)), align="number"
+            ),
             Column("options", "Options", _options, "Answers to choose from.", align="number"),
             Column("best", "", lambda row: cells.number(max(row.values, default=None)), shown=False),
             Column("template", "", _template, shown=False),

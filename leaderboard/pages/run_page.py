@@ -100,7 +100,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, pair),
-        "contents": contents(sections, surprising, details, first_questions is not None, bool(script)),
+        "contents": contents(
+            sections, surprising, details, run.benchmark.nouns if first_questions else "", bool(script)
+        ),
         "has_map": has_map(run),
         "has_series": is_part_of_series(run),
         "has_questions": first_questions is not None,
@@ -184,14 +186,14 @@ def breakdown_fold(run: Run, pages: ProbePages, scores: Sequence[Score], section
 
 
 def contents(
-    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], questions: bool, script: bool
+    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], items: str, script: bool
 ) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     return [
         *anchors(sections),
         *([Anchor("surprises", "Surprises")] if surprising else []),
         *([Anchor("details", "Behind the figure")] if details else []),
-        *([Anchor("questions", "Questions")] if questions else []),
+        *([Anchor("questions", items.capitalize())] if items else []),
         *([Anchor("reproduce", "Reproduce")] if script else []),
         Anchor("provenance", "Provenance"),
     ]
@@ -217,12 +219,12 @@ def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | Non
     built = columns.build(run, values, sentences=sentences(run, rows, form), answers=answers)
     return Table(
         name="questions",
-        caption="The first questions",
+        caption=f"The first {run.benchmark.nouns}",
         columns=[replace(column, shown=column.shown and column.name not in HIDDEN) for column in built],
         rows=rows,
         sortable=False,
         band=right_or_wrong(run),
-        empty="No question passes this filter.",
+        empty=f"No {run.benchmark.noun} passes this filter.",
     )
 
 
@@ -260,7 +262,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
             Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
-            Column("n", "Questions", lambda s: cells.items(s.n), align="number"),
+            Column("n", run.benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
             Column("cluster_low", "", lambda s: cells.number(s.cluster_low), shown=False),
@@ -277,7 +279,7 @@ def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[
     """Return a sentence for each breakdown whose only group has all items, which needs no section."""
     groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
     return [
-        f"There is no breakdown by {labels.dimension(name).lower()}, as all questions are in one group: "
+        f"There is no breakdown by {labels.dimension(name).lower()}, as all {run.benchmark.nouns} are in one group: "
         f"{group_names(run, name, rows)[rows[0].name]}."
         for name, rows in groups.items()
         if has_all_items(rows, scores)

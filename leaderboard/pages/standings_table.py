@@ -62,7 +62,7 @@ from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
-RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of questions."
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples."
 COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
 
 

@@ -298,7 +298,7 @@ OPTION = "set-"  # prefix of the fields that hold settings of the run and option
 
 def benchmark_label(benchmark: Benchmark, minutes: str) -> str:
     """Return a benchmark's title with its number of items and the minutes that a usual run takes, if known."""
-    facts = [labels.number_of(benchmark.items, pages_of(benchmark).question_form.noun), minutes]
+    facts = [labels.number_of(benchmark.items, benchmark.noun), minutes]
     return f"{benchmark.title} · {' · '.join(filter(None, facts))}"
 
 

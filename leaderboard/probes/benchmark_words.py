@@ -118,4 +118,4 @@ def baselines_in_words(runs: Iterable[Run], note: str = "") -> str:
     """Return a sentence on the baselines among these runs, followed by the probe's note on them; empty without any."""
     ids = {run.model.hub_id for run in runs}
     words = [f"{baseline.name} {baseline.words}" for name, baseline in BASELINES.items() if name in ids]
-    return " ".join([f"Reached without reading the questions: {'; '.join(words)}.", note]).strip() if words else ""
+    return " ".join([f"Reached without a model: {'; '.join(words)}.", note]).strip() if words else ""

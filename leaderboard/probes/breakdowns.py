@@ -138,7 +138,11 @@ def _group_columns(
         Column("value", title, lambda group: _score_cell(run, group), align="score"),
         *interval_columns(lambda group: group.main),
         Column(
-            "n", "Questions", _items_cell, align="number", shown=any(group.main and group.main.n for group in groups)
+            "n",
+            run.benchmark.nouns.capitalize(),
+            _items_cell,
+            align="number",
+            shown=any(group.main and group.main.n for group in groups),
         ),
     ]
 

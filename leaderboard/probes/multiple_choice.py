@@ -21,7 +21,8 @@ from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
 HARDEST_SHOWN = 10  # relations
-SELECTION = "With many models, some of them are drawn, from the best to the worst in even steps."
+LEAD = "Those with the lowest medians, with a dot for each model."
+SELECTION = "Some of the models are drawn, from the best to the worst in even steps. "
 GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
 EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
 MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
@@ -47,10 +48,11 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: 
     names = {relation.label: relation_name(relation) for relation in relations}
     domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
     hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
+    selection = "" if strips.are_all else SELECTION
     return [
-        *_strips_section("domains", "By domain", "Accuracy by domain", domains, SELECTION),
+        *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection.strip()),
         *_strips_section(
-            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{SELECTION} {GUESSED}"
+            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{selection}{GUESSED}", LEAD
         ),
         *_difficulty_section(benchmark),
     ]
@@ -71,7 +73,9 @@ def _rows(benchmark: Benchmark, strips: StripScores, dimension: str, names: Name
     ]
 
 
-def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str) -> list[Section]:
+def _strips_section(
+    name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str, lead: str = ""
+) -> list[Section]:
     """Return a row per group with a dot per model; nothing where there is one group only, as it has all items."""
     if len(rows) < 2:
         return []
@@ -81,7 +85,8 @@ def _strips_section(name: str, title: str, caption: str, rows: Sequence[GroupRow
     models = len({score.run.pk for row in rows for score in row.scores})
     words = f"{caption}, {models} {'model' if models == 1 else 'models'}: medians from {low} to {high}."
     figure = charts.strips(strips, "accuracy")
-    return [Section(name, title, _groups_table(name, caption, rows), Chart(name, caption, words, figure), note)]
+    chart = Chart(name, caption, words, figure)
+    return [Section(name, title, _groups_table(name, caption, rows), chart, note, lead=lead)]
 
 
 def _dot(score: DotScore) -> ModelDot:

@@ -224,7 +224,7 @@ class QuestionForm(NamedTuple):
     `sentence` makes the text of an item by the number of a template. `answer` reads a model's answer from a row where
     that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `unplayable` says why readers
     cannot answer these questions themselves; it is empty where they can. `typed` tells that they write the answer,
-    and `hint` which of several answers counts. `noun` is what an item is called.
+    and `hint` which of several answers counts.
     """
 
     sentence: Callable[[Relation, Item, int], ShownSentence]
@@ -232,7 +232,6 @@ class QuestionForm(NamedTuple):
     unplayable: str = ""
     typed: bool = False
     hint: str = ""
-    noun: str = "question"
 
 
 def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
@@ -265,7 +264,7 @@ ONE_COUNTS = "One answer counts for each sentence, even where others are true as
 CHOICE = QuestionForm(with_blank)
 TYPED = QuestionForm(with_blank, typed=True, hint=ONE_COUNTS)
 FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
-STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS, noun="statement")
+STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
 FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
 CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)
 

@@ -74,6 +74,7 @@ class Perplexity(Probe):
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
     needs: ClassVar[str] = "two true and two false statements at least"
     remarks: ClassVar[Sequence[str]] = (TOKENIZER_NOTE,)
+    noun: ClassVar[str] = "statement"
     by: By = option("token", "what the log-probability of a sentence is divided by")
     public_code: bool = option(False, "compute it as the paper's public code does")
 

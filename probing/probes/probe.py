@@ -35,6 +35,7 @@ class Probe(ABC):
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
     `needs`: what the main metric needs, in words, where a run may have none of it.
     `remarks`: sentences that whoever reads the scores must know; the command `show` prints them.
+    `noun`: what an item is called.
     """
 
     name: ClassVar[str]
@@ -45,6 +46,7 @@ class Probe(ABC):
     harness_protocol: ClassVar[bool] = False
     needs: ClassVar[str] = ""
     remarks: ClassVar[Sequence[str]] = ()
+    noun: ClassVar[str] = "question"
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @abstractmethod

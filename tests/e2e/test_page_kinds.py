@@ -13,13 +13,30 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from leaderboard.pages.methods_page import NAMES, methods_address
-from tests.e2e.page_checks import faults, listen, prepare
+from tests.e2e.page_checks import TOO_WIDE, faults, listen, prepare
 from tests.tools.deployment import Deployment
 from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
 
 # How high pages may be in a window of 1280 pixels, by the beginning of their kinds.
 HIGHEST = {"overview": 3000, "benchmark": 3000, "run": 4000, "compare": 3000, "methods": 6000}
 
+MOST_SHIFT = 0.02  # how far what a reader sees may move by itself, as browsers count it
+SHIFT = """window.shift = 0;
+new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shift += entry.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+PUSH = "document.body.prepend(Object.assign(document.createElement('p'), { textContent: 'x'.repeat(9000) }))"
+# Gives the tables what they have where all questions were asked: dots of models, and no source in rows of one kind.
+LIKE_MEASURED = """() => {
+  for (const name of document.querySelectorAll("[data-table=leaderboard] tbody th.head a"))
+    name.textContent = "HuggingFaceTB/SmolLM2-135M-Instruct-Q4_1";
+  for (const row of document.querySelectorAll("[data-table=leaderboard] tr")) row.cells[7]?.remove();
+  for (const mark of document.querySelectorAll("[data-table=leaderboard] td.score .uncertainty"))
+    mark.textContent = " ± 0.026";
+  const dots = '<td class="score"><span class="score">0.245</span><svg class="bar strip"></svg></td>';
+  for (const row of document.querySelectorAll("[data-table=relations] tr"))
+    row.cells[2].insertAdjacentHTML("beforebegin", row.closest("thead") ? "<th>Right ?</th>" : dots);
+}"""
 TABLES = """[...document.querySelectorAll(".table:has(table) > .table-head > .quiet:has(a[download])")].map((line) => [
   line.querySelector("a[download]").href,
   line.textContent,
@@ -66,6 +83,30 @@ def test_no_page_is_higher_than_readers_will_look(
                 with subtests.test(name):
                     page.goto(address)
                     assert page.evaluate("document.documentElement.scrollHeight") <= highest
+
+
+def test_tables_of_models_with_long_names_and_of_relations_with_dots_fit_their_page(page: Page) -> None:
+    page.set_viewport_size({"width": 1280, "height": 800})
+    page.goto("/benchmarks/starter/")
+    page.evaluate(LIKE_MEASURED)
+    assert page.evaluate(TOO_WIDE) == []
+
+
+def test_nothing_moves_by_itself_while_a_page_is_read(
+    browser: Browser, deployment: Deployment, addresses: dict[str, str], subtests: pytest.Subtests
+) -> None:
+    with browser.new_context(base_url=deployment.url, viewport={"width": 1280, "height": 800}) as context:
+        context.add_init_script(SHIFT)
+        page = context.new_page()
+        for name in ("overview", "benchmark", "run", "compare", "model", "training"):
+            with subtests.test(name):
+                page.goto(addresses[name])
+                for plot in page.locator("[data-chart]:visible").all():
+                    plot.scroll_into_view_if_needed()
+                    plot.locator(".main-svg").first.wait_for()
+                assert page.evaluate("shift") <= MOST_SHIFT
+        page.evaluate(f"scrollTo(0, 0); {PUSH}")
+        page.wait_for_function(f"shift > {MOST_SHIFT}")
 
 
 def test_every_table_has_as_many_rows_as_its_csv(

@@ -64,3 +64,10 @@ def test_a_plan_names_start_token_and_protocol_only_where_they_are_not_the_usual
 
 def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
     assert in_words("reported", "LM-PUB-QUIZ paper") == "reported in the LM-PUB-QUIZ paper"
+
+
+def test_a_long_list_is_counted_and_told_from_others_of_its_length() -> None:
+    assert in_words("relations", ["P30", "P36"]) == "relations P30 P36"
+    many = [in_words("relations", [f"P{first}", "P30", "P36", "P37", "P47"]) for first in (17, 18, 17)]
+    assert [words.partition(" (set ")[0] for words in many] == ["5 relations"] * 3
+    assert many[0] == many[2] != many[1]

@@ -57,6 +57,7 @@ def test_a_model_has_one_row_with_its_figure_on_each_benchmark(client: Client, t
 def test_its_reference_counts_models_and_benchmarks(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.5)
     assert client.get("/").context["reference"].details == "1 model on 1 benchmark"
+    assert len(re.findall(r'href="[^"]*format=csv', page(client))) == 1, "in the menu “Use this” alone"
 
 
 def test_the_first_visit_shows_the_best_on_the_fullest_benchmark_of_facts(client: Client, tiny: Benchmark) -> None:
@@ -453,6 +454,21 @@ def test_each_other_topic_has_a_sentence_that_leads_to_it(client: Client, tiny: 
     assert leaders(client)[-1].startswith("Precision: b is the only one with a figure, 0.700")
     assert 'href="?topic=precision"' in page(client)
     assert [sentence.partition(":")[0] for sentence in leaders(client, "/?topic=all")] == ["Facts", "Precision"]
+
+
+def test_a_model_measured_here_is_named_where_the_main_benchmark_has_published_figures_only(
+    client: Client, tiny: Benchmark
+) -> None:
+    for value in (0.3, 0.5):
+        make.published(tiny, value)
+    other = make.benchmark("other")
+    make.finished(other, 0.4, make.model("org/here"))
+    assert leaders(client)[-1] == "Other: here is the only one with a figure, 0.400 ± 0.094, measured here."
+    assert 'href="?topic=facts&amp;sort=-other"' in page(client)
+    (sentence,) = leaders(client, "/?sort=-other")
+    assert "of any size: here is the only one" in sentence, "it is the main one then"
+    make.finished(tiny, 0.2, make.model("org/here"))
+    assert all(not sentence.startswith("Other:") for sentence in leaders(client))
 
 
 def test_the_domains_of_the_main_benchmark_are_columns_with_shades(client: Client, tiny: Benchmark) -> None:

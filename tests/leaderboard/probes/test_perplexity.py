@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.standings_table import offered_slices
 from leaderboard.probes.items import item_url
@@ -48,7 +49,22 @@ def test_an_imported_graph_is_asked_by_perplexity(graph: Benchmark) -> None:
 def test_its_page_counts_true_and_false_statements(client: Client, graph: Benchmark) -> None:
     page = " ".join(client.get(graph.get_absolute_url()).content.decode().split())
     assert "915 statements, 415 true and 500 false" in page
-    assert "915 questions" not in page.split("<main")[1].split("</header>")[0]
+
+
+def test_no_page_calls_a_statement_a_question(client: Client, graph: Benchmark, measured: Run) -> None:
+    other = make.probed(graph, make.model("org/knows-nothing"), FakeModel(), graph.settings_with({}))
+    refresh_standings(graph)
+    relation = benchmarks.read(graph).relations[0]
+    of_relation = f"{graph.get_absolute_url()}relations/{relation.id}/"
+    own, run = f"{graph.get_absolute_url()}items/", measured.get_absolute_url()
+    item = f"{own}{relation.id}-0/"
+    pages = (graph.get_absolute_url(), of_relation, own, item, f"{item}?run={measured.pk}", run, f"{run}items/")
+    for address in (*pages, f"/compare/?m={measured.pk}&m={other.pk}", "/history/", "/search/?search=the+music"):
+        html = client.get(address).content.decode()
+        description = re.search(r'<meta name="description" content="([^"]*)"', html)[1]
+        text = re.sub(r"<pre.*?</pre>|<[^>]+>", " ", html.partition("<main")[2], flags=re.DOTALL)
+        assert "question" not in f"{description} {text}".lower(), address
+        assert "statement" in text.lower(), address
 
 
 def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:
