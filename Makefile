@@ -53,7 +53,7 @@ browser:
 		|| echo "No chromium: the browser tests will be skipped."
 
 test: install $(if $(SLOW),browser)  ## run the tests (SLOW=1: the slow ones, too, such as a browser's; COVERAGE=1: fail if they cover too little)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist loadgroup $(if $(SLOW),,-m "not slow") tests \
 		$(if $(COVERAGE),--cov --cov-report=term:skip-covered)
 
 # The newest transformers, with what it needs, lies in a folder of its own, before .venv on the path. torch stays.

@@ -22,6 +22,8 @@ ROOT = Path(__file__).parents[1]
 PUBLIC = sorted({*probing.__all__, *(f"monitor.{name}" for name in probing.monitor.__all__)} - {"monitor"})
 COMMANDS = {" ".join(path): command for path, command, _ in commands(parser())}
 
+pytestmark = pytest.mark.slow  # builds the documentation
+
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -37,7 +39,6 @@ def page(site: Path, name: str) -> str:
     return unescape((site / name).read_text(encoding="utf-8"))
 
 
-@pytest.mark.slow
 def test_every_public_name_has_a_place(site: Path) -> None:
     text = page(site, "reference/python.html")
     assert [name for name in PUBLIC if f'id="probing.{name}"' not in text] == []

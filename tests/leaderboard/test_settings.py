@@ -86,6 +86,7 @@ def test_the_database_has_its_folder_from_the_start(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "data").is_dir()
 
 
+@pytest.mark.slow
 def test_the_documented_settings_of_a_public_site_leave_nothing_to_warn_of(tmp_path: Path) -> None:
     usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL", "DEBUG")}
     documented = {"ALLOWED_HOSTS": "clozeboard.example.org", "CLOZEBOARD_HTTPS": "1"}

@@ -71,6 +71,7 @@ def test_each_line_names_the_run(capsys: pytest.CaptureFixture[str], monkeypatch
     assert capsys.readouterr().err.splitlines()[-1].startswith("gpt2 on bear (2 of 6): 50 % done")
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_a_bar() -> None:
     code = """
 from probing.progress_bar import progress_bar

@@ -88,6 +88,7 @@ def faults(name: str, place: Path, hub: Hub, benchmark: Benchmark, settings: Set
     return [f"{name}: {fault}" for fault, holds in expected.items() if not holds]
 
 
+@pytest.mark.slow
 def test_hostile_repositories_end_with_their_codes_and_the_worker_is_healthy_afterwards(
     tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
 ) -> None:

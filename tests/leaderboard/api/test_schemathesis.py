@@ -42,6 +42,7 @@ def _connection_stays_open() -> Iterator[None]:
         signal.connect(close_old_connections)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_connection_stays_open")
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.label)
 def test_no_request_is_an_error_of_the_site(operation: APIOperation, site: Site) -> None:

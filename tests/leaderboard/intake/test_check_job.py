@@ -221,6 +221,7 @@ def test_a_check_loads_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_a_worker_for_checks_takes_what_was_submitted_before_it_started(small: Benchmark, local_hub: Hub) -> None:
     submission = receive("org/causal", small, {})

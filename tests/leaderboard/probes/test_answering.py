@@ -117,6 +117,7 @@ def ranked_run(culture: Benchmark) -> Run:
     return make.probed(culture, make.model("org/ranked"), FakeModel(), culture.settings_with({}))
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)  # the worker's claim is renewed over another connection
 def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
     client: Client, culture: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch

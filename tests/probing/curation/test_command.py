@@ -182,6 +182,7 @@ def test_nothing_that_is_there_is_overwritten(
     assert source.sparql.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "option", "value"),
     [

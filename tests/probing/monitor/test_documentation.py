@@ -15,6 +15,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "training.md").read_text(encoding="
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.splitlines()[0])
 def test_an_example_runs(example: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(TOKEN_VARIABLE, "T")

@@ -88,6 +88,7 @@ def in_two_processes(folder: Path, do: Callable[[int], None]) -> list[int | None
     return [started.exitcode for started in processes]
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_scores_of_one(network: PreTrainedModel, benchmark: Benchmark, tmp_path: Path) -> None:
     alone = Monitor(benchmark, templates=(), breakdowns=["domain"]).measure(network)
 

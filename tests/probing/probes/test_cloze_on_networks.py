@@ -120,6 +120,7 @@ def test_a_generators_continuation_equals_the_obvious_way(gpt2: Path, instructio
         assert pd.isna(row.rank) == (answer.lower() not in re.findall(r"\w+", whole.lower()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"closed": True}])
 def test_batches_change_nothing(bert: Path, gpt2: Path, options: dict[str, Any]) -> None:
     for folder in (bert, gpt2):

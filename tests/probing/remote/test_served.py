@@ -146,6 +146,7 @@ def test_a_busy_server_is_asked_again(server: ModelServer, monkeypatch: pytest.M
     assert token_scores(served(server), Scoring())
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_where_it_was_interrupted(
     server: ModelServer, folder: Path, benchmark: Benchmark, tmp_path: Path
 ) -> None:

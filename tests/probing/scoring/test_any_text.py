@@ -85,6 +85,7 @@ def assert_right(actual: list[OptionScores], requests: list[Request], scoring: S
         assert_decided(actual, expected, scoring.decide, scoring.reduction)
 
 
+@pytest.mark.slow
 @WITH_TOKENIZER
 @SOME
 @given(REQUESTS, SCORING, st.integers(1, 9), st.integers(1, 300))

@@ -56,6 +56,7 @@ def model(request: pytest.FixtureRequest) -> HFModel:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scoring", [Scoring(), Scoring(decide=1)], ids=["full", "decide"])
 def test_out_of_memory_halves_the_batches_and_changes_no_score(model: HFModel, scoring: Scoring) -> None:
     expected = answers(model, REQUESTS, scoring)

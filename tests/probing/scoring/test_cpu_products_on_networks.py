@@ -91,6 +91,7 @@ LEFT_ALONE = [as_loaded, transpose_storage, cut_out_of_larger_weights, freeze]
 CHANGED = [train_one_step, replace_weights, load_other_weights]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [*LEFT_ALONE, *CHANGED], ids=lambda change: change.__name__)
 def test_scores_are_those_by_torch_also_after_the_weights_have_changed(
     model: AnsweringModel, change: Callable[[PreTrainedModel], None], products: list[torch.Size]

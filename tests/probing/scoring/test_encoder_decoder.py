@@ -32,6 +32,7 @@ def model(family: str) -> EncoderDecoderModel:
     return EncoderDecoderModel(*FAMILIES[family]())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("span", ["statement", "answer"])
 @pytest.mark.parametrize("batch_tokens", [None, 1, 64])
 def test_options_of_any_length_score_as_the_obvious_code(

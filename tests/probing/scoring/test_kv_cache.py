@@ -62,6 +62,7 @@ class Failing:
         raise torch.OutOfMemoryError("out of memory")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("call", [1, 4])
 def test_running_out_of_memory_while_the_cache_is_filled_changes_no_score(
     call: int, expected: list[list[list[float]]], monkeypatch: pytest.MonkeyPatch

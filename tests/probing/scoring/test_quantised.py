@@ -79,6 +79,7 @@ def test_a_quantised_checkpoint_scores_as_the_same_weights_do_as_plain_numbers(
         assert mine == pytest.approx(other, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", BITS)
 def test_a_plain_checkpoint_is_quantised_while_it_is_loaded_and_the_record_says_so(
     quantised: Quantised, plain: dict[str, Path], bear_folder: BearFolder, bits: str

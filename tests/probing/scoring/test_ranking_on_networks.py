@@ -131,6 +131,7 @@ def test_both_rules_compute_shared_prefixes_only_once(template: str, tmp_path: P
     assert computed < 0.6 * sum(map(len, sequences))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_an_early_decision_gives_the_same_precision(kind: str, tmp_path: Path) -> None:
     model = load(str(build_gpt2(tmp_path))) if kind == "causal" else tiny_bert(word_piece(sentences=LABELS))

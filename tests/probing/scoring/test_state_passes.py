@@ -55,6 +55,7 @@ def test_a_network_that_does_not_continue_exactly_is_scored_by_the_reference_wit
     assert "continues its cache" in note and "Error" not in note
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_caches_stay_within_their_memory_and_change_no_score(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     model, most, add = made("qwen3.5"), [0], KeptStates.add
@@ -81,6 +82,7 @@ def test_a_cache_that_mixes_up_its_rows_is_detected(monkeypatch: pytest.MonkeyPa
     assert "off by" in model.usage.notes[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTINUING)
 def test_long_ends_without_branches_are_scored_right(name: str) -> None:
     model, words = made(name), "flows through Austria, Hungary and Serbia and is a wind instrument of gas"

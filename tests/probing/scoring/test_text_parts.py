@@ -44,6 +44,7 @@ def text_shards(folder: Path) -> set[str]:
     return shards
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["MistralForCausalLM", "Qwen2VLTextModel"])
 def test_files_without_text_are_not_downloaded(name: str, hub: Hub, tmp_path: Path) -> None:
     whole = save_wrapped(name, tmp_path / "seeing", "5KB")

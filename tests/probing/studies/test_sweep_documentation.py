@@ -45,6 +45,7 @@ def test_the_commands_run(
     assert len(list((tmp_path / "pythia").glob("step*/run.json"))) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_example_runs(example: str, training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -85,6 +85,7 @@ def test_revisions_of_a_hub_model_are_measured_with_their_commits_and_tokens(
     assert {swept.result(name).record["model"]["revision"] for name in swept.revisions} == set(commits)
 
 
+@pytest.mark.slow
 def test_the_next_revision_is_downloaded_while_the_present_one_is_measured(
     hub: Hub, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
