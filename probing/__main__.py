@@ -66,13 +66,16 @@ COMMANDS = {
 
 # New objects after which Python looks for garbage. Importing torch and transformers creates more than a million objects
 # that all stay, and searching them again and again takes a sixth of the time to the first batch.
-OBJECTS = 50_000
+NEW_OBJECTS_BEFORE_COLLECTION = 50_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit code, as `exit_code` says; without arguments the process is this program's."""
+    """Run a command and return its exit code, as `exit_code` says.
+
+    Without arguments, Python also looks for garbage less often.
+    """
     if arguments is None:
-        gc.set_threshold(OBJECTS)
+        gc.set_threshold(NEW_OBJECTS_BEFORE_COLLECTION)
     words = sys.argv[1:] if arguments is None else arguments
 
     def command() -> None:

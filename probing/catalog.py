@@ -13,6 +13,12 @@ from probing.formats.own_wordings import write_questions, write_templates
 from probing.known_benchmarks import CATALOG, EMBEDDED, KnownBenchmark, known_benchmark
 
 PAPERS_TEMPLATES = "mlama"  # the downloaded benchmark whose templates are those of the papers that have none
+OTHER_NAMES = {"lama": "trex"}  # of LAMA, its facts from T-REx are known here
+
+
+def known_name(name: str | Path) -> str:
+    """Return the name in the catalog of a benchmark that may be called otherwise; other names stay as they are."""
+    return OTHER_NAMES.get(str(name), str(name))
 
 
 def benchmarks_folder() -> Path:
@@ -34,13 +40,18 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     """
     if not isinstance(name, str | Path):
         raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
-    if str(name) in CATALOG:
-        known = CATALOG[str(name)]
+    if known := CATALOG.get(known_name(name)):
         return known.read(known_folder(known, data_dir))
     if not Path(name).exists():
         step = f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
     return FORMATS[format_of(Path(name))](Path(name))
+
+
+def named_folder(name: str | Path) -> Path:
+    """Return the folder of the known benchmark of this name, or else the folder that is named."""
+    known = CATALOG.get(known_name(name))
+    return known_folder(known) if known else Path(name)
 
 
 def known_folder(benchmark: KnownBenchmark, data_dir: Path | None = None) -> Path:

@@ -84,7 +84,7 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
     model, start = open_model(source, prepared.plan.settings, prepared.chosen)
     work = prepared.estimates.of(model)
-    trial = _Trial(model, prepared.plan, seconds)
+    trial = _Trial(model, prepared.plan_for(model.card.kind), seconds)
     trial.begin(work)
     return Forecast(
         rows=sum(part.items for part in work),

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import probing
-from probing.catalog import known_folder
+from probing.catalog import named_folder
 from probing.errors import BadInput
 from probing.files.folders import refuse_occupied
 from probing.formats.graph_sample import SamplingPlan, read_sampling, store
 from probing.formats.knowledge_graph import graph_folder, read_graph
-from probing.known_benchmarks import CATALOG
 from probing.statements.graph_statements import Graph, GraphStatement, Sampling, Wording, draw
 
 OwnWording = Callable[[str, str, str], str | Sequence[str]]
@@ -67,7 +66,7 @@ def sample_graph(
     refuse_occupied(Path(out))
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
-    source = known_folder(CATALOG[str(graph)]) if str(graph) in CATALOG else Path(graph)
+    source = named_folder(graph)
     plan = read_sampling(graph_folder(source))
     choices: dict[str, Any] = {
         "samples": samples,

@@ -14,6 +14,7 @@ from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.files.folders import alone, refuse_occupied
+from probing.kinds import Kind
 from probing.language_model import LanguageModel, LoadedModel
 from probing.model_source import ModelSource
 from probing.part_runner import Job, Observer, Opener, open_model, probe_and_store
@@ -27,6 +28,7 @@ from probing.results.result import RECORD, Result
 from probing.results.rows import keeps_rows
 from probing.results.run_json import Start, describe_run
 from probing.results.token_scores import TOKENS_FILE
+from probing.settings import Settings
 from probing.time_left import Estimates, PartsProgress, WorkEstimate
 
 NEXT_STEP = "Choose another place or remove it first."
@@ -38,7 +40,8 @@ IDENTITY = (MODEL, BENCHMARK, SETTINGS)
 class Preparation:
     """What a run needs beside its model, so that several models can be measured with one preparation.
 
-    `chosen`: the settings and options that the caller has named. `keep_rows`: whether the result has its rows.
+    `chosen`: the settings and options that the caller has named for whatever model is asked. `keep_rows`: whether the
+    result has its rows.
     """
 
     plan: Plan
@@ -55,6 +58,13 @@ class Preparation:
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
         made = plan(content, chosen)
         return cls(made, chosen, keep_tokens, Estimates(made), keep_rows)
+
+    def plan_for(self, kind: Kind) -> Plan:
+        """Return the plan for models of this kind: a `pll` that is not chosen for whatever model is for masked ones."""
+        if kind == "masked" or "pll" in self.chosen:
+            return self.plan
+        pll = self.plan.probe.fixed.get("pll", Settings.pll)
+        return replace(self.plan, settings=replace(self.plan.settings, pll=pll))
 
 
 def run(
@@ -120,13 +130,12 @@ def run_prepared(
 
     `title`: what the progress bar is called.
     """
-    plan = prepared.plan
     with TemporaryDirectory() as scratch:
         target = Path(out).resolve() if out is not None else Path(scratch) / "result"
-        refuse_other_run(target, plan, with_tokens=prepared.keep_tokens, with_rows=prepared.keep_rows)
+        refuse_other_run(target, prepared)
         with alone(target, may_exist=True):
-            model, start = open_model(source, plan.settings, prepared.chosen)
-            plan = plan.with_dtype(model.dtype)
+            model, start = open_model(source, prepared.plan.settings, prepared.chosen)
+            plan = prepared.plan_for(model.card.kind).with_dtype(model.dtype)
             if earlier := finished_run(target, describe_run(model.card, plan)):
                 return earlier
             stored = _open_partial(target, model, plan, prepared.keep_tokens)
@@ -194,24 +203,23 @@ def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) 
     return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)
 
 
-def refuse_other_run(folder: Path, plan: Plan, *, with_tokens: bool, with_rows: bool = True) -> None:
-    """Raise `BadInput` where something else is at that place, as far as this can be told without the model.
-
-    `with_tokens`, `with_rows`: whether the result must have the scores of single tokens, and rows.
-    """
+def refuse_other_run(folder: Path, prepared: Preparation) -> None:
+    """Raise `BadInput` where something else is at that place, as far as this can be told without the model."""
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)
         return
-    stored, settings = Result.load(folder).record, plan.settings
+    stored = Result.load(folder).record
+    plan = prepared.plan_for(stored["model"].get("kind"))
+    settings = plan.settings
     dtype = {"dtype": stored["settings"].get("dtype", settings.dtype)}  # that of a model in memory is not known yet
     expected = {
         "benchmark": {"slug": plan.benchmark.slug, "version": plan.benchmark.version},
         "settings": settings.to_json() | dtype,
     }
     _refuse_differences(folder, stored, expected)
-    if with_rows and not keeps_rows(stored):
+    if prepared.keep_rows and not keeps_rows(stored):
         raise BadInput(f"{folder} exists already, without its rows.", NEXT_STEP)
-    if with_tokens and not (folder / TOKENS_FILE).is_file():
+    if prepared.keep_tokens and not (folder / TOKENS_FILE).is_file():
         raise BadInput(f"{folder} exists already, without the scores of single tokens.", NEXT_STEP)
 
 

@@ -47,7 +47,7 @@ class Settings:
     )
     pll: PLL = option(
         "within_word_l2r",
-        "which tokens a masked model hides together; it changes nothing for other models",
+        "which tokens a masked model hides together; refused for other models",
         offered=True,
     )
     reduction: Reduction = option("sum", "how token log-probabilities become one score", offered=True)

@@ -81,7 +81,7 @@ def main() -> int:
     misses = [
         f"{name}: {line}"
         for name, comparison in comparisons.items()
-        for line in (*missed(comparison), *repeated(comparison))
+        for line in (*missed(comparison), *repeated_prefixes(comparison))
     ]
     print(*misses, sep="\n", file=sys.stderr)
     return int(bool(misses))
@@ -116,12 +116,12 @@ def measure(loaded: LoadedNetwork, work: Workload) -> dict[str, Any]:
         }
 
 
-def repeated(comparison: Mapping[str, Any]) -> list[str]:
+def repeated_prefixes(comparison: Mapping[str, Any]) -> list[str]:
     """Return a sentence for each system of this project that computes prefixes more often than it may."""
     own = (row for row in comparison["systems"] if row["own"])
     shares = {row["system"]: row["positions"] / comparison["distinct_prefixes"] for row in own}
     return [
-        f"{system} computes {share:.2f} positions for each distinct prefix, may {MOST_POSITIONS:g}."
+        f"{system} computes {share:.2f} positions for each distinct prefix; at most {MOST_POSITIONS:g} are allowed."
         for system, share in shares.items()
         if share > MOST_POSITIONS
     ]

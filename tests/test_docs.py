@@ -51,3 +51,9 @@ def test_links_between_documents_lead_somewhere() -> None:
         pages = {target: (folder / target).resolve() for target in missing}
         broken += [(document, target) for target, page in pages.items() if page not in made]
     assert broken == []
+
+
+def test_no_line_of_a_paragraph_begins_a_list() -> None:
+    """A sign or a number at the start of a line would be the marker of a list, such as the plus of a sum."""
+    texts = {document: re.sub(r"^```.*?^```", "", text, flags=re.M | re.S) for document, text in DOCS.items()}
+    assert [found for text in texts.values() for found in re.findall(r"\S\n *(?:[+*]|1\.) .*", text)] == []

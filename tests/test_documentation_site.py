@@ -82,7 +82,11 @@ def test_every_option_of_a_probe_has_a_place(site: Path) -> None:
 def test_every_setting_and_benchmark_has_a_place(site: Path) -> None:
     settings, benchmarks = page(site, "reference/probes.html"), page(site, "reference/benchmarks.html")
     assert all(f"<td><code>{name}</code></td>" in settings for name in SETTINGS)
-    assert all(f"<td><code>{slug}</code></td>" in benchmarks for slug in CATALOG)
+    for slug, entry in CATALOG.items():
+        (row,) = (row for row in benchmarks.split("<tr>") if f"<td><code>{slug}</code></td>" in row)
+        assert f'href="{entry.source}"' in row or not entry.source
+        assert f"digest <code>{entry.digest[:12]}</code>" in row or not entry.digest
+        assert "first download" in row or entry.digest or not entry.downloads
 
 
 def test_every_exception_has_a_place_with_its_code(site: Path) -> None:

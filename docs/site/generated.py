@@ -85,13 +85,15 @@ def benchmarks_page() -> str:
     rows = []
     for slug, entry in CATALOG.items():
         origin = f"`{PROGRAM} download {slug}`" if entry.downloads else "ships with the library"
-        rows.append((f"`{slug}`", entry.title, f"`{entry.probe}`", entry.licence, origin))
+        source = f"<{entry.source}>" if entry.source else ""
+        compared = f"digest `{entry.digest[:12]}`" if entry.digest else "first download" if entry.downloads else ""
+        rows.append((f"`{slug}`", entry.title, f"`{entry.probe}`", entry.licence, source, origin, compared))
     texts = [
         "# Benchmarks",
         "`--benchmark` and `probing.open_benchmark` take these names, or the folder of a "
         f"[benchmark of your own](../adding-a-benchmark.md). `{PROGRAM} list NAME` prints the relations and templates "
         "of one.",
-        _table(["name", "title", "usual probe", "licence", "how to get it"], rows),
+        _table(["name", "title", "usual probe", "licence", "source", "how to get it", "compared with"], rows),
     ]
     return _page(texts)
 

@@ -11,7 +11,7 @@ from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of, overlap
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
-from probing.catalog import benchmarks_folder, download, how_checked, known_folder, open_benchmark
+from probing.catalog import benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
 from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.curation.command import add_endpoint_options, open_endpoint
@@ -32,8 +32,7 @@ from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
 
 WEST = "west"
-OTHER_NAMES = {"lama": "trex"}  # what `download` takes for the name of a known benchmark
-DATA_SETS = {"trex": "lama", "xfactr": "xfactr"}  # known benchmarks, as Table A1 of DLAMA calls them
+NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper
 SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
 
 
@@ -101,7 +100,7 @@ def add_download(parser: argparse.ArgumentParser) -> None:
 
 
 def download_benchmark(arguments: argparse.Namespace) -> None:
-    slug = OTHER_NAMES.get(arguments.slug, arguments.slug)
+    slug = known_name(arguments.slug)
     target = benchmarks_folder() / slug
     benchmark = download(slug, target, arguments.templates)
     print(f"{benchmark.title} {benchmark.version} ({benchmark.size} items) is in {target}.")
@@ -173,8 +172,9 @@ def print_diversity(arguments: argparse.Namespace) -> None:
         table = overlap(facts, others, places)
     else:
         table = diversity(facts, places)
-    if places and arguments.culture == WEST and arguments.benchmark in DATA_SETS:
-        table = _beside_printed(table, DATA_SETS[arguments.benchmark])
+    printed_name = NAMES_IN_TABLE_A1.get(known_name(arguments.benchmark))
+    if places and arguments.culture == WEST and printed_name:
+        table = _beside_printed(table, printed_name)
     print_table(table)
     print()
     for sentence in in_words(table, arguments.other):
@@ -195,7 +195,7 @@ def _beside_printed(table: pd.DataFrame, data_set: str) -> pd.DataFrame:
 
 def read_facts(name: str) -> list[Fact]:
     """Read the facts of a benchmark, or the triples of a folder of lists, where each triple is a fact."""
-    folder = known_folder(CATALOG[name]) if name in CATALOG else Path(name)
+    folder = named_folder(name)
     if folder.is_dir() and holds_triples(folder):
         return list(dict.fromkeys(Fact(*triple) for triple in read_triples(folder)))
     return facts_of(open_benchmark(name))

@@ -22,7 +22,7 @@ from probing.errors import BadInput
 from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
-from probing.results.compared import MODEL, differences, refuse_other_benchmarks
+from probing.results.compared import MODEL, SETTINGS, differences, refuse_other_benchmarks
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
@@ -98,9 +98,11 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
         )
     before, after = results.values()
     card = before.record["model"]
-    if (card["commit"] or card.get("files")) and not differences(before.record, after.record, [MODEL]):
+    changed = {difference.name for difference in differences(before.record, after.record, [SETTINGS])}
+    is_same = not differences(before.record, after.record, [MODEL]) and not changed & {"dtype", "quantization"}
+    if is_same and (card["commit"] or card.get("files")):
         raise BadInput(
-            f"Both results are of one model, {card['id']} with the same weights.",
+            f"Both results are of {card['id']} with the same weights.",
             "Give the one before and the one after the change.",
         )
     correctness = probe_named(before.record["probe"]).correctness

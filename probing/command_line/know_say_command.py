@@ -107,7 +107,7 @@ def know_say(arguments: argparse.Namespace) -> None:
 
 def _outcomes(table: Crossed) -> pd.DataFrame:
     """Return the items with whether each is known, and with what comes of it in each way of answering."""
-    rows = table.rows[["relation", "index", "subject", KNOWN]]
+    rows = table.rows[["relation", "template", "index", "subject", KNOWN]]
     return rows.assign(**{way: outcomes_of(table.rows, way) for way in table.ways})
 
 

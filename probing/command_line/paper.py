@@ -86,7 +86,9 @@ def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: Measurement, cho
         print_table(table)
     print_lines("The paper states", facts(exhibit.facts))
     sources, sample = (differences_of_source(exhibit), choices.sample) if asks(exhibit) else ([], None)
-    print_lines("Why figures can differ", list(remarks(exhibit, measurement.cells, sources, sample)))
+    has_printed = measurement.cells["printed"].notna().any()
+    heading = "Why figures can differ" if has_printed else "About the printed figures"
+    print_lines(heading, list(remarks(exhibit, measurement.cells, sources, sample)))
     print_lines("About the data", measurement.notes)
     is_waiting = exhibit.needs and measurement.cells["value"].isna().all()
     print_lines("Not measured", measurement.problems or ([f"needed: {exhibit.needs}"] if is_waiting else []))

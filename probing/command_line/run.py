@@ -26,7 +26,7 @@ from probing.probes.probe import declared_options, parse
 from probing.remote.connection import environment_token
 from probing.remote.results import ResultSite
 from probing.results.completeness import skipped_in_words
-from probing.results.result import RECORD, Result, missing_main_score
+from probing.results.result import RECORD, Result
 from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
@@ -225,9 +225,8 @@ def _print_result(result: Result, folder: Path, *, finished: bool) -> None:
         print(f"{folder} holds this very run already; nothing was measured again.")
     scores = without_details(result.scores)
     print_by_dimension(scores[scores["dimension"] == OVERALL])
-    print_lines("Missing", missing_main_score(result.record["probe"], result.scores))
     print_lines("Left out", skipped_in_words(result.record))
-    print_lines("Notes", result.record["batch"]["notes"])
+    print_lines("Notes", result.notes)
     print(f"\nAll scores: {program()} show {folder}")
 
 

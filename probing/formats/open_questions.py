@@ -11,6 +11,7 @@ the options of a relation are all of its answers and their aliases.
 import ast
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
@@ -30,6 +31,7 @@ LISTS = "P*.test.json"  # of EntityQuestions, in its folder `test`
 SYSTEM = "Answer with a name, a date or a number and nothing else."
 NO_TOPIC = "questions"
 PAGE_VIEWS = "page_views"  # of the subject's article on Wikipedia in a month, a tag from PopQA's column s_pop
+PLAIN_NUMBER = re.compile("[0-9]{1,18}")
 JUDGED = (
     "The authors of SimpleQA have a model judge whether a response is right. Here it is right if it contains the "
     "answer, so that these figures are lower and are not compared with published ones."
@@ -121,7 +123,9 @@ def _popqa(path: Path) -> Iterator[Question]:
             raise place.fault("'possible_answers' is no JSON list of texts", 'Write it like ["politician"].')
         entity = (row.get("s_uri") or "").rpartition("/")[2]
         answers, views = [place.text("obj"), *aliases], row.get("s_pop") or ""
-        tags = {PAGE_VIEWS: _power_of_ten(views)} if views.isdecimal() else NO_TAGS
+        if views and not PLAIN_NUMBER.fullmatch(views):
+            raise place.fault("'s_pop' is no number of page views", "Write a whole number, or leave it empty.")
+        tags = {PAGE_VIEWS: _power_of_ten(views)} if views else NO_TAGS
         relation, question, subject = _id(place.text("prop"), place), place.text("question"), place.text("subj")
         yield Question(relation, question, answers, subject, entity, tags)
 

@@ -68,9 +68,11 @@ def in_unit(unit: str, value: float | None, kind: str = "") -> str:
 def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sample: int | None) -> Iterator[str]:
     """Yield why measured figures can differ from printed ones where both stand, or why none are printed."""
     if cells["value"].notna().any():
+        has_printed = cells["printed"].notna().any()
         if sample:
-            yield f"Measured on a sample of {sample} for each relation; the paper's figures are about all."
-        if cells["printed"].notna().any():
+            about_all = "; the paper's figures are about all" if has_printed else ""
+            yield f"Measured on a sample of {sample} for each relation{about_all}."
+        if has_printed:
             yield from sources
         if exhibit.differs:
             yield exhibit.differs

@@ -51,12 +51,7 @@ class Turn:
         """
         if not (self.folder / RECORD).is_file():
             return None
-        refuse_other_run(
-            self.folder,
-            self.prepared.plan,
-            with_tokens=self.prepared.keep_tokens,
-            with_rows=self.prepared.keep_rows,
-        )
+        refuse_other_run(self.folder, self.prepared)
         result = Result.load(self.folder)
         card, stored_dtype = result.record["model"], result.record.get("dtype")
         is_same_commit = card.get("commit", "").startswith(self.source.commit)

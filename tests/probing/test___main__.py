@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import probing
-from probing.__main__ import OBJECTS, main
+from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, main
 from probing.errors import NoSpace
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -80,7 +80,7 @@ def test_a_reader_that_ends_before_the_output_does_is_no_complaint(
     assert capsys.readouterr().err == ""
 
 
-@pytest.mark.parametrize(("arguments", "thresholds"), [(None, [OBJECTS]), (["list"], [])])
+@pytest.mark.parametrize(("arguments", "thresholds"), [(None, [NEW_OBJECTS_BEFORE_COLLECTION]), (["list"], [])])
 def test_only_the_program_itself_looks_for_garbage_less_often(
     arguments: list[str] | None, thresholds: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -40,11 +40,11 @@ def test_both_systems_are_compared(words: LoadedNetwork, monkeypatch: pytest.Mon
     assert systems["lm-evaluation-harness"]["largest_difference"] < 1e-3
     assert row["ratios"][0]["required"] == 2.0
     assert row["distinct_prefixes"] > 0
-    assert hybrid.repeated(row) == []
+    assert hybrid.repeated_prefixes(row) == []
 
 
 def test_prefixes_that_are_computed_too_often_are_a_miss() -> None:
     systems = [{"system": "full", "own": True, "positions": 131}, {"system": "peer", "own": False, "positions": 900}]
-    assert hybrid.repeated({"distinct_prefixes": 101, "systems": systems}) == []
-    sentence = "full computes 1.31 positions for each distinct prefix, may 1.3."
-    assert hybrid.repeated({"distinct_prefixes": 100, "systems": systems}) == [sentence]
+    assert hybrid.repeated_prefixes({"distinct_prefixes": 101, "systems": systems}) == []
+    sentence = "full computes 1.31 positions for each distinct prefix; at most 1.3 are allowed."
+    assert hybrid.repeated_prefixes({"distinct_prefixes": 100, "systems": systems}) == [sentence]

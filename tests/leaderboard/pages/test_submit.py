@@ -81,7 +81,7 @@ def test_the_options_are_those_of_the_benchmarks_probe(client: Client, small: Be
 def test_the_page_says_how_the_number_format_is_chosen_and_what_pll_concerns(client: Client, small: Benchmark) -> None:
     html = client.get("/submit/?benchmark=small").content.decode()
     assert "Chosen by the model&#x27;s size: up to 1 billion parameters float32" in html
-    assert "Which tokens a masked model hides together; it changes nothing for other models." in html
+    assert "Which tokens a masked model hides together; refused for other models." in html
     assert '<input type="checkbox" name="set-templates" value="0" id="id_set-templates_0" checked>' in html
     assert "Settings of the run" in html
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main
+from probing.catalog import open_benchmark
 from probing.command_line import benchmarks as download_command
 from probing.formats import bear
 from probing.known_benchmarks import CATALOG
@@ -43,3 +44,4 @@ def test_lama_is_another_name_of_its_part_from_t_rex(
     monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path)
     assert main(["download", "lama"]) == 0
     assert f"(1 items) is in {folder}." in capsys.readouterr().out
+    assert open_benchmark("lama", tmp_path).slug == "trex"

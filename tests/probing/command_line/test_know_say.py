@@ -112,6 +112,15 @@ def test_what_comes_of_each_item_is_written(three: list[str], tmp_path: Path) ->
         assert values[outcome] == pytest.approx(share)
 
 
+def test_the_rows_of_an_item_are_told_apart_where_wordings_meet(ask: Ask, tmp_path: Path) -> None:
+    file = tmp_path / "items.csv"
+    folders = [ask("both", templates=(0, 1)), ask("said-once", probe="answering", chat=False)]
+    assert main(["know-say", *folders, "--items", str(file)]) == 0
+    items = pd.read_csv(file)
+    assert set(items["template"]) == {0, 1}
+    assert not items.duplicated(["relation", "template", "index"]).any()
+
+
 def test_aliases_of_a_file_count(
     three: list[str], small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,6 +37,7 @@ def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
     shown = capsys.readouterr().out
     assert "Geography, Table 3: " in shown
     assert "tiny measured" in shown
+    assert "\nAbout the printed figures\nMeasured on a sample of 1 for each relation.\n" in shown
     assert "The table is an image in the paper" in shown
     figures = pd.read_csv(out / "table-3.csv")
     assert set(figures["metric"]) == {"in_top_5", "in_top_10"}

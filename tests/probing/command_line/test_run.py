@@ -36,7 +36,9 @@ def test_what_is_odd_about_a_model_is_printed(
     model.usage.notes.append("Its weights may be zero.")
     use(monkeypatch, model)
     assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")]) == 0
-    assert "\nNotes\nIts weights may be zero.\n" in capsys.readouterr().out
+    result = Result.load(tmp_path / "out")
+    assert "Its weights may be zero." in result.notes
+    assert "\n".join(["\nNotes", *result.notes, ""]) in capsys.readouterr().out
 
 
 def test_a_finished_run_is_printed_and_not_measured_again(

@@ -150,6 +150,14 @@ def test_entity_questions_names_its_subjects_by_what_differs(tmp_path: Path) -> 
             "line 2: 'possible_answers' is no",
         ),
         ("test.tsv", "subj\tprop\tobj\tquestion\tpossible_answers\na\tb\t\td?\t[]\n", "line 2: 'obj' holds ''"),
+        *(
+            (
+                "test.tsv",
+                f"subj\tprop\tobj\tquestion\tpossible_answers\ts_pop\na\tb\tc\td?\t[]\t{views}\n",
+                "line 2: 's_pop' is no number of page views",
+            )
+            for views in ("-5", "208.0", "abc", "9" * 4301)
+        ),
         ("a.csv", "metadata,problem,answer\n{,q,a\n", "line 2: 'metadata' is no Python dictionary"),
         ("P17.test.json", "[1]", "no JSON list of questions"),
         ("P17.test.json", '[{"question": "q", "answers": []}]', "question 1: there are no answers"),

@@ -9,6 +9,7 @@ import pytest
 import probing
 from probing import part_runner
 from probing.errors import BadInput
+from probing.settings import Settings
 from probing.studies.study_results import PAIR_COLUMNS, Pair
 from tests.fakes import FakeModel
 from tests.tiny_models import build_bert, build_gpt2
@@ -67,7 +68,13 @@ def test_how_tokens_are_hidden_may_stand_with_a_benchmark_that_models_of_all_kin
     models = [str(build(tmp_path / "models" / name)) for name, build in (("a", build_gpt2), ("b", build_bert))]
     quiet: dict[str, Any] = {"progress": False, "device": "cpu", "batch_tokens": 512, "relations": "P36"}
     entry = {"benchmark": folders[0], "pll": "original"}
-    assert not probing.study(models, [entry], out=tmp_path / "out", **quiet).failures
+    for _ in ("measured", "found again"):
+        study = probing.study(models, [entry], out=tmp_path / "out", **quiet)
+        assert not study.failures
+    causal, masked = (study.result(name, "small").record for name in ("a", "b"))
+    assert (causal["settings"]["pll"], masked["settings"]["pll"]) == (Settings.pll, "original")
+    plain = probing.run(models[0], folders[0], **quiet).record
+    assert (causal["settings"], causal["settings_digest"]) == (plain["settings"], plain["settings_digest"])
     (failure,) = probing.study(models, folders[:1], out=tmp_path / "all", pll="original", **quiet).failures.values()
     assert "pll does nothing" in failure
 
