@@ -297,7 +297,9 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
         make.finished(tiny, value, make.model(hub_id, parameters=10**8 + int(value * 10**9)))
     make.finished(other, 0.5, make.model("openai-community/gpt2", parameters=10**8))
     assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
-    assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
+    shown = page(client, "/?curve=other")
+    assert "Other: accuracy by model size, 1 model: 1 measured here" in shown
+    assert "The stepped line is" in shown, "chance is the dotted one"
     chart = client.get("/").context["charts"]["curve"]
     assert [trace.name for trace in plotted(chart.figure).data] == ["best so far", "GPT-2"]
 
