@@ -134,12 +134,11 @@ def _section(tag: str, runs: Mapping[str, Run], groups: Sequence[CountedGroup], 
         for group in buckets
         if (score := group.scores.get(run.pk)) and score.value is not None
     ]
-    if not CHANCES.differs(groups, runs):
-        guesses = [(group.title, value) for group in buckets for value in CHANCES.values(group, runs)]
-        points += [Point(*guess, group=CHANCE) for guess in guesses]
-    figure = charts.beside(points, {group.title: "" for group in buckets}, labels.within(metric))
+    alike = not CHANCES.differs(groups, runs)
+    chance = {group.title: value for group in buckets for value in CHANCES.values(group, runs) if alike}
+    figure = charts.beside(points, {group.title: "" for group in buckets}, labels.within(metric), chance=chance)
     sizes = f"{labels.number_of(len(runs), 'run')}, {labels.number_of(len(buckets), 'group')}"
-    words = f"{title}: {sizes}. Lines are 95 % intervals."
+    words = f"{title}: {sizes}. Lines are 95 % intervals.{' Ticks are chance.' if chance else ''}"
     digests = Run.objects.filter(pk__in=[run.pk for run in runs.values()]).values_list(f"provenance_record__{tag}")
     counts = ANOTHER_FILE if len(set(digests)) > 1 else ""
     numbers = OTHER_NUMBERS if NUMBER.differs(groups, runs) else ""

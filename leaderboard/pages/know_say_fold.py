@@ -167,8 +167,8 @@ def _outcomes_sections(groups: Sequence[GroupOfWay], names: Names, penalty: floa
         sortable=False,
         page_size=PAGE_SIZE,
     )
-    relations = [row for row in groups if row.dimension == "relation"]
-    picture, of_relations = (_picture(rows, title) for rows in (groups[: -len(relations)], [groups[0], *relations]))
+    overall, domains, relations = ([row for row in groups if row.dimension == name] for name in DIMENSIONS)
+    picture, of_relations = (_picture([*overall, *rows], title) for rows in (domains, relations))
     return [
         section(table, picture, OUTCOMES_NOTE, title="Known, said and declined"),
         Section(RELATIONS, RELATIONS_TITLE, chart=Chart(RELATIONS, RELATIONS_TITLE, *of_relations)),
@@ -199,8 +199,12 @@ def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -
     bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in groups[:MOST_BARS]}
     first = groups[0].scores
     outcomes = ", ".join(f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES)
-    words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}."
-    return words, charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
+    said = sorted((shares[OUTCOMES.index(SAYS_IT)], bar) for bar, shares in bars.items())
+    low, high = (f"{share:.3f} ({bar})" for share, bar in (said[0], said[-1]))
+    words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}. "
+    words += f"Known and said, group by group: from {low} to {high}."
+    cut = f" The first {len(bars):,} of {len(groups):,} bars are drawn." if len(groups) > MOST_BARS else ""
+    return words + cut, charts.stacked(bars, [TITLES[name] for name in OUTCOMES], "share of questions")
 
 
 def _differences_table(rows: Sequence[Row], names: Names) -> Table[Row]:

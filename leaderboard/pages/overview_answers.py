@@ -113,14 +113,14 @@ def other_topics(overview: Overview, topic: str) -> list[tuple[BenchmarkColumn, 
 
 
 def measured_beside(overview: Overview, main: BenchmarkColumn) -> list[tuple[BenchmarkColumn, SizeClass]]:
-    """Return the best model of the benchmark of a topic that most were measured on, if the main one has published ones.
+    """Return the best on the topic's most measured benchmark, where the main benchmark has published figures only.
 
-    The result of a site's first run is then among the first lines.
+    The result of a site's first run is then among the first lines, as the best or beside a better published one.
     """
     columns = [column for column in overview.columns if column.measure.topic == main.measure.topic]
     column = max(columns, key=_measured)
-    best = leader(ranked(overview.rows, column), measured=True)
-    return [(column, SizeClass(column.measure.title, best, None))] if best and not _measured(main) else []
+    best = _size_class(column.measure.title, ranked(overview.rows, column))
+    return [(column, best)] if best and _measured(column) and not _measured(main) else []
 
 
 def _measured(column: BenchmarkColumn) -> int:

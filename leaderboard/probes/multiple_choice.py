@@ -21,8 +21,8 @@ from leaderboard.ui.tables import Column, Table
 from probing.benchmark import Relation
 
 HARDEST_SHOWN = 10  # relations
-LEAD = "Those with the lowest medians, with a dot for each model."
-SELECTION = "Some of the models are drawn, from the best to the worst in even steps. "
+LEAD = "Those with the lowest medians, with a dot for each model that is drawn."
+SELECTION = "Some of the models are drawn, from the best to the worst in even steps."
 GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
 EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
 MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
@@ -49,11 +49,10 @@ def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: 
     domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
     hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
     selection = "" if strips.are_all else SELECTION
+    note = " ".join(filter(None, [selection, GUESSED]))
     return [
-        *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection.strip()),
-        *_strips_section(
-            "hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, f"{selection}{GUESSED}", LEAD
-        ),
+        *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection),
+        *_strips_section("hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, note, LEAD),
         *_difficulty_section(benchmark),
     ]
 

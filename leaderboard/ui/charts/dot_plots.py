@@ -191,11 +191,11 @@ def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> Trace:
     )
 
 
-def _chance_trace(ticks: Sequence[tuple[float, str]]) -> Trace:
+def _chance_trace(ticks: Sequence[tuple[float, str | float]]) -> Trace:
     return new_trace(
         "scatter",
         x=[value for value, _ in ticks],
-        y=[label for _, label in ticks],
+        y=[row for _, row in ticks],
         mode="markers",
         marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": MUTED}},
         cliponaxis=False,
@@ -311,12 +311,14 @@ def beside(
     title: str,
     names: Mapping[str, str] | None = None,
     published: Collection[str] | None = None,
+    chance: Mapping[str, float] | None = None,
 ) -> Plot:
     """Plot shares in rows under headings, the groups of points one below the other within each row.
 
     `heads` maps each label to its heading, in the order of the rows; labels whose heading is empty stand alone.
     `names` maps labels to shorter texts for the axis. A row is as high as its groups need. `published`: the labels of
     rows with hollow markers, where all others have filled ones; None where every group has a marker of its own.
+    `chance`: by label, where a tick stands in the middle of the row.
     """
     groups = group_names(points)
     lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
@@ -330,7 +332,9 @@ def beside(
         for trace in traces:
             symbol = trace["marker"]["symbol"]
             trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
-    height = lines[-1].end + AXIS + LEGEND_LINE * len(groups)
+    if chance:
+        traces.insert(0, _chance_trace([(value, centres[label]) for label, value in chance.items()]))
+    height = lines[-1].end + AXIS + LEGEND_LINE * len(traces)
     axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
     plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)
     for line in lines[:-1]:

@@ -129,7 +129,7 @@ def _steps(best: Sequence[SizedScore]) -> Trace:
         x=[score.size for score in best],
         y=[round(score.value, 4) for score in best],
         mode="lines",
-        line={"color": MUTED, "width": 1, "dash": "dot", "shape": "hv"},
+        line={"color": MUTED, "width": 1, "shape": "hv"},
         name="best so far",
         hoverinfo="skip",
         showlegend=False,

@@ -36,7 +36,8 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     assert "By exposure" not in client.get(address).content.decode()
     tag(runs, tmp_path, count={"Chad": 5, "Egypt": 2}, sitelinks={"Chad": 200})
     response = client.get(address)
-    guesses = response.context["charts"]["exposure"].figure.data[-1]
+    chart = response.context["charts"]["exposure"]
+    guesses, *of_runs = chart.figure.data
     page = response.content.decode()
     assert '<details class="fold" id="exposure" >' in page
     assert '<details class="fold" id="popularity" >' in page
@@ -45,6 +46,10 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     assert [line["group"] for line in lines][:3] == ["0", "2–3", "4–7"]
     assert lines[-1]["group"] in ("WASB", "α by exposure")
     assert (guesses["name"], guesses["x"]) == ("chance", [float(line["chance"]) for line in lines[:3]])
+    assert guesses["marker"]["symbol"] == "line-ns"
+    first, second = (trace["y"] for trace in of_runs)
+    assert guesses["y"] == [pytest.approx((one + other) / 2) for one, other in zip(first, second, strict=True)]
+    assert chart.summary.endswith("Lines are 95 % intervals. Ticks are chance.")
     assert [line["group"] for line in csv_rows(client, address, "popularity")] == ["0", "128–255"]
     for run in runs:
         of_run = run.scores.get(metric="accuracy", dimension="exposure", group="2–3")
@@ -64,7 +69,9 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     assert float(lines[0]["n"]) == float(lines[0][f"run_{runs[0].pk}_n"]) == float(lines[0][f"run_{runs[1].pk}_n"])
     assert f'data-column="run_{runs[0].pk}_n"' not in page
     tag(runs[1:], tmp_path, count={"Chad": 1000})
-    page = client.get(address).content.decode()
+    response = client.get(address)
+    page = response.content.decode()
+    assert "Ticks are chance." not in response.context["charts"]["exposure"].summary, "it differs between the runs"
     assert page.count("Not all of these runs have the same counts") == 1
     assert page.count("The runs differ in how many questions a group has") == 1
     (line,) = (line for line in csv_rows(client, address, "exposure") if line["group"] == "0")

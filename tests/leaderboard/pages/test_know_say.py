@@ -9,6 +9,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.figures.known_and_said import crossed_results, ways_beside
 from leaderboard.models import Run
 from leaderboard.models.benchmark import Benchmark
+from leaderboard.pages import know_say_fold
 from probing.language_model import Continuation
 from probing.settings import Settings
 from tests.conftest import BearFolder
@@ -76,9 +77,26 @@ def test_the_figures_come_once_a_penalty_is_chosen(client: Client, by_generation
     (of_relation,) = (row for row in changes if row["group"] == "P30" and row["metric"] == "Declined")
     assert [float(of_relation[name]) for name in ("n", "first", "second", "difference")] == [4, 0, 0.75, 0.75]
     assert 0 < float(of_relation["low"]) < 0.75 < float(of_relation["high"]) and of_relation["p_holm"]
-    bars = page.context["charts"]["know-say-relations"].figure.data[0]["y"]
-    assert {bar.rpartition(", ")[2] for bar in bars} == {"by generation", "with leave to decline"}
+    of_all, of_relations = (page.context["charts"][name] for name in ("know-say", "know-say-relations"))
+    ways = ("by generation", "with leave to decline")
+    for chart, groups in (
+        (of_all, ("All questions", "Geographic", "Political")),
+        (of_relations, ("All questions", "Continent", "Capital")),
+    ):
+        assert chart.figure.data[0]["y"] == [f"{group}, {way}" for group in groups for way in ways]
+        assert "bars are drawn" not in chart.summary
+    assert "(Capital, by generation)" in of_relations.summary
     assert csv_rows(client, f"{address}?penalty=1", "know-say-curve-1")
+
+
+def test_a_chart_with_too_many_bars_says_how_many_it_has(
+    client: Client, by_generation: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_others(by_generation)
+    monkeypatch.setattr(know_say_fold, "MOST_BARS", 3)
+    chart = client.get(f"{by_generation.get_absolute_url()}?penalty=1").context["charts"]["know-say-relations"]
+    assert len(chart.figure.data[0]["y"]) == 3
+    assert chart.summary.endswith("The first 3 of 6 bars are drawn.")
 
 
 def test_a_penalty_that_is_none_is_refused(client: Client, by_generation: Run) -> None:

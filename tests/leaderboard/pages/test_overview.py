@@ -297,7 +297,9 @@ def test_the_curve_is_of_the_chosen_benchmark_and_has_a_summary(client: Client, 
         make.finished(tiny, value, make.model(hub_id, parameters=10**8 + int(value * 10**9)))
     make.finished(other, 0.5, make.model("openai-community/gpt2", parameters=10**8))
     assert "Best and largest: gpt2-xl (700 M), 0.600 ± 0." in page(client)
-    assert "Other: accuracy by model size, 1 model: 1 measured here" in page(client, "/?curve=other")
+    shown = page(client, "/?curve=other")
+    assert "Other: accuracy by model size, 1 model: 1 measured here" in shown
+    assert "The stepped line is" in shown, "chance is the dotted one"
     chart = client.get("/").context["charts"]["curve"]
     assert [trace.name for trace in plotted(chart.figure).data] == ["best so far", "GPT-2"]
 
@@ -459,7 +461,7 @@ def test_each_other_topic_has_a_sentence_that_leads_to_it(client: Client, tiny: 
 def test_a_model_measured_here_is_named_where_the_main_benchmark_has_published_figures_only(
     client: Client, tiny: Benchmark
 ) -> None:
-    for value in (0.3, 0.5):
+    for value in (0.3, 0.4, 0.5):
         make.published(tiny, value)
     other = make.benchmark("other")
     make.finished(other, 0.4, make.model("org/here"))
@@ -467,6 +469,10 @@ def test_a_model_measured_here_is_named_where_the_main_benchmark_has_published_f
     assert 'href="?topic=facts&amp;sort=-other"' in page(client)
     (sentence,) = leaders(client, "/?sort=-other")
     assert "of any size: here is the only one" in sentence, "it is the main one then"
+    better = make.published(other, 0.6).model.hub_id.removeprefix("org/")
+    sentence = leaders(client)[-1]
+    assert sentence.startswith(f"Other: {better} knows most, 0.600")
+    assert sentence.endswith("Best measured here: here, 0.400 ± 0.094.")
     make.finished(tiny, 0.2, make.model("org/here"))
     assert all(not sentence.startswith("Other:") for sentence in leaders(client))
 

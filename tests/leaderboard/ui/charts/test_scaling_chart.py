@@ -74,10 +74,11 @@ def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> No
 
 def test_a_stepped_line_joins_the_models_that_nothing_of_their_size_beats_and_they_have_names() -> None:
     models = [score("small", 0.2, 1), score("beaten", 0.1, 5), score("level", 0.2, 7), score("large", 0.9, 8000)]
-    plot = plotted(charts.scaling_curve(models, None, "accuracy"))
+    plot = plotted(charts.scaling_curve(models, 0.15, "accuracy"))
     steps = plot.data[0]
+    assert (steps.line.dash, plot.layout.shapes[0].line.dash) == (None, "dot"), "chance is dotted, this line is not"
     assert (list(steps.x), list(steps.y), steps.line.shape) == ([10**6, 8 * 10**9], [0.2, 0.9], "hv")
-    assert {note.text for note in plot.layout.annotations} == {"small", "large"}
+    assert {note.text for note in plot.layout.annotations} == {"small", "large", "chance"}
 
 
 def test_of_many_unbeaten_models_the_best_are_named() -> None:

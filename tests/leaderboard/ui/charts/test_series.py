@@ -85,6 +85,15 @@ def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
     assert plot.layout.yaxis.range[0] > plot.layout.yaxis.range[1]
 
 
+def test_chance_is_a_tick_in_the_middle_of_a_row_and_takes_no_marker_of_a_series() -> None:
+    points = [Point("all", 0.5, group=str(place)) for place in range(len(SERIES_MARKERS))]
+    plot = plotted(charts.beside(points, {"all": ""}, "P@1", chance={"all": 0.2}))
+    tick, *series = plot.data
+    assert (tick.name, list(tick.x), tick.marker.symbol) == ("chance", [0.2], "line-ns")
+    assert tick.y[0] == sum(trace.y[0] for trace in series) / len(series)
+    assert [(trace.marker.symbol, trace.marker.color) for trace in series] == list(SERIES_MARKERS)
+
+
 def test_rows_have_room_for_all_their_series() -> None:
     heights = []
     for number in (1, 4, 8):
