@@ -179,7 +179,7 @@ def test_the_share_of_runs_with_a_result_is_shown(client: Client, db: None) -> N
     begun = make.run(make.model(), benchmark, Run.State.SCORING, started=timezone.now())
     Run.objects.filter(pk=begun.pk).update(created=timezone.now() - timedelta(minutes=20))
     page = " ".join(client.get("/queue/").content.decode().split())
-    assert "Most of them waited 20 min for a worker." in page
+    assert "Nine of ten waited at most 20 min for a worker." in page
     later = make.run(make.model(), benchmark, Run.State.SCORING, started=timezone.now())
     Run.objects.filter(pk=later.pk).update(created=timezone.now() - timedelta(minutes=40))
     page = " ".join(client.get("/queue/").content.decode().split())
