@@ -17,7 +17,7 @@ from probing.settings import SETTINGS, Settings
 LABELS = {"dtype": "", "pll": "PLL", "start": "start token", "reported": "reported in the"}
 # Settings that a plan names only where they differ from what every benchmark has.
 RARELY_CHOSEN = ("start", "protocol", "sample", "language")
-MOST_NAMED = 4  # values of a list, such as relations; of a longer one, their number is said
+MOST_NAMED = 4  # values of a list, such as relations; of a longer one, their number and its ends are said
 LEFT_OUT = "items_left_out"  # among the differences of a run
 
 
@@ -89,7 +89,8 @@ def in_words(name: str, value: Any) -> str:
     label = LABELS.get(name, name.replace("_", " "))
     text = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     if isinstance(value, list | tuple) and len(value) > MOST_NAMED:
-        return f"{len(value)} {label} (set {crc32(text.encode()):08x})"  # other sets of as many are other settings
+        # Lists with the same number and ends can be different settings.
+        return f"{len(value)} {label} ({value[0]} to {value[-1]}, checksum {crc32(text.encode()):08x})"
     return f"{label} {text}".strip()
 
 

@@ -56,7 +56,7 @@ class Comparison(TypedDict):
     """Runs, and the paired difference of each further run from the first one, overall and in every group.
 
     `part`: the part of the items that all of this is about, empty for all items. `exposure` and `popularity`: the
-    columns of these tables of the page, where at least two of the runs have counts.
+    columns of these tables of the page, where at least two of the runs have counts and no part is chosen.
     """
 
     benchmark: BenchmarkFacts
@@ -104,6 +104,7 @@ class TrainingFacts(Points):
     exposure: NotRequired[list[Json]]
     popularity: NotRequired[list[Json]]
     differences: NotRequired[list[Json]]
+    replicates: NotRequired[list[Json]]
     percent: NotRequired[list[float] | None]
     changes: NotRequired[list[Json]]
     found: NotRequired[int]
@@ -121,12 +122,13 @@ def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison
     runs = find_runs(names, query.benchmark)
     pair = one_pair(request.GET, pairs_of(runs))
     differences = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE).differences
-    counted = [] if pair else exposure_folds({run.name: run for run in runs})
+    sides = compared_runs(runs, differences)
+    counted = [] if pair else exposure_folds({side.name: side.run for side in sides})
     answer = {
         "benchmark": benchmark_facts(runs[0].benchmark),
         "metric": runs[0].benchmark.main_metric,
         "part": pair.part.group if pair else "",
-        "runs": [_about_side(side) for side in compared_runs(runs, differences)],
+        "runs": [_about_side(side) for side in sides],
         "differences": [_without_nan(row) for row in differences],
         **{section.name: _rows(section) for section in counted},
     }

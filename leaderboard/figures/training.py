@@ -19,6 +19,7 @@ from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, common_rows, overall_difference
+from probing.analysis.replicates import without_seed
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
 
@@ -175,6 +176,25 @@ def models_with_series(benchmark: Benchmark, besides: str) -> list[str]:
     steps = runs.exclude(model__hub_id=besides).order_by().values("model__hub_id", "settings_digest")
     trained = steps.annotate(steps=Count("model__step", distinct=True)).filter(steps__gte=FEWEST)
     return list(trained.order_by("model__hub_id").values_list("model__hub_id", flat=True).distinct()[:MOST_OFFERED])
+
+
+def series_of_other_seeds(main: Series) -> list[Series]:
+    """Return the series that differ from one in nothing but a seed: one of each of the organisation's further models.
+
+    One query, and another one where there are such models.
+    """
+    hub_id = main.model.hub_id
+    models = Model.objects.filter(hub_id__startswith=f"{hub_id.partition('/')[0]}/", step__isnull=False)
+    names = models.exclude(hub_id=hub_id).order_by().values_list("hub_id", flat=True).distinct()
+    seeds = [name for name in names if without_seed(name) == without_seed(hub_id)]
+    series = read_series(seeds, main.benchmark) if seeds else []
+    like = [part for part in series if _all_but_the_seed(part) == _all_but_the_seed(main)]
+    return list({(part.model.hub_id, part.model.weights_file): part for part in reversed(like)}.values())
+
+
+def _all_but_the_seed(series: Series) -> tuple[str, ...]:
+    last = series.last
+    return (series.settings_group, last.provenance, last.reference, without_seed(last.model.weights_file))
 
 
 class Trajectories:

@@ -15,6 +15,7 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.sections import Fold, TextForm, section
 from leaderboard.ui.tables import Column, Table
+from probing.analysis.accuracy import CHANCE
 from probing.analysis.changed_facts import NEW_ANSWER, SHARE_BOUNDS, UNCHANGED, parse_facts
 from probing.analysis.paired_tests import SIDE_BOUNDS
 from probing.errors import ProbingError
@@ -63,8 +64,11 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
 
         return cell
 
+    def number(row: Row, name: str) -> Cell:
+        return cells.number(_stated(row, name))
+
     def only_in_csv(name: str) -> Column[Row]:
-        return Column(name, "", lambda row: cells.number(_stated(row, name)), shown=False)
+        return Column(name, "", lambda row: number(row, name), shown=False)
 
     return Table(
         name=NAME,
@@ -76,9 +80,9 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
             Column("second", names[1], share("second"), align="number"),
             Column("difference", "Difference", difference_cell, align="number"),
             *map(only_in_csv, ("low", "high", *SIDE_BOUNDS)),
-            Column("chance", "Chance", lambda row: cells.number(_stated(row, "chance")), align="number"),
+            Column(CHANCE, "Chance", lambda row: number(row, CHANCE), align="number", worth=_any(CHANCE)),
             Column(UNCHANGED, "Same answer", share(UNCHANGED), UNCHANGED_HELP, align="number"),
-            Column(NEW_ANSWER, "New answer", share(NEW_ANSWER), NEW_HELP, align="number", worth=_any_new_answer),
+            Column(NEW_ANSWER, "New answer", share(NEW_ANSWER), NEW_HELP, align="number", worth=_any(NEW_ANSWER)),
             *map(only_in_csv, SHARE_BOUNDS),
             Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
             Column("p_holm", "p, Holm", lambda row: cells.p_value(row["p_holm"]), HOLM, align="number"),
@@ -94,5 +98,5 @@ def _stated(row: Row, name: str) -> float | None:
     return None if isnan(value) else value
 
 
-def _any_new_answer(rows: Sequence[Row]) -> bool:
-    return any(NEW_ANSWER in row for row in rows)
+def _any(name: str) -> Callable[[Sequence[Row]], bool]:
+    return lambda rows: any(_stated(row, name) is not None for row in rows)

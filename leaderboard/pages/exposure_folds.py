@@ -1,6 +1,5 @@
 """The folds of comparisons and trainings with the accuracies of several runs by exposure and by popularity."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -18,6 +17,7 @@ from leaderboard.ui.columns import interval_columns
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.accuracy import CHANCE
+from probing.analysis.breakdowns import least_number
 from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB, WASB_CHANCE
 
 LEADS = {
@@ -115,12 +115,10 @@ def _groups(tag: str, runs: Mapping[str, Run]) -> list[CountedGroup]:
         )
         for name in ((WASB, ALPHA) if tag == EXPOSURE else ())
     ]
-    return [*sorted(buckets, key=_least), *(group for group in of_all if group.scores)]
-
-
-def _least(group: CountedGroup) -> int:
-    """Return the least number of a bucket such as 4–7."""
-    return int(re.findall(r"\d+", group.name)[0])
+    return [
+        *sorted(buckets, key=lambda bucket: least_number(bucket.name)),
+        *(group for group in of_all if group.scores),
+    ]
 
 
 def _section(tag: str, runs: Mapping[str, Run], groups: Sequence[CountedGroup], left_out: str) -> Section:

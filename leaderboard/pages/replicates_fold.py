@@ -32,8 +32,9 @@ def replicates_fold(standings: Sequence[Standing]) -> list[Section]:
 
 def step_replicates_fold(points: Sequence[StepScore]) -> list[Section]:
     """Return the section with a row for each step of trainings that differ in a seed alone, or nothing."""
-    rows = [(point.run.model.hub_id, point.run.model.step_in_words, point.value) for point in points]
-    return _fold(rows, ("model", "step"), Column[Row]("step", "Step", lambda row: cells.text(row["step"])))
+    rows = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
+    step = Column[Row]("step", "Step", lambda row: cells.number(int(row["step"])), align="number")
+    return _fold(rows, ("model", "step"), step)
 
 
 def _fold(rows: Sequence[tuple[object, ...]], names: Sequence[str], second: Column[Row]) -> list[Section]:

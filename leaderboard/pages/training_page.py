@@ -19,6 +19,7 @@ from leaderboard.figures.training import (
     models_with_series,
     overall_shares,
     read_series,
+    series_of_other_seeds,
 )
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.exposure_folds import exposure_folds
@@ -52,7 +53,6 @@ from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.visible import visible
-from probing.analysis.replicates import without_seed
 from probing.analysis.steps import Changes
 from probing.errors import BadInput, ProbingError
 
@@ -80,7 +80,6 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
     except NoSeries as error:
         return render(request, "problem.html", {"error": error, "title": "No series of steps"}, status=404)
     changes, missing = _changes(training, query)
-    offered = models_with_series(training.benchmark, besides=training.hub_id)
     context = {
         "training": training,
         "model": training.main.series.model,
@@ -90,14 +89,14 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
         "switches": switches(training, query),
         "dimensions": dimension_links(training, query),
-        "offered": offered,
+        "offered": models_with_series(training.benchmark, besides=training.hub_id),
         "second": query.get("with", "") if training.others else "",
         "changes": changes,
         "changes_error": missing,
         "points": point_choices(training),
         "kept": [(part, query[part]) for part in KEPT if query.get(part)],
     }
-    everything = [*trajectory_sections(training), *seeds_fold(training, offered)]
+    everything = trajectory_sections(training)
     sections, folds = open_sections(everything), folds_of(everything)
     context["contents"] = contents(sections, has_changes=bool(training.benchmark.correctness.column))
     context["folds"] = [(fold, fold.is_open(query)) for fold in folds]
@@ -348,7 +347,7 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
 def trajectory_sections(training: Training) -> list[Section]:
     """Return the sections with curves: of all scores, of the groups, and of the differences from a second model.
 
-    Those on exposure and popularity are folds.
+    Those on exposure, popularity and replicates are folds.
     """
     points = training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
@@ -359,18 +358,17 @@ def trajectory_sections(training: Training) -> list[Section]:
     if len(training.all_series) > 1:
         sections.append(benchmarks_section(training.everything, training.look))
     steps = {run.model.step_in_words: run for run in training.main.series.runs}
-    return [*sections, *_group_sections(training), *exposure_folds(steps)]
+    return [*sections, *_group_sections(training), *exposure_folds(steps), *_seeds_fold(training)]
 
 
-def seeds_fold(training: Training, others: Sequence[str]) -> list[Section]:
-    """Return the fold with the means of the training and those of `others` that differ from it in a seed alone.
+def _seeds_fold(training: Training) -> list[Section]:
+    """Return the fold with the means of the training and those that differ from it in a seed alone.
 
-    Two queries, none where there are no such models.
+    One query, and two more where there are such models.
     """
-    seeds = [name for name in others if without_seed(name) == without_seed(training.hub_id)]
-    if not seeds:
+    series = series_of_other_seeds(training.main.series)
+    if not series:
         return []
-    series = [part for part in read_series(seeds, training.benchmark) if _is_like(part, training.main.series)]
     scores = Trajectories(series)
     return step_replicates_fold([*training.main.points, *(point for part in series for point in scores.overall(part))])
 

@@ -15,6 +15,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import CHANCE, chance, proportion
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.option_scores import has_options
 from probing.analysis.paired_tests import CORRECT, SIDE_BOUNDS, Correctness, common_rows, holm, overall_difference
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -85,7 +86,7 @@ def changes_by_nearness(
             continue
         figures = overall_difference(first[chosen], second[chosen], correctness)
         shares = _share(first[chosen], UNCHANGED, same) | _share(first[chosen & answers.notna()], NEW_ANSWER, new)
-        guesses = chance(first[chosen], OVERALL)["value"] if {"answers", "scores"} <= set(first) else [nan]
+        guesses = chance(first[chosen], OVERALL)["value"] if has_options(first) else [nan]
         table.append({"group": group, **figures, CHANCE: guesses[0], **shares})
     compared = pd.DataFrame(table)
     compared["p_holm"] = holm(compared["p"])

@@ -21,7 +21,7 @@ import scipy
 from probing.analysis.accuracy import SCORE_COLUMNS, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, item_weights
 from probing.analysis.intervals import mean_of_shares
-from probing.analysis.option_scores import OPTIONS, option_counts
+from probing.analysis.option_scores import has_options, option_counts
 from probing.arrays import Floats, Ints
 from probing.errors import BadInput
 
@@ -155,7 +155,7 @@ def exposure_scores(rows: pd.DataFrame, column: str) -> pd.DataFrame:
     estimates = {WASB: weighted_accuracy(recall), ALPHA: fit_alphas([recall], (0, 1)).alphas[0]}
     n = float(recall.facts[recall.counts > 0].sum())
     bounded = {name: estimate for name, estimate in estimates.items() if estimate.high < inf}
-    if "answers" in rows and ("scores" in rows or OPTIONS in rows):
+    if has_options(rows):
         guesses = rows[rows[column].notna()].assign(guess=rows["answers"].map(len) / option_counts(rows))
         bounded[WASB_CHANCE] = Estimate(weighted_accuracy(Recall.of(guesses, "guess")).value, nan, nan)
     return tidy((name, OVERALL, ALL, value, n, low, high) for name, (value, low, high) in bounded.items())

@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from probing.benchmark import NO_TAGS, Benchmark, Item, Relation, Tags
+from probing.benchmark import NO_TAGS, PAGE_VIEWS, Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.reading import JsonObject as Place
 from probing.formats.reading import digest, relation_id, text_lines
@@ -30,7 +30,6 @@ TABLES = {"*.tsv": (POPQA, "\t"), "*.csv": (SIMPLEQA, ",")}  # by pattern: the c
 LISTS = "P*.test.json"  # of EntityQuestions, in its folder `test`
 SYSTEM = "Answer with a name, a date or a number and nothing else."
 NO_TOPIC = "questions"
-PAGE_VIEWS = "page_views"  # of the subject's article on Wikipedia in a month, a tag from PopQA's column s_pop
 PLAIN_NUMBER = re.compile("[0-9]{1,18}")
 JUDGED = (
     "The authors of SimpleQA have a model judge whether a response is right. Here it is right if it contains the "

@@ -69,5 +69,8 @@ def test_a_source_that_reports_a_figure_is_named_in_a_sentence() -> None:
 def test_a_long_list_is_counted_and_told_from_others_of_its_length() -> None:
     assert in_words("relations", ["P30", "P36"]) == "relations P30 P36"
     many = [in_words("relations", [f"P{first}", "P30", "P36", "P37", "P47"]) for first in (17, 18, 17)]
-    assert [words.partition(" (set ")[0] for words in many] == ["5 relations"] * 3
-    assert many[0] == many[2] != many[1]
+    many += [in_words("relations", ["P17", "P31", "P36", "P37", "P47"])]
+    ends = ["5 relations (P17 to P47", "5 relations (P18 to P47", "5 relations (P17 to P47", "5 relations (P17 to P47"]
+    assert [words.partition(", checksum ")[0] for words in many] == ends
+    assert many[0] == many[2]
+    assert len(set(many)) == 3, "lists with the same ends are told apart"

@@ -8,8 +8,10 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import item_rows
+from leaderboard.figures.comparisons import changed_facts, records
+from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
-from probing.analysis.changed_facts import changes_by_nearness
+from probing.analysis.changed_facts import changes_by_nearness, parse_facts
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.pages.test_every_page import read_csv
@@ -41,6 +43,30 @@ def test_the_table_has_the_figures_of_the_library(client: Client, site: Site, in
     page = client.get(address(site, text)).content.decode()
     assert len(Tables(page).found["facts"]) == 1 + len(expected)
     assert text.strip() in unescape(page), "the field keeps what was asked"
+
+
+def test_scores_are_read_one_relation_after_the_other(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def frame(run: Run, columns: list[str], relation: str = "") -> pd.DataFrame:
+        if "scores" in columns:
+            read.append(relation)
+        return stored(run, columns, relation)
+
+    stored = item_rows.frame
+    monkeypatch.setattr(item_rows, "frame", frame)
+    changed_facts([site.first, site.second], parse_facts("relation,subject\nP30,Chad", "It"), OVERALL_SLICE)
+    assert sorted(read) == ["P30", "P36"]
+
+
+def test_chance_has_a_column_where_the_probe_has_options(
+    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = "relation,subject\nP30,Chad"
+    assert "chance" in Tables(client.get(address(site, facts)).content.decode()).found["facts"][0]
+    without = changes_by_nearness(rows(site.first).drop(columns="scores"), rows(site.second), parse_facts(facts, "It"))
+    monkeypatch.setattr("leaderboard.pages.changed_facts_fold.changed_facts", lambda *_: records(without))
+    assert "chance" not in Tables(client.get(address(site, facts)).content.decode()).found["facts"][0]
 
 
 def test_two_runs_of_one_model_are_no_change_of_facts(client: Client, site: Site) -> None:

@@ -85,6 +85,20 @@ def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     assert line["n"] == "", "the runs have no number in common"
 
 
+def test_runs_of_one_name_from_two_sources_are_both_in_the_answer_of_the_api(
+    small: Benchmark, tmp_path: Path, client: Client
+) -> None:
+    model = make.model("org/name")
+    runs = [make.measured(small, model, skill, seed=3) for skill in (0.4, 0.8)]
+    tag(runs, tmp_path, count={"Chad": 5, "Egypt": 2})
+    Run.objects.filter(pk=runs[1].pk).update(provenance=Run.Provenance.THIRD_PARTY)
+    query = f"m={runs[0].pk}&m={runs[1].pk}"
+    answer = client.get(f"/api/v1/compare?{query}").json()
+    lines = csv_rows(client, f"/compare/?{query}", "exposure")
+    assert [row["group"] for row in answer["exposure"]] == [line["group"] for line in lines]
+    assert all(f"run_{run.pk}" in answer["exposure"][0] for run in runs)
+
+
 def test_a_single_run_with_counts_is_not_compared(small: Benchmark, tmp_path: Path, client: Client) -> None:
     runs = [make.measured(small, make.model(f"org/{name}"), 0.5) for name in "ab"]
     tag(runs[:1], tmp_path, count={"Chad": 5})

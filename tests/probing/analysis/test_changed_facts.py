@@ -16,6 +16,7 @@ from probing.analysis.changed_facts import (
     read_facts,
 )
 from probing.analysis.intervals import wilson
+from probing.analysis.option_scores import OPTIONS
 from probing.analysis.paired_tests import holm
 from probing.errors import BadInput
 
@@ -66,6 +67,8 @@ def test_every_share_has_its_number_its_interval_and_chance() -> None:
     before, after = (table.assign(answers=[[0]] * 18, scores=[[0.0] * 4] * 18) for table in (rows(), AFTER))
     table = changes_by_nearness(before, after, EDITED).set_index("group")
     assert table["chance"].tolist() == [1 / 4] * 5
+    counted = before.assign(**{OPTIONS: 4}).drop(columns="scores")
+    assert changes_by_nearness(counted, after, EDITED)["chance"].tolist() == [1 / 4] * 5, "condensed rows are enough"
     neighbours = table.loc[SAME_RELATION]
     for name in ("first", "second", "unchanged"):
         assert neighbours[[f"{name}_low", f"{name}_high"]].tolist() == list(wilson(neighbours[name], 3)), name

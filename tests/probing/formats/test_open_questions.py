@@ -99,6 +99,7 @@ def test_popqa_is_broken_down_by_the_page_views_of_its_subjects(tmp_path: Path) 
     rows = [row | {"s_pop": views} for row, views in zip(POPQA, ["208", "12345", "", "0"], strict=True)]
     benchmark = open_benchmark(write_table(tmp_path / "test.tsv", rows))
     views = run(Speaker("A political leader."), benchmark, progress=False).by("page_views")
+    assert views.index.tolist() == ["0", "100–999", "10,000–99,999"], "in the order of the numbers"
     assert views["n"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 1}
     assert views["value"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 0}
     assert views.loc["100–999", ["low", "high"]].notna().all()
