@@ -116,7 +116,7 @@ def test_nothing_moves_by_itself_while_a_page_is_read(
                     plot.locator(".main-svg").first.wait_for()
                 assert page.evaluate("shift") <= MOST_SHIFT
         page.evaluate("scrollTo(0, 0)")
-        page.evaluate(DRAWN_TWICE)  # a browser does not count what moves in the same frame as it scrolls
+        page.evaluate(DRAWN_TWICE)  # what moves as a page scrolls far, in one frame, may not be counted
         page.evaluate(PUSH)
         page.wait_for_function(f"shift > {MOST_SHIFT}")
 
