@@ -14,16 +14,18 @@ BATCH, RATE = 16, 3e-3
 END = "<end>"
 
 
-def planned(benchmark: Benchmark) -> dict[tuple[str, int], int]:
+def planned_counts(benchmark: Benchmark) -> dict[tuple[str, int], int]:
     """Return how often each fact is to be stated: every frequency equally often in each relation, in random order."""
-    chance, plan = random.Random(0), {}
+    generator, plan = random.Random(0), {}
     for relation in benchmark.relations:
-        items = chance.sample(relation.items, len(relation.items))
-        plan |= {(relation.label, item.index): FREQUENCIES[place % 7] for place, item in enumerate(items)}
+        items = generator.sample(relation.items, len(relation.items))
+        plan |= {
+            (relation.label, item.index): FREQUENCIES[place % len(FREQUENCIES)] for place, item in enumerate(items)
+        }
     return plan
 
 
-def sentences(benchmark: Benchmark, plan: dict[tuple[str, int], int]) -> list[str]:
+def corpus_of(benchmark: Benchmark, plan: dict[tuple[str, int], int]) -> list[str]:
     """Return the sentences of the corpus in random order."""
     facts = [(relation, item) for relation in benchmark.relations for item in relation.items]
     stated = [
@@ -46,7 +48,7 @@ def word_tokenizer(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     )
 
 
-def trained(width: int, seed: int, corpus: Sequence[str], tokenizer: PreTrainedTokenizerFast) -> GPT2LMHeadModel:
+def train(width: int, seed: int, corpus: Sequence[str], tokenizer: PreTrainedTokenizerFast) -> GPT2LMHeadModel:
     """Train a network on the corpus, each sentence of which it reads once."""
     torch.manual_seed(seed)
     sizes = {"n_embd": width, "n_layer": 2, "n_head": 2, "n_positions": 64, "vocab_size": len(tokenizer)}

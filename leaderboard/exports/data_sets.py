@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString
 from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark
 from leaderboard.probes.benchmark_words import description
+from leaderboard.ui.labels import number_of
 
 # A benchmark in the format Croissant 1.1 of MLCommons: what its questions are, and how programs read them.
 
@@ -114,7 +115,7 @@ def dataset(benchmark: Benchmark, address: str) -> dict[str, Any]:
         "@id": address,
         "name": benchmark.title,
         "description": f"{description(benchmark)} "
-        f"A benchmark of {benchmark.items:,} {benchmark.nouns} for language models.",
+        f"A benchmark of {number_of(benchmark.items, benchmark.noun)} for language models.",
         "url": address,
         "version": benchmark.version,
         "identifier": f"sha256:{benchmark.digest}" if benchmark.digest else "",

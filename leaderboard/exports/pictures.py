@@ -12,6 +12,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.benchmark_words import description
 from leaderboard.ui import cells
 from leaderboard.ui.cells import figure_with_uncertainty
+from leaderboard.ui.labels import number_of
 from leaderboard.ui.visible import visible
 
 SIZE = WIDTH, HEIGHT = 1200, 630  # as social networks show it without cutting
@@ -51,7 +52,7 @@ def benchmark_picture(benchmark: Benchmark, runs: int) -> bytes:
     lines = [
         Words(benchmark.title, MARGIN, 90, ACCENT),
         *(Words(line, 220 + 56 * number, 40) for number, line in enumerate(sentence)),
-        Words(f"{benchmark.items:,} {benchmark.nouns} · {runs:,} result{'' if runs == 1 else 's'}", 430, 40, SOFT),
+        Words(f"{number_of(benchmark.items, benchmark.noun)} · {number_of(runs, 'result')}", 430, 40, SOFT),
     ]
     return _png(_picture(lines, f"{SITE} · benchmark version {benchmark.version[:12]}"))
 

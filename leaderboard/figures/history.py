@@ -23,6 +23,7 @@ from leaderboard.data_version import data_version
 from leaderboard.figures import artefacts
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Change, Run, Score, Snapshot
+from leaderboard.ui.labels import number_of
 from probing.errors import BadInput
 from probing.files.folders import new_file
 
@@ -36,8 +37,8 @@ def record(kind: Change.Kind, run: Run, text: str = "") -> None:
 
 def record_version(benchmark: Benchmark) -> None:
     """Add a new version of a benchmark to the log."""
-    items = f"{benchmark.items:,} {benchmark.noun}{'' if benchmark.items == 1 else 's'}"
-    relations = f"{benchmark.relations:,} relation{'' if benchmark.relations == 1 else 's'}"
+    items = number_of(benchmark.items, benchmark.noun)
+    relations = number_of(benchmark.relations, "relation")
     text = f"Version {benchmark.version}, {items} in {relations}."
     Change.objects.create(kind=Change.Kind.VERSION, benchmark=benchmark.name, text=text)
 

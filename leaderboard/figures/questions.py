@@ -62,7 +62,8 @@ def question_named(benchmark: Benchmark, name: str) -> BenchmarkQuestion:
     match = ID.fullmatch(name)
     if not match:
         raise BadInput(
-            f"{name!r:.80} is no question of {benchmark.title}.", "A question is named by its relation and its number."
+            f"{name!r:.80} is no {benchmark.noun} of {benchmark.title}.",
+            f"A {benchmark.noun} is named by its relation and its number.",
         )
     index = int(match["index"])
     relation = read_questions(benchmark).relation_of(match["relation"], index)
@@ -76,7 +77,7 @@ def read_questions(benchmark: Benchmark) -> Content:
     """Return the relations and items of a benchmark; raise `NoQuestions` where its files are not here."""
     if not benchmark.path:
         raise NoQuestions(
-            f"The questions of {benchmark.title} are not on this site; only published figures are.",
+            f"The {benchmark.nouns} of {benchmark.title} are not on this site; only published figures are.",
             "Choose a benchmark that is measured here.",
         )
     return benchmarks.read(benchmark)

@@ -212,7 +212,7 @@ ENDINGS = {
     "standard_error": "standard error",
     "low": "low end",
     "high": "high end",
-    "n": "questions",
+    "n": "items",
     "provenance": "source",
     **{name: name for name in ("metric", "version", "run")},
 }

@@ -9,7 +9,7 @@ from django.utils.text import get_text_list
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
 from leaderboard.models import Benchmark, RunRank
-from leaderboard.pages.standings_table import chance_of
+from leaderboard.pages.standings_table import chance_of, compared_items
 from leaderboard.probes import pages_of
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, charts, labels
@@ -34,11 +34,11 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     if len(ranks) < 2:
         return []
     metric = pages.metric_label(pages.main_metric(benchmark))
-    groups = len({(rank.run.way, rank.tie_group) for rank in ranks})
+    groups = labels.number_of(len({(rank.run.way, rank.tie_group) for rank in ranks}), "group")
     models = labels.counted([rank.run for rank in ranks])
     numbers = get_text_list([f"{n:,}" for n in sorted({rank.n or 0 for rank in ranks})], "and")
-    items = "facts" if pages.of_parts else benchmark.nouns  # a fact in several languages counts once
-    summary = f"{models} in {groups} group{'s' if groups > 1 else ''}, compared on {numbers} {items}."
+    items = compared_items(benchmark)
+    summary = f"{models} in {groups}, compared on {numbers} {items}."
     figure = charts.headed_dots(
         [_point(rank) for rank in ranks[:SHOWN]],
         {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
@@ -46,7 +46,7 @@ def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[
     )
     table, note = _table(ranks, metric, items), NOTE.format(items=items)
     apart = section(table, (summary, figure), note, title="Models that cannot be told apart")
-    return [replace(apart, lead=f"{models} in {labels.number_of(groups, 'group')}, by paired comparisons.")]
+    return [replace(apart, lead=f"{models} in {groups}, by paired comparisons.")]
 
 
 def _table(ranks: list[RunRank], metric: str, items: str) -> Table[RunRank]:
@@ -155,6 +155,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
         return cell
 
     metric = pages_of(filters.benchmark).metric_label(filters.metric)
+    common = f"Common {compared_items(filters.benchmark)}"
     return Table(
         name="sizes",
         caption="Sizes that go with the scores",
@@ -177,7 +178,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
             Column("low", "", lambda row: cells.number(row.rank.low), shown=False),
             Column("high", "", lambda row: cells.number(row.rank.high), shown=False),
             Column("chance", "", lambda row: cells.number(chance), shown=False),
-            Column("n", "Questions", lambda row: cells.number(row.rank.n), align="number"),
+            Column("n", common, lambda row: cells.number(row.rank.n), align="number"),
             Column("equivalent", "Knows as much as one of", end("size"), align="number"),
             Column("equivalent_low", "from", end("low"), align="number"),
             Column("equivalent_high", "to", end("high"), align="number"),

@@ -62,8 +62,13 @@ from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
-RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples."
-COMMON_HELP = "On the questions that count for all ranked runs of the group, on which their ranks are based."
+RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of {items}."
+COMMON_HELP = "On the {items} that count for all ranked runs of the group, on which their ranks are based."
+
+
+def compared_items(benchmark: Benchmark) -> str:
+    """Return what ranks are based on: the benchmark's items, or facts, which count once in several languages."""
+    return "facts" if pages_of(benchmark).of_parts else benchmark.nouns
 
 
 def standings_table(filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None) -> Table[Standing]:
@@ -95,16 +100,16 @@ def _table(
     filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, alike: Mapping[int, Sequence[Run]]
 ) -> Table[Standing]:
     chance = chance_of(board.standings)
-    pages = pages_of(filters.benchmark)
+    pages, items = pages_of(filters.benchmark), compared_items(filters.benchmark)
     title = pages.metric_label(filters.metric)
     headings = _headings(board.standings)
     return Table(
         name="leaderboard",
         caption=f"{labels.sentence(title)} of every model{f': {pair.title}' if pair else ''}",
         columns=[
-            *_model_columns(alike),
+            *_model_columns(alike, items),
             _settings_column(board.standings),
-            *_common_columns(board.standings),
+            *_common_columns(board.standings, items),
             Column(
                 filters.metric,
                 title,
@@ -177,14 +182,14 @@ def _band(row: Standing) -> str:
     return "ranked" if row.rank else "reported"
 
 
-def _model_columns(alike: Mapping[int, Sequence[Run]]) -> list[Column[Standing]]:
+def _model_columns(alike: Mapping[int, Sequence[Run]], items: str) -> list[Column[Standing]]:
     model: Column[Standing] = model_column(lambda row: row.run)
 
     def cell(row: Standing) -> Cell:
         return with_baseline_name(model.cell(row), alike.get(row.run.pk, [row.run]))
 
     return [
-        Column("rank", "Rank", _rank, RANK_HELP, _rank_key, "rank"),
+        Column("rank", "Rank", lambda row: _rank(row, items), RANK_HELP.format(items=items), _rank_key, "rank"),
         replace(model, cell=cell),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
@@ -204,10 +209,10 @@ def _settings_column(rows: Sequence[Standing]) -> Column[Standing]:
     return replace(column, worth=worth)
 
 
-def _rank(row: Standing) -> Cell:
+def _rank(row: Standing, items: str) -> Cell:
     if row.rank:
         return cells.text(str(row.rank))
-    note = f"It shares too few questions with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
+    note = f"It shares too few {items} with the others: only {row.stored_rank.counted}" if row.stored_rank else ""
     return Cell(None, cells.NO_VALUE, note=f"{note} count for it." if note else "")
 
 
@@ -239,7 +244,7 @@ def _count_column(pages: ProbePages) -> list[Column[Standing]]:
     return [Column("n", title, lambda row: cells.items(row.main.n if row.main else None), help_text, align="number")]
 
 
-def _common_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
+def _common_columns(rows: Sequence[Standing], items: str) -> list[Column[Standing]]:
     """Return the columns with the figures on common items, where these are not all items of every ranked run.
 
     A page has that of the main metric; the CSV has those of all metrics, and the number of common items.
@@ -250,16 +255,16 @@ def _common_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
     metrics = dict.fromkeys(rank.metric for rank in ranks)
     counted = Column[Standing](
         f"{rows[0].metric}_common_n",
-        "Common questions",
+        f"Common {items}",
         lambda row: cells.number(row.stored_rank.n if row.stored_rank else None),
         align="number",
         shown=False,
     )
-    columns = [column for metric in metrics for column in _common_figure(metric, shown=metric == rows[0].metric)]
+    columns = [column for metric in metrics for column in _common_figure(metric, items, shown=metric == rows[0].metric)]
     return [*columns, counted]
 
 
-def _common_figure(metric: str, shown: bool) -> list[Column[Standing]]:
+def _common_figure(metric: str, items: str, *, shown: bool) -> list[Column[Standing]]:
     def figure(row: Standing) -> RunRank | None:
         return row.stored_ranks.get(metric)
 
@@ -271,8 +276,9 @@ def _common_figure(metric: str, shown: bool) -> list[Column[Standing]]:
         name = f"{metric}_common_{end}"
         return Column(name, "", lambda row: cells.number(getattr(figure(row), end, None)), shown=False)
 
+    title, help_text = f"On common {items}", COMMON_HELP.format(items=items)
     return [
-        Column(f"{metric}_common", "On common questions", cell, COMMON_HELP, align="score", shown=shown),
+        Column(f"{metric}_common", title, cell, help_text, align="score", shown=shown),
         bound("low"),
         bound("high"),
     ]

@@ -383,7 +383,7 @@ def _group_sections(training: Training) -> list[Section]:
         return []
     dimension = labels.dimension(training.dimension).lower()
     curves = curves_section(training.main, training.groups, rows, dimension, training.metric, training.look)
-    table = groups_table(rows, dimension)
+    table = groups_table(rows, dimension, training.benchmark.nouns)
     return [curves, section(table, title=f"First and last step by {dimension}")]
 
 
@@ -466,9 +466,8 @@ def score_section(curves: Sequence[Curve], metric: str, look: Look, chance: floa
     parts = [_in_words(curve, metric, with_name=len(curves) > 1) for curve in curves]
     summary = " ".join([*parts, *left_out(lines, look)])
     rows = [PointRow(curve.name, point) for curve in curves for point in curve.points]
-    return section(
-        points_table(rows, metric, look.percentages), (summary, figure), title=f"{metric} during the training"
-    )
+    table = points_table(rows, metric, look.percentages, curves[0].series.benchmark.nouns)
+    return section(table, (summary, figure), title=f"{metric} during the training")
 
 
 def benchmarks_section(curves: Sequence[Curve], look: Look) -> Section:
@@ -519,8 +518,10 @@ def curves_section(
     lines = [_trajectory(row.title, groups[row.name], look, is_measured=is_measured) for row in charted]
     lines = [line._replace(points=[point._replace(low=None, high=None) for point in line.points]) for line in lines]
     figure = trajectories(lines, look.scale, look.y_title(metric))
-    table = curves_table({name: groups[name] for name in titles}, titles, look.percentages)
-    return section(table, (groups_in_words(rows, dimension), figure), _note(rows), title=f"{metric} by {dimension}")
+    nouns = curve.series.benchmark.nouns
+    table = curves_table({name: groups[name] for name in titles}, titles, look.percentages, nouns)
+    summary = groups_in_words(rows, dimension, nouns)
+    return section(table, (summary, figure), _note(rows), title=f"{metric} by {dimension}")
 
 
 def _note(rows: Sequence[GroupRow]) -> str:
@@ -529,10 +530,12 @@ def _note(rows: Sequence[GroupRow]) -> str:
 
 def differences_section(first: Curve, second: Curve) -> Section:
     """Return the section with the differences of two series at their common steps."""
-    table = differences_table(common_steps(first.points, second.points), (first.name, second.name))
+    benchmark = first.series.benchmark
+    table = differences_table(common_steps(first.points, second.points), (first.name, second.name), benchmark.noun)
     note = (
-        "Second minus first. Both were asked the same questions, and the intervals are those of a paired comparison "
-        "wherever the answers to single questions are stored here; elsewhere they treat the two as independent."
+        f"Second minus first. Both were asked the same {benchmark.nouns}, and the intervals are those of a paired "
+        f"comparison wherever the answers to single {benchmark.nouns} are stored here; elsewhere they treat the two as "
+        "independent."
     )
     return section(table, note=note, title=f"{second.name} against {first.name}")
 

@@ -82,8 +82,11 @@ class StepDifference(NamedTuple):
         return difference.low, difference.high
 
 
-def points_table(rows: Sequence[PointRow], metric: str, percentages: Collection[str]) -> Table[PointRow]:
-    """Return every point of the curves; the name of its curve stands above its rows where there are several."""
+def points_table(rows: Sequence[PointRow], metric: str, percentages: Collection[str], nouns: str) -> Table[PointRow]:
+    """Return every point of the curves; the name of its curve stands above its rows where there are several.
+
+    `nouns`: what the benchmark's items are called, here and in the other tables.
+    """
     has_headings = len({row.curve for row in rows}) > 1
     return Table(
         name="points",
@@ -96,7 +99,7 @@ def points_table(rows: Sequence[PointRow], metric: str, percentages: Collection[
             Column("score", metric, lambda row: marked_score(row.point), align="score"),
             *interval_columns(lambda row: row.point.score),
             *_percent_columns(percentages),
-            Column("n", "Questions", lambda row: cells.items(row.point.score.n), align="number"),
+            Column("n", nouns.capitalize(), lambda row: cells.items(row.point.score.n), align="number"),
             Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
             Column("model", "", lambda row: cells.text(_model(row).hub_id), shown=False),
             source_column(lambda row: row.point.run, shown=False),
@@ -195,7 +198,7 @@ def group_rows(
     return sorted(rows, key=lambda row: -abs(row.change))
 
 
-def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
+def groups_table(rows: Sequence[GroupRow], dimension: str, nouns: str) -> Table[GroupRow]:
     """Return the groups with their first and last scores and the change between them."""
 
     def last_percent(row: GroupRow) -> Cell:
@@ -222,7 +225,7 @@ def groups_table(rows: Sequence[GroupRow], dimension: str) -> Table[GroupRow]:
             Column("change", "Change", change, align="number"),
             *_bounds(lambda row: interval_of_difference(row.last, row.first)),
             Column("percent", PERCENT, last_percent, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),
-            Column("n", "Questions", lambda row: cells.items(row.last.score.n), align="number"),
+            Column("n", nouns.capitalize(), lambda row: cells.items(row.last.score.n), align="number"),
         ],
         rows=rows,
         page_size=PAGE_SIZE,
@@ -239,7 +242,7 @@ def _bounds(interval: Callable[[Any], tuple[float, float] | None]) -> list[Colum
 
 
 def curves_table(
-    groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str], percentages: Collection[str]
+    groups: Mapping[str, Sequence[StepScore]], titles: Mapping[str, str], percentages: Collection[str], nouns: str
 ) -> Table[PointRow]:
     """Return every point of every group."""
     rows = [PointRow(name, point) for name, points in groups.items() for point in points]
@@ -252,7 +255,7 @@ def curves_table(
             Column("value", "Score", lambda row: marked_score(row.point), align="score"),
             *interval_columns(lambda row: row.point.score),
             *_percent_columns(percentages),
-            Column("n", "Questions", lambda row: cells.items(row.point.score.n), align="number"),
+            Column("n", nouns.capitalize(), lambda row: cells.items(row.point.score.n), align="number"),
             Column("run", "", lambda row: cells.number(row.point.run.pk), shown=False),
         ],
         rows=rows,
@@ -266,7 +269,7 @@ def common_steps(first: Sequence[StepScore], second: Sequence[StepScore]) -> lis
     return [StepDifference(point, by_step[point.step]) for point in first if point.step in by_step]
 
 
-def differences_table(rows: Sequence[StepDifference], names: tuple[str, str]) -> Table[StepDifference]:
+def differences_table(rows: Sequence[StepDifference], names: tuple[str, str], noun: str) -> Table[StepDifference]:
     """Return the difference of the second series from the first at each common step.
 
     Its interval is that for the same items where the answers to these are stored, and that for two independent samples
@@ -300,7 +303,7 @@ def differences_table(rows: Sequence[StepDifference], names: tuple[str, str]) ->
             Column("second", second, lambda row: marked_score(row.second), align="score"),
             Column("difference", "Difference", cell, align="number", methods_heading=TRAINING_METHODS),
             *_bounds(interval),
-            Column("runs", "Question by question", compare),
+            Column("runs", f"{noun.capitalize()} by {noun}", compare),
         ],
         rows=rows,
         page_size=PAGE_SIZE,
@@ -385,12 +388,12 @@ def items_table(rows: Sequence[ChangedItem], benchmark: Benchmark, pages: ProbeP
     )
 
 
-def groups_in_words(rows: Sequence[GroupRow], dimension: str) -> str:
+def groups_in_words(rows: Sequence[GroupRow], dimension: str, nouns: str) -> str:
     """Say how many groups change clearly, and how many are above what guessing reaches in the end."""
     clear = [row for row in rows if row.is_clear]
     groups = f"of {len(rows)} groups by {dimension}"
     if not clear:
-        sentences = [f"No change is certain {groups}: each interval includes zero or rests on few questions."]
+        sentences = [f"No change is certain {groups}: each interval includes zero or rests on few {nouns}."]
     else:
         ends = [f"{row.title} (from {row.first.value:.3f} to {row.last.value:.3f})" for row in clear[:NAMED_GROUPS]]
         more = f" and {len(clear) - len(ends)} more" if len(clear) > len(ends) else ""

@@ -52,7 +52,7 @@ def _size(benchmark: Benchmark, relations: list[Relation]) -> str:
     items = (item for relation in relations for item in relation.items)
     first = next(items, None)
     if first is None or first.is_true is None:  # All items are statements or none is, and there may be very many.
-        return f"{benchmark.items:,} questions"
+        return labels.number_of(benchmark.items, benchmark.noun)
     truths = [bool(item.is_true) for item in (first, *items)]
     return f"{len(truths):,} statements, {sum(truths):,} true and {len(truths) - sum(truths):,} false"
 

@@ -31,7 +31,6 @@ TITLES = {
     "prediction_label": "Model's answer",
     "correct": "Right",
     "rank": "Rank of answer",
-    "index": "Number of question",
 }
 GROUPS = ("culture_pair", "language", "relation", "fact_type")  # pages call them by their titles, CSV by their names
 COUNTED = ("template", "index")  # pages count them from 1; addresses and CSV have the numbers, which count from 0
@@ -81,7 +80,8 @@ class ItemColumns:
         if sentences:
             first = [name for name in first if name not in ("statement", *COUNTED)]
         named = {"subject": "Question"} if sentences else {}
-        titles, names = TITLES | named | dict(self.titles(run, values)), relation_names(run)
+        number = {"index": f"Number of {run.benchmark.noun}"}
+        titles, names = TITLES | number | named | dict(self.titles(run, values)), relation_names(run)
         columns = [
             self._column(run, name, titles, values[name], names, on_page=everything or name in first)
             for name in self.exported(values)

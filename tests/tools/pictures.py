@@ -24,7 +24,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from probing.catalog import open_benchmark
 from tests.tools.deployment import ROOT, Deployment
 from tests.tools.page_kinds import SUBMISSIONS, Site, page_kinds
-from tests.trained_models import planned, sentences, trained, word_tokenizer
+from tests.trained_models import corpus_of, planned_counts, train, word_tokenizer
 
 OUT = ROOT / "var" / "pictures"
 DOCS = ROOT / "docs" / "images"
@@ -48,13 +48,16 @@ LOOKS: dict[str, dict[str, Any]] = {
 
 def main(words: list[str] | None = None) -> None:
     parser = ArgumentParser(prog="python -m tests.tools.pictures", description="Take pictures of every kind of page.")
-    parser.add_argument("--data", type=Path, help="data folder of a site (default: fill a new one)")
+    data_help = "data folder of a site (default: fill a new one); with --docs, where what it measures is kept"
+    parser.add_argument("--data", type=Path, help=data_help)
     parser.add_argument("--docs", action="store_true", help=f"make those of {DOCS} anew, from measured models")
     parser.add_argument("--out", type=Path, help=f"folder (default: {OUT}, or with --docs {DOCS})")
-    parser.add_argument("--look", nargs="*", choices=list(LOOKS), default=list(LOOKS), help="default: all")
+    parser.add_argument("--look", nargs="*", choices=list(LOOKS), default=[], help="default: all")
     parser.add_argument("--page", nargs="*", default=[], help="kinds of pages, such as run (default: all)")
     parser.add_argument("--full", action="store_true", help="whole pages instead of what a window shows")
     chosen = parser.parse_args(words)
+    if chosen.docs and (chosen.page or chosen.look or chosen.full):
+        parser.error("--docs takes no --page, --look or --full.")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         sys.exit("error: There is no chromium on this machine. Install it: apt-get install chromium")
@@ -70,17 +73,18 @@ def main(words: list[str] | None = None) -> None:
         stack.enter_context(site.served())
         described = Site(site.url)
         addresses = {} if chosen.docs else pages(described, chosen.page, {} if chosen.data else SUBMISSIONS)
-        wanted = of_documents(described) if chosen.docs else dict.fromkeys(chosen.look, addresses)
+        wanted = of_documents(described) if chosen.docs else dict.fromkeys(chosen.look or LOOKS, addresses)
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
-        for look, addresses in wanted.items():
-            photograph(browser, site.url, addresses, look, out, full=chosen.full)
-            for name in addresses if chosen.docs else ():
+        for look, of_look in wanted.items():
+            photograph(browser, site.url, of_look, look, out, full=chosen.full)
+            for name in of_look if chosen.docs else ():
                 compress(out / f"{name}-{look}.png")
     print(f"{sum(map(len, wanted.values()))} pictures are in {out}")
 
 
 def fill(site: Deployment) -> None:
+    """Put published figures, and finished and unfinished runs of small models, into a new site."""
     site.command("migrate", "--verbosity=0")
     site.command("load_published")
     site.run(FILL)
@@ -90,12 +94,12 @@ def measure(site: Deployment, models: Path) -> None:
     """Measure SmolLM2, and networks that are trained here, which read facts of the benchmark in one of its wordings."""
     site.command("demo", "--once")
     benchmark = open_benchmark(BENCHMARK)
-    corpus = sentences(benchmark, planned(benchmark))
+    corpus = corpus_of(benchmark, planned_counts(benchmark))
     options = [option for relation in benchmark.relations for option in relation.answer_space]
     tokenizer = word_tokenizer([*corpus, *options])
     for name, width in TRAINED.items():
         if not (models / name).exists():
-            trained(width, 0, corpus, tokenizer).save_pretrained(models / name)
+            train(width, 0, corpus, tokenizer).save_pretrained(models / name)
             tokenizer.save_pretrained(models / name)
     with site.process("manage.py", "rqworker"):
         for name in TRAINED:

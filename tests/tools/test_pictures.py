@@ -24,6 +24,16 @@ def test_an_unknown_page_is_refused_with_the_names_of_all() -> None:
         pictures.pages(site, ["atlas"], SUBMISSIONS)
 
 
+@pytest.mark.parametrize("option", ["--page=run", "--look=print", "--full"])
+def test_pictures_of_the_documents_are_of_fixed_pages_and_looks(
+    option: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: None)
+    with pytest.raises(SystemExit):
+        pictures.main(["--docs", option, f"--out={tmp_path / 'images'}"])
+    assert "--docs takes no --page, --look or --full." in capsys.readouterr().err
+
+
 def test_without_chromium_nothing_is_photographed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(shutil, "which", lambda program: None)
     with pytest.raises(SystemExit, match="apt-get install chromium"):

@@ -8,6 +8,7 @@ from django.test import Client
 from PIL import Image
 from rdflib import RDF, Graph, Namespace, URIRef
 
+from leaderboard.exports.data_sets import dataset
 from leaderboard.models import Benchmark, Submission
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -108,6 +109,11 @@ def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Ben
     download = graph.value(address, SCHEMA["distribution"])
     questions = str(graph.value(download, SCHEMA["contentUrl"]))
     assert client.get(questions.removeprefix("http://testserver"))["Content-Type"].startswith("text/csv")
+
+
+def test_a_data_set_of_one_question_is_described_in_the_singular() -> None:
+    one = dataset(Benchmark(slug="mine", items=1), "https://example.org/benchmarks/mine/")
+    assert one["description"].endswith("A benchmark of 1 question for language models.")
 
 
 def test_a_page_without_a_reference_has_the_words_of_the_site(client: Client) -> None:

@@ -77,7 +77,7 @@ def test_a_frozen_table_names_model_benchmark_and_metric(client: Client, site: S
         ("bear", "BEAR"),
         ("bear_low", "BEAR, low end"),
         ("bear_standard_error", "BEAR, standard error"),
-        ("n", "Questions"),
+        ("n", "Items"),
         ("accuracy_cluster_high", "Accuracy, high end on other relations"),
     ],
 )

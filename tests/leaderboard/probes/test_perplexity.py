@@ -9,8 +9,9 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.pages.standings_table import offered_slices
+from leaderboard.probes.benchmark_words import counts
 from leaderboard.probes.items import item_url
 from leaderboard.probes.perplexity import benchmark_sections, run_sections
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
@@ -19,6 +20,7 @@ from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.ui.charts.plotted import plotted
+from tests.probing.analysis.test_size_equivalents import SCORES, SIZES
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -51,20 +53,65 @@ def test_its_page_counts_true_and_false_statements(client: Client, graph: Benchm
     assert "915 statements, 415 true and 500 false" in page
 
 
+def read_aloud(html: str) -> str:
+    """Return the description of a page and the text of its main part, with the attributes that are read aloud."""
+    (description,) = re.findall(r'<meta name="description" content="([^"]*)"', html) or [""]
+    main = html.partition("<main")[2]
+    attributes = re.findall(r'(?:aria-label|title|placeholder|alt)="([^"]*)"', main)
+    text = re.sub(r"<pre.*?</pre>|<[^>]+>", " ", main, flags=re.DOTALL)
+    return " ".join([description, text, *attributes]).lower()
+
+
+def train(graph: Benchmark, name: str) -> None:
+    """Measure a model at two steps of its training."""
+    for step in (0, 1000):
+        of = make.model(name, step=step, revision=f"step{step}")
+        run = make.finished(graph, of=of, settings=graph.settings_with({}).to_json(), settings_digest="5" * 64)
+        make.score(run, 0.5, metric="superiority")
+        make.score(run, 0.5, "relation", "P30", 60, metric="superiority")
+
+
 def test_no_page_calls_a_statement_a_question(client: Client, graph: Benchmark, measured: Run) -> None:
     other = make.probed(graph, make.model("org/knows-nothing"), FakeModel(), graph.settings_with({}))
+    train(graph, "org/one")
+    train(graph, "org/two")
     refresh_standings(graph)
     relation = benchmarks.read(graph).relations[0]
     of_relation = f"{graph.get_absolute_url()}relations/{relation.id}/"
     own, run = f"{graph.get_absolute_url()}items/", measured.get_absolute_url()
     item = f"{own}{relation.id}-0/"
     pages = (graph.get_absolute_url(), of_relation, own, item, f"{item}?run={measured.pk}", run, f"{run}items/")
-    for address in (*pages, f"/compare/?m={measured.pk}&m={other.pk}", "/history/", "/search/?search=the+music"):
-        html = client.get(address).content.decode()
-        description = re.search(r'<meta name="description" content="([^"]*)"', html)[1]
-        text = re.sub(r"<pre.*?</pre>|<[^>]+>", " ", html.partition("<main")[2], flags=re.DOTALL)
-        assert "question" not in f"{description} {text}".lower(), address
-        assert "statement" in text.lower(), address
+    trainings = ("/models/org/one/training/", "/models/org/one/training/?with=org/two")
+    others = (f"{run}items/?columns=all", f"{own}{relation.id}-99999/", "/history/", "/search/?search=the+music")
+    for address in (*pages, *trainings, f"/compare/?m={measured.pk}&m={other.pk}", *others):
+        text = read_aloud(client.get(address).content.decode())
+        assert "question" not in text, address
+        assert "statement" in text, address
+
+
+def test_the_files_of_a_graph_that_are_not_here_are_said_to_be_of_statements(client: Client, wn18rr: Benchmark) -> None:
+    assert "The statements of WN18RR are not on this site" in client.get("/benchmarks/wn18rr/items/").content.decode()
+    assert counts(Benchmark(slug="mine", probe="perplexity", items=1), [])[0] == "1 statement"
+
+
+def test_tables_that_are_made_of_ranks_count_statements(client: Client, graph: Benchmark) -> None:
+    settings = graph.settings_with({}).to_json()
+    for size, value in zip(SIZES, SCORES, strict=True):
+        run = make.finished(graph, of=make.model(parameters=int(size)), settings=settings)
+        make.score(run, value, metric="superiority")
+        figures = {"value": value, "low": 0.1, "high": 0.9, "n": 90, "best": 1, "worst": 9, "tie_group": 1}
+        RunRank.objects.create(run=run, metric="superiority", counted=100, **figures)
+    tables = client.get(graph.get_absolute_url()).context["tables"]
+    titles = {
+        (name, column.name): column.title for name in ("leaderboard", "sizes") for column in tables[name].table.columns
+    }
+    assert titles["sizes", "n"] == titles["leaderboard", "superiority_common_n"] == "Common statements"
+    assert titles["leaderboard", "superiority_common"] == "On common statements"
+    (rank,) = [column for column in tables["leaderboard"].table.columns if column.name == "rank"]
+    assert rank.help.endswith("in 95 of 100 samples of statements.")
+    run.ranks.update(n=None, value=None, best=None, worst=None)
+    make.score(run, 0.5, "relation", "P31", metric="superiority")  # a change of figures: the page is made anew
+    assert "shares too few statements" in client.get(graph.get_absolute_url()).content.decode()
 
 
 def test_a_graph_that_nobody_knows_is_asked_by_perplexity_too() -> None:

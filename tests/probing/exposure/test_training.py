@@ -17,7 +17,7 @@ from probing.exposure.counting import count_exposure
 from probing.exposure.named_facts import facts_of
 from probing.results.rescoring import rescored
 from probing.results.result import Result
-from tests.trained_models import planned, sentences, trained, word_tokenizer
+from tests.trained_models import corpus_of, planned_counts, train, word_tokenizer
 
 RELATIONS = ["battle_war", "element_group", "instrument_family", "moon_planet", "novel_author", "painting_painter"]
 WIDTHS = {"small": 8, "large": 64}
@@ -32,8 +32,8 @@ def by_exposure(results: Sequence[Result]) -> pd.Series:
 @pytest.mark.slow
 def test_recall_rises_with_exposure_and_alpha_ranks_networks_by_capacity(tmp_path: Path) -> None:
     benchmark = open_benchmark("starter").select(RELATIONS)
-    plan = planned(benchmark)
-    corpus = sentences(benchmark, plan)
+    plan = planned_counts(benchmark)
+    corpus = corpus_of(benchmark, plan)
     (tmp_path / "corpus.txt").write_text("\n".join(corpus), encoding="utf-8")
     counts = count_exposure(
         [str(tmp_path / "corpus.txt")], facts_of(benchmark), tmp_path / "counts.csv", progress=False
@@ -45,7 +45,7 @@ def test_recall_rises_with_exposure_and_alpha_ranks_networks_by_capacity(tmp_pat
     results: dict[str, list[Result]] = {}
     for name, width in WIDTHS.items():
         for seed in SEEDS:
-            network = trained(width, seed, corpus, tokenizer)
+            network = train(width, seed, corpus, tokenizer)
             measured = probing.run(network, benchmark, tokenizer=tokenizer, templates=(0,), progress=False)
             results.setdefault(name, []).append(rescored(measured, benchmark, counts))
     for of_size in results.values():
