@@ -305,7 +305,8 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
 def changed_facts(runs: Sequence[Run], facts: pd.DataFrame, part: Slice) -> list[Row]:
     """Compare the run before and the run after a change of facts, group by group (`changes_by_nearness`)."""
     first, second = runs
-    if first.model_id == second.model_id:
+    computed = [(run.model_id, run.settings.get("dtype"), run.settings.get("quantization")) for run in runs]
+    if computed[0] == computed[1]:
         raise BadInput("Both runs are of one model with the same weights.", "Choose runs before and after the change.")
     columns = ("subject", "prediction_label")
     relations = item_rows.frame(first, ["relation"])["relation"].unique()  # one after the other: scores take much room

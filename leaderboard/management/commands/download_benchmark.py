@@ -8,7 +8,7 @@ from django.conf import settings
 
 from leaderboard.figures import benchmarks
 from leaderboard.management.base import PlainCommand
-from probing.catalog import download, how_checked
+from probing.catalog import download, how_checked, known_name
 from probing.known_benchmarks import known_benchmark
 
 
@@ -20,6 +20,7 @@ class Command(PlainCommand):
         parser.add_argument("--templates", type=Path, help="folder of templates for a benchmark without them (dlama)")
 
     def run(self, *, slug: str, templates: Path | None, **options: Any) -> None:
+        slug = known_name(slug)
         folder = settings.DATA / "benchmarks" / slug
         download(slug, folder, templates)
         benchmark, _ = benchmarks.install(known_benchmark(slug).format, folder, slug)

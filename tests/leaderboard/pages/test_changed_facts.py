@@ -72,7 +72,11 @@ def test_chance_has_a_column_where_the_probe_has_options(
 def test_two_runs_of_one_model_are_no_change_of_facts(client: Client, site: Site) -> None:
     Run.objects.filter(pk=site.second.pk).update(model=site.first.model_id, settings_digest="2" * 64)
     page = client.get(address(site, "relation,subject\nP30,Chad")).content.decode()
-    assert "Both runs are of one model with the same weights." in unescape(page.partition('id="facts"')[2])
+    refusal = "Both runs are of one model with the same weights."
+    assert refusal in unescape(page.partition('id="facts"')[2])
+    quantised = {**site.first.settings, "quantization": "4bit"}
+    Run.objects.filter(pk=site.second.pk).update(settings=quantised, settings_digest="3" * 64)
+    assert refusal not in client.get(address(site, "relation,subject\nP30,Chad")).content.decode()
 
 
 def test_without_facts_there_is_the_field_alone(client: Client, site: Site) -> None:

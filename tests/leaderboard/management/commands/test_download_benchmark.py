@@ -7,6 +7,7 @@ from django.core.management import CommandError
 
 from leaderboard.management.commands import download_benchmark
 from leaderboard.models import Benchmark
+from probing.errors import SourceUnavailable
 from tests.conftest import BearFolder
 from tests.leaderboard.management.commands.output import output_of
 
@@ -31,3 +32,16 @@ def test_what_was_downloaded_is_imported_under_the_name_of_the_catalog(
     benchmark = Benchmark.objects.get()
     assert (benchmark.slug, benchmark.title, benchmark.probe) == ("bear", "BEAR", "multiple_choice")
     assert (data / benchmark.path / "P30.jsonl").exists()
+
+
+def test_another_name_is_that_of_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    slugs: list[str] = []
+
+    def download(slug: str, folder: Path, templates: Path | None) -> None:
+        slugs.append(slug)
+        raise SourceUnavailable("away", "Try again.")
+
+    monkeypatch.setattr(download_benchmark, "download", download)
+    with pytest.raises(CommandError, match="away"):
+        output_of("download_benchmark", "lama")
+    assert slugs == ["trex"]
