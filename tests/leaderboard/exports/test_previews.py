@@ -112,7 +112,7 @@ def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Ben
 
 
 def test_a_data_set_of_one_question_is_described_in_the_singular() -> None:
-    one = dataset(Benchmark(slug="mine", items=1), "https://example.org/benchmarks/mine/")
+    one = dataset(Benchmark(slug="mine", probe="multiple_choice", items=1), "https://example.org/benchmarks/mine/")
     assert one["description"].endswith("A benchmark of 1 question for language models.")
 
 

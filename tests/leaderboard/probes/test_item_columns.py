@@ -5,7 +5,7 @@ import pytest
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.items import ColumnValues, ItemColumns, right_or_wrong
 
-RUN = Run(pk=7, benchmark=Benchmark(slug="starter"))
+RUN = Run(pk=7, benchmark=Benchmark(slug="starter", probe="multiple_choice"))
 VALUES: ColumnValues = {
     "subject": {"Chad", "Oslo"},
     "relation": {"P30", "P36"},
