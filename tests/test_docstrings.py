@@ -61,6 +61,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_runs(name: str, folder: Path, tmp_path: Path) -> None:
     network, tokenizer = (kind.from_pretrained(folder / "large") for kind in (AutoModelForCausalLM, AutoTokenizer))
@@ -72,6 +73,7 @@ def test_the_example_runs(name: str, folder: Path, tmp_path: Path) -> None:
     assert outcome.failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("guide", GUIDES)
 def test_the_examples_of_a_guide_run(guide: str, folder: Path) -> None:
     text = (ROOT / guide).read_text(encoding="utf-8")

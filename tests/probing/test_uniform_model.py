@@ -48,6 +48,7 @@ def test_every_probe_is_tried() -> None:
     assert BENCHMARKS.keys() == PROBES.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probe_name", "slug"), BENCHMARKS.items())
 def test_every_probe_runs_with_it(probe_name: str, slug: str) -> None:
     assert len(scores_of(probe_name, open_benchmark(slug).select(limit=3)))

@@ -62,6 +62,7 @@ def imported(slug: str, folder: Path) -> Run:
     return import_result(folder, "Example University", "https://example.org/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", SHIPPED)
 def test_the_record_of_a_run_of_every_probe_has_all_its_scores_and_answers(
     client: Client, slug: str, tmp_path: Path

@@ -40,6 +40,7 @@ def from_record(client: Client, run: Run) -> list[float]:
     return sorted(result["score_details"]["score"] for result in record["evaluation_results"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", SHIPPED)
 def test_all_forms_of_a_run_have_the_same_figures(client: Client, slug: str, tmp_path: Path) -> None:
     run = imported(slug, tmp_path / "result")

@@ -28,6 +28,7 @@ def tag(runs: list[Run], folder: Path, **counted: dict[str, int]) -> None:
         output_of("rescore", "--run", str(run.pk), "--tags", str(folder / "counts.csv"))
 
 
+@pytest.mark.slow
 def test_runs_stand_beside_each_other_by_exposure_and_popularity(
     small: Benchmark, tmp_path: Path, client: Client
 ) -> None:

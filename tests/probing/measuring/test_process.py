@@ -261,6 +261,7 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
     return provoke
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way", "failure", "words"),
     [

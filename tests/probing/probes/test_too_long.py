@@ -87,6 +87,7 @@ def statements(content: Benchmark) -> Benchmark:
     return replace(content, relations=(replace(relation, templates=("[Y]",), answer_space=(), items=items),))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("probe", "options"), PROBES)
 def test_an_item_that_is_too_long_is_left_out_and_the_others_are_answered_as_without_it(
     model: LanguageModel, probe: str, options: dict[str, Any]

@@ -87,6 +87,7 @@ def assert_same(first: Result, second: Result, folder: Path) -> None:
     pd.testing.assert_frame_equal(once.items[list(again.items)], again.items)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("slug", list(OPTIONS))
 def test_old_rows_with_new_tags_give_what_a_new_run_gives(slug: str, tmp_path: Path) -> None:
     benchmark = few_relations(slug)

@@ -50,6 +50,7 @@ def test_scores_equal_the_obvious_implementation(measured: tuple[HFModel, LogPro
     assert_equal(answers(model, REQUESTS), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("best", [1, 3])
 def test_an_early_decision_gives_the_same_best_options(measured: tuple[HFModel, LogProbs], best: int) -> None:
     model, expected = measured

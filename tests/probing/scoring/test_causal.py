@@ -74,6 +74,7 @@ def test_the_end_token_replaces_a_missing_start_token() -> None:
     assert model.encoder.start == (tokenizer.eos_token_id,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fast", [True, False], ids=["fast path", "reference"])
 @pytest.mark.parametrize("start", ["auto", "bos", "eos", "none", "17"])
 def test_scores_after_every_start_token_equal_those_of_the_obvious_implementation(start: str, fast: bool) -> None:

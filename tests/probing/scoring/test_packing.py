@@ -56,6 +56,7 @@ def test_an_early_decision_computes_them_once_as_well(monkeypatch: pytest.Monkey
     assert computed(one, Scoring(decide=1)) > once + len(EXAMPLES.split()), "the second row repeats them"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch_tokens", [1, 700, 5000])
 def test_scores_after_shared_examples_equal_the_reference(batch_tokens: int, expected: list[list[list[float]]]) -> None:
     one = model(batch_tokens=batch_tokens)
