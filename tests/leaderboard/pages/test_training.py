@@ -271,9 +271,10 @@ def test_replicates_are_of_one_source_and_of_weights_in_one_format(
     client: Client, small: Benchmark, series: list[Run]
 ) -> None:
     training(small, (0.3, 0.31, 0.5, 0.54), "org/name-seed1")
-    training(small, (0.9, 0.9, 0.9, 0.9), "org/name-seed1", provenance=Run.Provenance.THIRD_PARTY)
     for step in STEPS:
+        uploaded = make.model("org/name-seed1", step=step, revision=f"step{step}")
         quantised = make.model("org/name-seed2", step=step, revision=f"step{step}", weights_file="name.Q4_K_M.gguf")
+        make.finished(small, 0.9, uploaded, settings_digest=DIGEST, provenance=Run.Provenance.THIRD_PARTY)
         make.finished(small, 0.8, quantised, settings_digest=DIGEST)
     rows = csv_rows(client, ADDRESS, "replicates")
     assert {row["runs"] for row in rows} == {"2"}
