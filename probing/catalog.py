@@ -40,8 +40,8 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     """
     if not isinstance(name, str | Path):
         raise BadInput(f"{name!r:.80} is no benchmark.", f"Give a folder or one of: {', '.join(CATALOG)}.")
-    if known := CATALOG.get(known_name(name)):
-        return known.read(known_folder(known, data_dir))
+    if entry := CATALOG.get(known_name(name)):
+        return entry.read(known_folder(entry, data_dir))
     if not Path(name).exists():
         step = f"Give a folder or one of: {', '.join(CATALOG)}."
         raise BadInput(f"{name} is neither a folder nor a known benchmark.", step)
@@ -50,8 +50,8 @@ def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
 
 def named_folder(name: str | Path) -> Path:
     """Return the folder of the known benchmark of this name, or else the folder that is named."""
-    known = CATALOG.get(known_name(name))
-    return known_folder(known) if known else Path(name)
+    entry = CATALOG.get(known_name(name))
+    return known_folder(entry) if entry else Path(name)
 
 
 def known_folder(benchmark: KnownBenchmark, data_dir: Path | None = None) -> Path:

@@ -60,7 +60,7 @@ class Preparation:
         return cls(made, chosen, keep_tokens, Estimates(made), keep_rows)
 
     def plan_for(self, kind: Kind) -> Plan:
-        """Return the plan for models of this kind: a `pll` that is not chosen for whatever model is for masked ones."""
+        """Return the plan for models of this kind; only masked ones have a `pll` that was not chosen for all models."""
         if kind == "masked" or "pll" in self.chosen:
             return self.plan
         pll = self.plan.probe.fixed.get("pll", Settings.pll)

@@ -118,12 +118,12 @@ def measured_beside(overview: Overview, main: BenchmarkColumn) -> list[tuple[Ben
     The result of a site's first run is then among the first lines, as the best or beside a better published one.
     """
     columns = [column for column in overview.columns if column.measure.topic == main.measure.topic]
-    column = max(columns, key=_measured)
+    column = max(columns, key=_number_measured)
     best = _size_class(column.measure.title, ranked(overview.rows, column))
-    return [(column, best)] if best and _measured(column) and not _measured(main) else []
+    return [(column, best)] if best and _number_measured(column) and not _number_measured(main) else []
 
 
-def _measured(column: BenchmarkColumn) -> int:
+def _number_measured(column: BenchmarkColumn) -> int:
     return sum(figure.is_measured for figure in column.comparable.values())
 
 

@@ -239,12 +239,14 @@ class _Preparations:
         self._unused = self._values.keys() & OPTIONS
         self._prepared: dict[tuple[int, str], Preparation] = {}
 
-    def __call__(self, benchmark: Benchmark, asked: Mapping[str, Any], of_model: Mapping[str, Any]) -> Preparation:
+    def __call__(
+        self, benchmark: Benchmark, of_benchmark: Mapping[str, Any], of_model: Mapping[str, Any]
+    ) -> Preparation:
         """Return the preparation of a benchmark with settings of its own and of a model, before those for all.
 
-        How masked models hide tokens may stand with a benchmark that models of all kinds are asked.
+        A `pll` of a benchmark is for the masked models alone, so that models of other kinds are not refused for it.
         """
-        own = {name: value for name, value in {**asked, **of_model}.items() if name not in (REVISIONS, *LOADING)}
+        own = {name: value for name, value in {**of_benchmark, **of_model}.items() if name not in (REVISIONS, *LOADING)}
         probe = probe_named(own.get("probe") or self._values.get("probe") or benchmark.probe)
         usable = declared_options(probe).keys() | (self._values.keys() - OPTIONS)
         self._unused -= usable
@@ -253,7 +255,7 @@ class _Preparations:
         if key not in self._prepared:
             self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen, keep_rows=self._keep_rows)
         prepared = self._prepared[key]
-        if PLL in asked and PLL not in of_model:
+        if PLL in of_benchmark and PLL not in of_model:
             return replace(prepared, chosen={name: value for name, value in chosen.items() if name != PLL})
         return prepared
 

@@ -212,8 +212,8 @@ def test_scores_need_stated_facts() -> None:
 
 def test_wasb_has_a_chance_where_rows_have_options() -> None:
     options = [[0.0] * 2, [0.0] * 4, [0.0] * 10]
-    asked = rows([1, 2, 0], [True, True, False]).assign(answers=[[0]] * 3, scores=options)
-    scores = exposure_scores(asked, "correct").set_index("metric")
+    answered = rows([1, 2, 0], [True, True, False]).assign(answers=[[0]] * 3, scores=options)
+    scores = exposure_scores(answered, "correct").set_index("metric")
     assert scores.loc[WASB_CHANCE, "value"] == pytest.approx(
         np.average([1 / 2, 1 / 4], weights=[exp(-0.05), exp(-0.1)])
     )

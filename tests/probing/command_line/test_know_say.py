@@ -101,8 +101,8 @@ def test_three_results_tell_what_is_known_said_and_declined(
 def test_what_comes_of_each_item_is_written(three: list[str], tmp_path: Path) -> None:
     file, figures = tmp_path / "items.csv", tmp_path / "figures.csv"
     assert main(["know-say", *three, "--items", str(file), "--csv", str(figures)]) == 0
-    items, known = pd.read_csv(file), Result.load(three[0]).items
-    assert len(items) == len(known)
+    items, by_likelihood = pd.read_csv(file), Result.load(three[0]).items
+    assert len(items) == len(by_likelihood)
     chad, norway = (items[items["subject"] == subject].iloc[0] for subject in ("Chad", "Norway"))
     assert chad[["by likelihood", "by generation", "with leave to decline"]].tolist() == [True, *["knows_and_says"] * 2]
     assert norway["by generation"] == ("knows_and_does_not_say" if norway["by likelihood"] else "says_wrong")

@@ -19,7 +19,7 @@ def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytes
     assert "data: " in shown
     assert "models: " in shown
     assert "--dry-run tries each model" in shown
-    listed = {told.partition("\n")[0] for told in shown.split("\n\n")[1:] if "\n" in told}
+    listed = {exhibit.partition("\n")[0] for exhibit in shown.split("\n\n")[1:] if "\n" in exhibit}
     assert {f"{one.number} ({one.flag}): {one.caption}" for one in read_paper(name).exhibits} == listed
 
 

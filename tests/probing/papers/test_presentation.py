@@ -61,8 +61,8 @@ def test_reasons_for_differences_are_told_only_where_there_is_something_to_compa
     assert next(remarks(TABLE_2, cells, ["Other items."], sample=20)).startswith("Measured on a sample of 20")
     assert list(remarks(TABLE_2, cells, ["Other items."], sample=None)) == ["Other items."]
     without_printed = cells.assign(printed=float("nan"))
-    told = list(remarks(TABLE_2, without_printed, ["Other items."], sample=20))
-    assert told == ["Measured on a sample of 20 for each relation."]
+    lines = list(remarks(TABLE_2, without_printed, ["Other items."], sample=20))
+    assert lines == ["Measured on a sample of 20 for each relation."]
     assert list(remarks(TABLE_2, cells.assign(value=float("nan")), ["Other items."], sample=None)) == []
 
 
