@@ -164,20 +164,15 @@ def positions_table(results: Mapping[str, Any]) -> str:
 
 
 def ratios_table(results: Mapping[str, Any]) -> str:
-    """Return the ratios of every round, with their medians in bold, by processor time and by the clock."""
-    rows = [
-        (
-            WORK[name],
-            OWN_NAMES[row["own"]],
-            row["peer"],
-            in_bold(row["times"]["processor"], ".1f"),
-            in_bold(row["times"]["clock"], ".1f"),
-            f"≥ {row['required']:g}" if row["required"] else "",
-        )
-        for name, comparison in results["comparisons"].items()
-        for row in comparison["ratios"]
-    ]
-    return markdown(("work", "this project", "against", "by processor time", "by the clock", "must be"), rows)
+    """Return the ratios of every round by processor time, with the medians in bold and what these must be."""
+    rows = []
+    for name, comparison in results["comparisons"].items():
+        cells: defaultdict[str, dict[str, str]] = defaultdict(dict)
+        for row in comparison["ratios"]:
+            required = f" (≥ {row['required']:g})" if row["required"] else ""
+            cells[row["peer"]][row["own"]] = in_bold(row["times"]["processor"], ".1f") + required
+        rows += [(WORK[name], peer, *(by_own.get(own, "") for own in OWN_NAMES)) for peer, by_own in cells.items()]
+    return markdown(("work", "against", *OWN_NAMES.values()), rows)
 
 
 def hybrid_table(results: Mapping[str, Any]) -> str:

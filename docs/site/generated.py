@@ -1,4 +1,4 @@
-"""Pages that are made from the code: commands, probes with options, benchmarks, exceptions and types of models."""
+"""Pages that are made from the code: commands, probes, benchmarks, columns, exceptions and types of models."""
 
 import argparse
 import csv
@@ -18,6 +18,8 @@ from probing.kinds import KINDS
 from probing.options import Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
+from probing.results.rows import ITEM_COLUMNS, SCORE_COLUMNS, TOKEN_COLUMNS
+from probing.results.run_json import RECORD_KEYS
 from probing.settings import SETTINGS
 
 # The words that name a command, its own parser, and what it does.
@@ -96,6 +98,35 @@ def benchmarks_page() -> str:
         _table(["name", "title", "usual probe", "licence", "source", "how to get it", "compared with"], rows),
     ]
     return _page(texts)
+
+
+def columns_page() -> str:
+    """Return the page of the columns and keys of the files of a result."""
+    texts = [
+        "# Columns",
+        "[Files of a result](../result-files.md) explains the files that have them.",
+        "## Columns of items.parquet",
+        "Each probe writes the columns that it has values for. Every other column is a tag of the benchmark, by which "
+        "scores are broken down (a list if the item has several values).",
+        _meanings("column", ITEM_COLUMNS),
+        "## Columns of scores.csv",
+        "[Methods](../methods/index.md) defines every metric and interval.",
+        _meanings("column", SCORE_COLUMNS),
+        "## Columns of tokens.parquet",
+        "There is one row for each scored token of each option of each item, in the order of items.parquet. The tokens "
+        "of an option add up to its score in `scores`, if the scores are plain sums (`reduction` is `sum`).",
+        _meanings("column", TOKEN_COLUMNS),
+        "## Keys of run.json",
+        _meanings("key", RECORD_KEYS),
+        "Results may have further keys: `rescored` with the time and the version on which they were measured, "
+        "`exposure` and `popularity` with the SHA-256 of such counts, `workers` where other workers measured parts, "
+        "and `harness` where they were read from lm-evaluation-harness.",
+    ]
+    return _page(texts)
+
+
+def _meanings(kind: str, meanings: Mapping[str, str]) -> str:
+    return _table([kind, "meaning"], ((f"`{name}`", meaning) for name, meaning in meanings.items()))
 
 
 def exceptions_page() -> str:
@@ -215,6 +246,7 @@ GENERATED: dict[str, Callable[[], str]] = {
     "reference/commands.md": lambda: commands_page(parser()),
     "reference/probes.md": probes_page,
     "reference/benchmarks.md": benchmarks_page,
+    "reference/columns.md": columns_page,
     "reference/exceptions.md": exceptions_page,
     "model-types.md": model_types_page,
 }

@@ -1,7 +1,7 @@
 """The rows of a result: the file items.parquet, the labels of options in it, and results that keep no rows.
 
 The file is written a piece at a time. It holds the labels of options, so that it can be read without the benchmark, and
-a description of each column, which stands in docs/result-files.md as well. Of a result without rows
+a description of each column, from which a page of the documentation is made. Of a result without rows
 (`--keep none`) the scores are all that is stored, and what needs rows is refused.
 """
 

@@ -1,9 +1,10 @@
-"""Every column of a result is explained: in docs/result-files.md, and in the Parquet file itself."""
+"""Every column of a result is explained: on the page of the documentation, and in the Parquet file itself."""
 
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
+from docs.site.generated import columns_page
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.exposure import COUNTED_COLUMNS
 from probing.benchmark import Benchmark
@@ -14,8 +15,6 @@ from probing.results.run_json import RECORD_KEYS
 from probing.results.token_scores import SCHEMA
 from probing.runner import run
 from tests.fakes import FakeModel
-
-DOCUMENT = (Path(__file__).parents[3] / "docs" / "result-files.md").read_text(encoding="utf-8")
 
 
 def test_each_column_of_a_probe_is_described() -> None:
@@ -41,10 +40,11 @@ def test_each_key_of_the_record_is_described(benchmark: Benchmark, model: FakeMo
     assert all(f"`{name}`" in RECORD_KEYS["model"] for name in record["model"])
 
 
-def test_the_document_explains_each_column_and_key() -> None:
+def test_the_page_explains_each_column_and_key() -> None:
+    page = columns_page()
     tables = (ITEM_COLUMNS, rows.SCORE_COLUMNS, TOKEN_COLUMNS, RECORD_KEYS)
     lines = [f"| `{name}` | {meaning} |" for meanings in tables for name, meaning in meanings.items()]
-    assert [line for line in lines if line not in DOCUMENT] == []
+    assert [line for line in lines if line not in page] == []
 
 
 def test_the_parquet_file_explains_its_columns(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> None:
