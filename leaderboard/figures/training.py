@@ -210,7 +210,7 @@ class Trajectories:
         by_run: dict[int, list[Score]] = {}
         for score in scores.order_by("pk"):
             by_run.setdefault(score.run_id, []).append(score)
-        self._points = {part: _points(part, by_run) for part in series}
+        self._points = _points(series, by_run)
         self._main, self._dimension = main, dimension
 
     def overall(self, series: Series) -> list[StepScore]:
@@ -224,25 +224,43 @@ class Trajectories:
         return {part.group: points for part, points in slices if part.dimension == self._dimension}
 
 
-def _points(series: Series, scores: Mapping[int, Sequence[Score]]) -> dict[Slice, list[StepScore]]:
-    """Return the scores of a series by dimension and group, with percentages of those at the first step."""
-    metrics = (series.benchmark.main_metric, CHANCE)
-    rows = [(run, score) for run in series.runs for score in scores.get(run.pk, ()) if score.metric in metrics]
-    names = [*SCORE_KEY, "value", "low", "high"]
-    values = [(run.pk, *(getattr(score, name) for name in names)) for run, score in rows]
-    table = pd.DataFrame(values, columns=["run", *names])
+def _points(
+    series: Sequence[Series], scores: Mapping[int, Sequence[Score]]
+) -> dict[Series, dict[Slice, list[StepScore]]]:
+    """Return the scores of each series by dimension and group, with percentages of those at its first step."""
+    points: dict[Series, dict[Slice, list[StepScore]]] = {part: {} for part in series}
+    rows = [
+        (number, run, score)
+        for number, part in enumerate(series)
+        for run in part.runs
+        for score in scores.get(run.pk, ())
+        if score.metric in (part.benchmark.main_metric, CHANCE)
+    ]
+    table = _scores_table(rows)
     percents = zip(_percents(table), _percents(table, above_chance=True), strict=True)
-    by_slice: dict[Slice, list[StepScore]] = {}
-    for (run, score), (percent, above_chance) in zip(rows, percents, strict=True):
+    for (number, run, score), (percent, above_chance) in zip(rows, percents, strict=True):
         if score.metric != CHANCE:
-            point = StepScore(run, score, percent, above_chance)
-            by_slice.setdefault(Slice(score.dimension, score.group), []).append(point)
-    return by_slice
+            by_slice = points[series[number]].setdefault(Slice(score.dimension, score.group), [])
+            by_slice.append(StepScore(run, score, percent, above_chance))
+    return points
+
+
+def _scores_table(rows: Sequence[tuple[int, Run, Score]]) -> pd.DataFrame:
+    """Return the scores of numbered series as one table, as a table for each series takes several times as long.
+
+    `step` counts the runs of each series from 0, and the dimension names the series, so that each series is relative to
+    its own first step.
+    """
+    names = ["series", "run", *SCORE_KEY, "value", "low", "high"]
+    values = [(number, run.pk, *(getattr(score, name) for name in names[2:])) for number, run, score in rows]
+    table = pd.DataFrame(values, columns=names)
+    steps = table.groupby("series")["run"].transform(lambda runs: pd.factorize(runs)[0])
+    return table.assign(step=steps, dimension=table["series"].astype(str) + " " + table["dimension"])
 
 
 def _percents(table: pd.DataFrame, *, above_chance: bool = False) -> list[Percent]:
-    """Return the percentage of each score of a table, relative to the table's first run."""
-    relative = relative_to_first(table, "run", above_chance=above_chance)[RELATIVE_COLUMNS]
+    """Return the percentage of each score of a table, relative to step 0."""
+    relative = relative_to_first(table, "step", above_chance=above_chance)[RELATIVE_COLUMNS]
     return [Percent(*row) for row in relative.astype(object).where(relative.notna(), None).to_numpy().tolist()]
 
 
