@@ -140,9 +140,9 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
 
 def _curate_popularity(options: argparse.Namespace) -> None:
     benchmark = open_benchmark(options.benchmark)
+    queries = list(popularity.queries(benchmark, "" if options.views is None else options.language))
     if options.print_query:
-        language = "" if options.views is None else options.language
-        return print("\n".join(query.text for query in popularity.queries(benchmark, language)))
+        return print("\n".join(query.text for query in queries))
     if options.out is None:
         raise BadInput("There is no file for the sitelinks.", "Give --out FILE.")
     with open_endpoint(options) as endpoint:

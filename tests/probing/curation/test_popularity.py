@@ -184,6 +184,8 @@ def test_bad_input_is_refused_in_a_sentence(
         name, *benchmark = arguments
         assert curated(tmp_path / name, *benchmark) == 2
         assert message in complaint(capsys)
+    assert main(["curate", "popularity", "starter", "--out", str(tmp_path / "new.csv")]) == 2
+    assert "have no ids of Wikidata" in complaint(capsys), "in one line, also without a contact"
     assert main(["curate", "popularity", unknown]) == 2
     assert "Give --out FILE." in complaint(capsys)
 
