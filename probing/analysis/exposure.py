@@ -9,7 +9,7 @@ knows a fact that was stated x times with the probability 1 - (L₀ + x₀ / (1 
 worked examples.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
@@ -32,6 +32,7 @@ from probing.errors import BadInput
 COUNT, EXPOSURE, STATED = "exposure_count", "exposure", "stated"
 SITELINKS, POPULARITY = "sitelinks", "popularity"
 YEARLY_VIEWS = "yearly_views"
+VIEWS_OF = "views_of"  # the column of the file, and the key of records, with the Wikipedia and the year of views
 COUNTED_COLUMNS = frozenset({COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY, YEARLY_VIEWS, PAGE_VIEWS})
 NUMBERS = frozenset({COUNT, SITELINKS, YEARLY_VIEWS})  # which are no tags themselves
 # The columns of the files, and the tags that they become. Only counts of a corpus are known of every fact.
@@ -83,6 +84,17 @@ def read_counts(path: Path) -> pd.DataFrame:
     if (table[list(types)] < 0).any(axis=None) or table.duplicated(["relation", "index"]).any():
         raise BadInput(f"{path} has a negative count, or a fact twice.", NEXT_STEP)
     return table
+
+
+def views_source(counts: pd.DataFrame) -> str:
+    """Return of which Wikipedia and year the views in a table of `read_counts` are; empty where it does not say so."""
+    return ", ".join(sorted({*counts[VIEWS_OF].astype(str)})) if VIEWS_OF in counts else ""
+
+
+def counted_in_words(record: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on what the page views of a result are; nothing where it has none, or does not say so."""
+    source = record.get(VIEWS_OF)
+    return [f"Page views are those of the subject's article in {source}."] if source else []
 
 
 def with_counts(rows: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:

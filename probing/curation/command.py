@@ -152,8 +152,7 @@ def _curate_popularity(options: argparse.Namespace) -> None:
         table = popularity.count_sitelinks(endpoint, benchmark, options.out, views)
     print(f"{options.out}: {_known(table['sitelinks'], 'the sitelinks of the subjects')}")
     if views:
-        article = f"the articles about them in {views.language}.wikipedia"
-        print(_known(table["yearly_views"], f"The page views in {views.year} of {article}"))
+        print(_known(table["yearly_views"], f"The page views of the articles about them in {views.source}"))
     print(f"To break a run down by them: clozeboard rescore DIR --tags {options.out}")
 
 

@@ -53,6 +53,11 @@ class PageViews:
         if not re.match(r"https?://\w", self.url):
             raise BadInput(f"{self.url!r:.80} is not a web address.", f"Give --views-api such as {VIEWS_API}.")
 
+    @property
+    def source(self) -> str:
+        """The Wikipedia and the year, such as en.wikipedia in 2025."""
+        return f"{self.language}.wikipedia in {self.year}"
+
     def by_title(self, titles: Iterable[str]) -> Mapping[str, int]:
         """Return the views of each article in the year, without the articles of which the API has none."""
         views = {}

@@ -40,7 +40,8 @@ def count_sitelinks(
 
     `out`: a new file, .csv, .parquet or .jsonl, with the columns `relation`, `index`, `subject` and `sitelinks`, which
     is empty where the subject has no id of Wikidata or no item there any more. With page views, there are also the
-    title of its `article`, and its `yearly_views`, which are empty where it has no article, or the API no views of it.
+    title of its `article`, the Wikipedia and the year (`views_of`), and its `yearly_views`, which are empty where it
+    has no article, or the API no views of it.
     """
     refuse_bad_target(out)
     subjects = _subjects(benchmark)
@@ -61,6 +62,7 @@ def count_sitelinks(
         titles = _titles(endpoint, subjects, page_views.language)
         views = page_views.by_title(titles.values())
         table["article"] = ids.map(titles)
+        table["views_of"] = page_views.source
         table["yearly_views"] = table["article"].map(views).astype("Int64")
     write_tables([table], out)
     return table

@@ -17,8 +17,10 @@ from probing.analysis.exposure import (
     COUNT,
     COUNTED_COLUMNS,
     TAG_FILES,
+    VIEWS_OF,
     YEARLY_VIEWS,
     exposure_scores,
+    views_source,
     with_counts,
 )
 from probing.analysis.paired_tests import score_changes
@@ -45,11 +47,13 @@ def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None =
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), {}
+    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), dict[str, str]()
     if counts is not None:
         _refuse_second_page_views(counts, benchmark)
         rows = with_counts(rows, counts)
         counted = {tag: _digest(_numbers(counts, name)) for name, tag in TAG_FILES.items() if name in counts}
+        if YEARLY_VIEWS in counts:
+            counted[VIEWS_OF] = views_source(counts)
     scores = plan.probe.scores(rows)
     if COUNT in rows and (column := plan.probe.correctness.column):
         scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)

@@ -91,7 +91,7 @@ def test_page_views_are_those_of_the_article_in_a_year_and_asked_once(
     assert curated(tmp_path / "a.csv", more=views) == 0
     printed = capsys.readouterr().out
     assert "the sitelinks of the subjects of 4 of 6 facts are known, 300 in the median." in printed
-    assert "The page views in 2025 of the articles about them in de.wikipedia of 3 of 6 facts are known" in printed
+    assert "The page views of the articles about them in de.wikipedia in 2025 of 3 of 6 facts are known" in printed
     table = read_counts(tmp_path / "a.csv").drop_duplicates("subject").set_index("subject")
     assert table["sitelinks"].dropna().to_dict() == {"Chad": 250, "Egypt": 300, "Japan": 320}
     assert table["yearly_views"].dropna().to_dict() == {"Chad": 42, "Egypt": 1400}, "unknown ones are not 0"
@@ -134,10 +134,13 @@ def test_results_are_broken_down_by_page_views(
     assert groups["n"].to_dict() == {"10–99": 1, "1,000–9,999": 2}
     assert groups[["low", "high"]].notna().all(axis=None)
     assert Result.load(result).by("page_views", "chance").index.tolist() == [*groups.index]
+    sentence = "Page views are those of the subject's article in de.wikipedia in 2025."
+    assert sentence in Result.load(result).notes
     assert Result.load(result).items["yearly_views"].dropna().tolist() == [42, 1400, 1400]
     (tmp_path / "links.csv").write_text((tmp_path / "a.csv").read_text().replace("yearly_views", "other"))
     assert main([*rescore, "--tags", str(tmp_path / "links.csv")]) == main(rescore) == 0
     assert Result.load(result).by("page_views")["n"].to_dict() == groups["n"].to_dict(), "they are kept"
+    assert sentence in Result.load(result).notes
 
 
 def test_results_are_broken_down_by_them(

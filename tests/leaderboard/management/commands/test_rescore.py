@@ -136,9 +136,11 @@ def test_page_views_break_runs_down_in_the_same_way(
     views = {"Chad": 250, "Egypt": 30_000, "Japan": None}
     table = pd.read_csv(counts).drop(columns="count")
     subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
-    table.assign(yearly_views=[views.get(name, 20) for name in subjects]).to_csv(tmp_path / "views.csv", index=False)
+    numbers = table.assign(yearly_views=[views.get(name, 20) for name in subjects])
+    numbers.assign(views_of="fr.wikipedia in 2024").to_csv(tmp_path / "views.csv", index=False)
     output_of("rescore", "--benchmark", "small", "--tags", str(tmp_path / "views.csv"))
     address = runs[0].get_absolute_url()
+    assert "those of the subject&#x27;s article in fr.wikipedia in 2024." in client.get(address).content.decode()
     assert "By page views of the subject" in client.get(address).content.decode()
     lines = csv_rows(client, address, "page_views")
     assert [line["group"] for line in lines] == ["10–99", "100–999", "10,000–99,999"]
