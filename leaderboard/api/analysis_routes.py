@@ -55,8 +55,9 @@ class Side(TypedDict):
 class Comparison(TypedDict):
     """Runs, and the paired difference of each further run from the first one, overall and in every group.
 
-    `part`: the part of the items that all of this is about, empty for all items. `exposure` and `popularity`: the
-    columns of these tables of the page, where at least two of the runs have counts and no part is chosen.
+    `part`: the part of the items that all of this is about, empty for all items. `exposure`, `popularity` and
+    `page_views`: the columns of these tables of the page, where at least two of the runs have counts and no part is
+    chosen.
     """
 
     benchmark: BenchmarkFacts
@@ -66,6 +67,7 @@ class Comparison(TypedDict):
     differences: list[Json]
     exposure: NotRequired[list[Json]]
     popularity: NotRequired[list[Json]]
+    page_views: NotRequired[list[Json]]
 
 
 class TrainingQuery(PagedQuery):
@@ -103,6 +105,7 @@ class TrainingFacts(Points):
     groups: NotRequired[list[Json]]
     exposure: NotRequired[list[Json]]
     popularity: NotRequired[list[Json]]
+    page_views: NotRequired[list[Json]]
     differences: NotRequired[list[Json]]
     replicates: NotRequired[list[Json]]
     percent: NotRequired[list[float] | None]

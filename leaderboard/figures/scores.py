@@ -15,7 +15,6 @@ from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.exposure import TAG_FILES
 from probing.analysis.wording_sensitivity import HIGHEST, LOWEST
-from probing.benchmark import PAGE_VIEWS
 
 
 class Slice(NamedTuple):
@@ -146,7 +145,7 @@ def _groups(
         return None if low is None or high is None else (low, high)
 
     groups = [Group(name, by_metric, by_metric.get(metric), wordings(name)) for name, by_metric in scores.items()]
-    return groups if dimension in ("template", PAGE_VIEWS, *TAG_FILES.values()) else sorted(groups, key=_best_first)
+    return groups if dimension in ("template", *TAG_FILES.values()) else sorted(groups, key=_best_first)
 
 
 def _best_first(group: Group) -> tuple[bool, float]:

@@ -1,4 +1,4 @@
-"""The folds of comparisons and trainings with the accuracies of several runs by exposure and by popularity."""
+"""The folds of comparisons and trainings with the accuracies of several runs by exposure, popularity and page views."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -19,10 +19,12 @@ from leaderboard.ui.tables import Column, Table
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import least_number
 from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB, WASB_CHANCE
+from probing.benchmark import PAGE_VIEWS
 
 LEADS = {
     EXPOSURE: "Accuracy by how often a corpus states the fact, and how fast it grows.",
     POPULARITY: "Accuracy by how many of Wikimedia's sites have an article about the subject.",
+    PAGE_VIEWS: "Accuracy by how often people read the article about the subject.",
 }
 MOST_RUNS = 8  # as many as a comparison has
 ANOTHER_FILE = "Not all of these runs have the same counts, so that their groups are not of the same facts."

@@ -64,6 +64,7 @@ OUTCOMES_NOTE = (
     "A question is known where the likelihoods prefer a right option, and said where the response names a right "
     "answer. Chance, in the CSV, is what a guess among the options would make of the same responses."
 )
+PENALTY_NOTE = "At this penalty, answering pays for a model that is right with a probability above {least:.2f}."
 DIFFERENCES_NOTE = "The same questions in two ways, compared one by one. The index has no test."
 HOLM = "The p-value, corrected by Holm's method for all groups of its kind."
 PROBABILITY_TITLE = "Probability of the right answer"
@@ -116,7 +117,8 @@ def _read(text: str) -> float:
 def _sections(run: Run, crossed: CrossedFigures, ways: Sequence[str], penalty: float) -> list[Section]:
     """Return the sections; only the index is computed for each penalty."""
     scores = records(crossed.shares) + records(index_scores(crossed.rows, ways, crossed.tags, penalty))
-    differences = records(crossed.differences) + records(index_differences(crossed.rows, ways, penalty))
+    of_index = index_differences(crossed.rows, ways, penalty, (OVERALL, "relation", *crossed.tags))
+    differences = records(crossed.differences) + records(of_index)
     names = relation_names(run)
     return [
         *_outcomes_sections(_groups(scores, ways), names, penalty),
@@ -168,9 +170,12 @@ def _outcomes_sections(groups: Sequence[GroupOfWay], names: Names, penalty: floa
         page_size=PAGE_SIZE,
     )
     overall, domains, relations = ([row for row in groups if row.dimension == name] for name in DIMENSIONS)
+    least = penalty / (1 + penalty)
     picture, of_relations = (_picture([*overall, *rows], title) for rows in (domains, relations))
     return [
-        section(table, picture, OUTCOMES_NOTE, title="Known, said and declined"),
+        section(
+            table, picture, f"{OUTCOMES_NOTE} {PENALTY_NOTE.format(least=least)}", title="Known, said and declined"
+        ),
         Section(RELATIONS, RELATIONS_TITLE, chart=Chart(RELATIONS, RELATIONS_TITLE, *of_relations)),
     ]
 

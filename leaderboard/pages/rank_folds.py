@@ -91,12 +91,14 @@ SIZES_NOTE = (
 class SizedRank(NamedTuple):
     """A ranked run of a model of known size, and the sizes that go with its score by the line of the other models.
 
-    `is_unbeaten`: it scores higher than all models of the same or a smaller size.
+    `is_unbeaten`: it scores higher than all models of the same or a smaller size. `is_unbeaten_active`: the same by
+    the parameters that compute with each token, among models that state them.
     """
 
     rank: RunRank
     equivalent: SizeEquivalent | None
     is_unbeaten: bool
+    is_unbeaten_active: bool
 
 
 _SIZED = KeptLists[list[SizedRank]](most=4)
@@ -128,9 +130,13 @@ def _compared_in_size(ranks: Sequence[RunRank]) -> list[SizedRank]:
         equivalents = size_equivalents(sizes, scores)
     except BadInput:  # all others have one size
         return []
+    actives = [rank.run.model.active_parameters for rank in ranks]
+    known = [place for place, active in enumerate(actives) if active]
     best = unbeaten(sizes, scores)
+    best_of_known = unbeaten([actives[place] or 0 for place in known], [scores[place] for place in known])
+    best_active = {known[place] for place in best_of_known}
     return [
-        SizedRank(rank, equivalent, place in best)
+        SizedRank(rank, equivalent, place in best, place in best_active)
         for place, (rank, equivalent) in enumerate(zip(ranks, equivalents, strict=True))
     ]
 
@@ -154,6 +160,12 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
 
         return cell
 
+    def any_idle(rows: Sequence[SizedRank]) -> bool:
+        return any(row.rank.run.model.idle_parameters for row in rows)
+
+    def mark(is_best: bool) -> Cell:
+        return cells.text("yes" if is_best else "")
+
     metric = pages_of(filters.benchmark).metric_label(filters.metric)
     common = f"Common {compared_items(filters.benchmark)}"
     return Table(
@@ -167,7 +179,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
                 "for each token",
                 lambda row: cells.parameters(row.rank.run.model.active_parameters),
                 align="number",
-                worth=lambda rows: any(row.rank.run.model.idle_parameters for row in rows),
+                worth=any_idle,
             ),
             Column(
                 "value",
@@ -182,7 +194,10 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
             Column("equivalent", "Knows as much as one of", end("size"), align="number"),
             Column("equivalent_low", "from", end("low"), align="number"),
             Column("equivalent_high", "to", end("high"), align="number"),
-            Column("unbeaten", "Best of its size", lambda row: cells.text("yes" if row.is_unbeaten else "")),
+            Column("unbeaten", "Best of its size", lambda row: mark(row.is_unbeaten)),
+            Column(
+                "unbeaten_active", "by those for each token", lambda row: mark(row.is_unbeaten_active), worth=any_idle
+            ),
         ],
         rows=rows,
         heading=lambda row: labels.sentence(row.rank.run.way),

@@ -44,7 +44,7 @@ from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, op
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
-from probing.analysis.exposure import TAG_FILES
+from probing.analysis.exposure import TAG_FILES, counted_in_words
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
@@ -287,12 +287,12 @@ def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences that say what a baseline does, which items were asked, and in how many options were equal."""
+    """Return sentences on what a baseline does, which items and page views these are, and how many have ties."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
     baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
     notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
-    return [*baseline, *notes, *ties]
+    return [*baseline, *notes, *counted_in_words(run.provenance_record), *ties]
 
 
 class Headline(NamedTuple):

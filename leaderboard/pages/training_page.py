@@ -347,7 +347,7 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
 def trajectory_sections(training: Training) -> list[Section]:
     """Return the sections with curves: of all scores, of the groups, and of the differences from a second model.
 
-    Those on exposure, popularity and replicates are folds.
+    Those on exposure, popularity, page views and replicates are folds.
     """
     points = training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE

@@ -1,6 +1,7 @@
 """How well a model knows a fact by its exposure: how often its training data state it, as `clozeboard exposure` counts.
 
-Where no corpus is known, the popularity of its subject stands in: on how many sites of Wikimedia that has an article.
+Where no corpus is known, the popularity of its subject stands in: on how many sites of Wikimedia that has an article,
+or how often people read the article of one Wikipedia.
 The measures are those of Christoph, Ploner, Haller and Akbik (2025, "From Data to Knowledge: Evaluating How Efficiently
 Language Models Learn Facts", arXiv:2506.16912) and of their public code: accuracy in frequency buckets that double in
 width, WASB (the weighted accuracy score on buckets), and the exponent α of their power scaling function. By it, a model
@@ -8,7 +9,7 @@ knows a fact that was stated x times with the probability 1 - (L₀ + x₀ / (1 
 worked examples.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
@@ -23,17 +24,22 @@ from probing.analysis.breakdowns import ALL, OVERALL, item_weights
 from probing.analysis.intervals import mean_of_shares
 from probing.analysis.option_scores import has_options, option_counts
 from probing.arrays import Floats, Ints
+from probing.benchmark import PAGE_VIEWS, page_views_group
 from probing.errors import BadInput
 
 # The columns of rows: how often the fact is stated, and two tags that follow from it; the sitelinks of its subject, and
-# their tag.
+# their tag; the views of the subject's article, whose tag is `PAGE_VIEWS`.
 COUNT, EXPOSURE, STATED = "exposure_count", "exposure", "stated"
 SITELINKS, POPULARITY = "sitelinks", "popularity"
-COUNTED_COLUMNS = frozenset({COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY})
-NUMBERS = frozenset({COUNT, SITELINKS})  # which are no tags themselves
-TAG_FILES = {"count": EXPOSURE, SITELINKS: POPULARITY}  # the columns of the files, and the tags that they become
+YEARLY_VIEWS = "yearly_views"
+VIEWS_OF = "views_of"  # the column of the file, and the key of records, with the Wikipedia and the year of views
+COUNTED_COLUMNS = frozenset({COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY, YEARLY_VIEWS, PAGE_VIEWS})
+NUMBERS = frozenset({COUNT, SITELINKS, YEARLY_VIEWS})  # which are no tags themselves
+# The columns of the files, and the tags that they become. Only counts of a corpus are known of every fact.
+TAG_FILES = {"count": EXPOSURE, SITELINKS: POPULARITY, YEARLY_VIEWS: PAGE_VIEWS}
 LAST = 13  # the buckets of stated facts begin with 2^0, 2^1, …, 2^13, as in the authors' code
 LAST_OF_SITELINKS = 8  # no item has many more than 2^8 sitelinks
+POWERS_OF_VIEWS = 10 ** np.arange(12)  # no article is read more often in a year
 STATED_WORDS = ["not stated", "stated"]
 WASB, WASB_CHANCE, ALPHA = "wasb", "wasb_chance", "exposure_alpha"  # metrics
 DECAY = 0.05  # λ of the weights exp(-λ · lower end) of the buckets, in the authors' code
@@ -53,22 +59,25 @@ def bucket_names(last: int) -> list[str]:
 
 
 BUCKETS, SITELINKS_BUCKETS = bucket_names(LAST), bucket_names(LAST_OF_SITELINKS)
+VIEWS_BUCKETS = [page_views_group(views) for views in (0, *POWERS_OF_VIEWS.tolist())]
 
 
 def read_counts(path: Path) -> pd.DataFrame:
     """Read a table of `clozeboard exposure` or `curate popularity`; raise `BadInput` where the file is none.
 
-    The columns are at least `relation`, `index`, and `count` or `sitelinks`, which is empty where it is not known.
+    The columns are at least `relation`, `index`, and one of `TAG_FILES`. Sitelinks and views are empty where they are
+    not known.
     """
+    texts = {"relation": str, "subject": str}
     try:
         if path.suffix == ".parquet":
             table = pd.read_parquet(path)
         elif path.suffix == ".jsonl":
-            table = pd.read_json(path, lines=True, dtype={"relation": str, "subject": str})
+            table = pd.read_json(path, lines=True, dtype=texts)
         else:
-            texts = {"relation": str, "subject": str}
-            table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values={SITELINKS: ""})
-        types = {name: "Int64" if name == SITELINKS else "int64" for name in TAG_FILES if name in table}
+            unknown = {SITELINKS: "", YEARLY_VIEWS: ""}
+            table = pd.read_csv(path, dtype=texts, keep_default_na=False, na_values=unknown)
+        types = {name: "int64" if name == "count" else "Int64" for name in TAG_FILES if name in table}
         table = table.astype({"relation": str, "index": "int64", **(types or {"count": "int64"})})
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise BadInput(f"{path} cannot be read as counts of facts ({error}).", NEXT_STEP) from error
@@ -77,11 +86,23 @@ def read_counts(path: Path) -> pd.DataFrame:
     return table
 
 
+def views_source(counts: pd.DataFrame) -> str:
+    """Return of which Wikipedia and year the views in a table of `read_counts` are; empty where it does not say so."""
+    return ", ".join(sorted({*counts[VIEWS_OF].astype(str)})) if VIEWS_OF in counts else ""
+
+
+def counted_in_words(record: Mapping[str, Any]) -> list[str]:
+    """Return a sentence on what the page views of a result are; nothing where it has none, or does not say so."""
+    source = record.get(VIEWS_OF)
+    return [f"Page views are those of the subject's article in {source}."] if source else []
+
+
 def with_counts(rows: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with what a table of `read_counts` says of the fact of each.
 
-    This is how often it is stated, the bucket of that, and whether it is stated at all, or the sitelinks of its subject
-    and their bucket. Raises `BadInput` where the table lacks a fact or has another subject for it.
+    This is how often it is stated, the bucket of that, and whether it is stated at all; or the sitelinks of its subject
+    or the views of its article, and their bucket. Raises `BadInput` where the table lacks a fact or has another subject
+    for it.
     """
     keys = ["relation", "index"]
     asked, suffixes = rows[[*keys, "subject"]], ("", "_counted")
@@ -97,10 +118,23 @@ def with_counts(rows: pd.DataFrame, counted: pd.DataFrame) -> pd.DataFrame:
         columns |= {COUNT: counts, EXPOSURE: _ordered(buckets(counts), BUCKETS), STATED: stated}
     if SITELINKS in matched:
         links = matched[SITELINKS].astype("Int64")
-        places = buckets(np.asarray(links.fillna(0), np.int64), LAST_OF_SITELINKS)
-        known = np.where(links.isna(), -1, places)  # the code of a row that belongs to no group
-        columns |= {SITELINKS: links.array, POPULARITY: _ordered(known, SITELINKS_BUCKETS)}
+        places = buckets(_filled(links), LAST_OF_SITELINKS)
+        columns |= {SITELINKS: links.array, POPULARITY: _ordered_where_known(links, places, SITELINKS_BUCKETS)}
+    if YEARLY_VIEWS in matched:
+        views = matched[YEARLY_VIEWS].astype("Int64")
+        places = np.searchsorted(POWERS_OF_VIEWS, _filled(views), side="right")
+        columns |= {YEARLY_VIEWS: views.array, PAGE_VIEWS: _ordered_where_known(views, places, VIEWS_BUCKETS)}
     return rows.assign(**columns)
+
+
+def _filled(numbers: pd.Series) -> Ints:
+    """Return the numbers, and 0 where they are not known."""
+    return np.asarray(numbers.fillna(0), np.int64)
+
+
+def _ordered_where_known(numbers: pd.Series, places: Ints, names: list[str]) -> Any:
+    """Return a column of the names at these places, which is empty where the numbers are not known."""
+    return _ordered(np.where(numbers.isna(), -1, places), names)
 
 
 def _ordered(codes: Ints, names: list[str]) -> Any:

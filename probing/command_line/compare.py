@@ -155,7 +155,7 @@ def _print_run_differences(results: Mapping[str, Result]) -> None:
 
 def _check_number(number: int, unified: bool) -> None:
     if number < 2:
-        raise BadInput(f"{number} results cannot be compared.", "Give two different ones or more.")
+        raise BadInput("A result alone cannot be compared.", "Give two different ones or more.")
     if number > len(RESULT_NAMES) and not unified:
         raise BadInput(f"{number} results cannot be compared at once.", f"Give {len(RESULT_NAMES)} at most.")
 

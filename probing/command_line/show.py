@@ -104,8 +104,8 @@ def add_rescore(parser: argparse.ArgumentParser) -> None:
         "--tags",
         type=Path,
         metavar="FILE",
-        help="how often a corpus states each fact, as the command exposure writes it, or the sitelinks of subjects, as "
-        "curate popularity does",
+        help="how often a corpus states each fact, as the command exposure writes it, or the sitelinks and page views "
+        "of subjects, as curate popularity does",
     )
     parser.set_defaults(command=rescore)
 

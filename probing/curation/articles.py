@@ -9,13 +9,12 @@ from urllib.parse import quote
 
 from tqdm import tqdm
 
-from probing.curation.http_cache import HttpCache, Refused
+from probing.curation.http_cache import NOT_FOUND, HttpCache, Refused
 from probing.curation.wikidata import chunks
 from probing.errors import BadInput
 
 WIKIPEDIA = "https://{site}.wikipedia.org/w"
 TITLES_PER_REQUEST = 50  # the most that the sites allow
-NOT_FOUND = 404
 Article = tuple[str, str]  # site, title
 SortKey = Literal["size", "edits"]
 

@@ -34,11 +34,12 @@ ANSWER_TIMEOUT = 75.0  # seconds to wait for an answer
 LONGEST_PAUSE = 300.0  # seconds; the curation stops if a server asks for more
 BUSY = (429, 500, 502, 503, 504)
 # Pause after a status 429 without Retry-After, in first pauses: a minute, as Wikidata's operators ask for.
-FORBIDDEN, THROTTLED, THROTTLED_PAUSES = 403, 429, 30
+FORBIDDEN, NOT_FOUND, THROTTLED, THROTTLED_PAUSES = 403, 404, 429, 30
 ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into an answer that it gives up
 # A proxy in front of the engine stopped waiting: the query may be too wide, or the server overloaded.
 GATEWAY_TIMEOUT = "status 504"
 TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
+CHECK_ADDRESSES = "Check --endpoint, --wikipedia or --views-api."
 JSON_TYPES = "application/sparql-results+json, application/json"
 
 Parsed = TypeVar("Parsed")
@@ -56,7 +57,7 @@ class Refused(BadInput):
     """A server answers with an error that another attempt will not change; `status` and `text` are the answer's."""
 
     def __init__(self, server: str, status: int, text: str) -> None:
-        step = "Check --endpoint and --wikipedia; --print-query shows the queries."
+        step = f"{CHECK_ADDRESSES[:-1]}; --print-query shows the queries."
         if status == FORBIDDEN:
             step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
         super().__init__(f"{server} refuses the request: {status} {text[:200]}.", step)
@@ -256,7 +257,7 @@ def _parsed(response: Any, read: Callable[[str], Parsed], server: str) -> Parsed
     if not 200 <= response.status_code < 300:
         _raise_for_status(response.status_code, " ".join(text.split()), server)
     if text.lstrip()[:5].casefold() in ("<html", "<!doc"):
-        raise BadInput(f"{server} answers with a web page instead of data.", "Check --endpoint and --wikipedia.")
+        raise BadInput(f"{server} answers with a web page instead of data.", CHECK_ADDRESSES)
     try:
         return read(text)
     except json.JSONDecodeError as error:

@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from probing.benchmark import NO_TAGS, PAGE_VIEWS, Benchmark, Item, Relation, Tags
+from probing.benchmark import NO_TAGS, PAGE_VIEWS, Benchmark, Item, Relation, Tags, page_views_group
 from probing.errors import BadBenchmark
 from probing.formats.reading import JsonObject as Place
 from probing.formats.reading import digest, relation_id, text_lines
@@ -124,15 +124,9 @@ def _popqa(path: Path) -> Iterator[Question]:
         answers, views = [place.text("obj"), *aliases], row.get("s_pop") or ""
         if views and not PLAIN_NUMBER.fullmatch(views):
             raise place.fault("'s_pop' is no number of page views", "Write a whole number, or leave it empty.")
-        tags = {PAGE_VIEWS: _power_of_ten(views)} if views else NO_TAGS
+        tags = {PAGE_VIEWS: page_views_group(int(views))} if views else NO_TAGS
         relation, question, subject = _id(place.text("prop"), place), place.text("question"), place.text("subj")
         yield Question(relation, question, answers, subject, entity, tags)
-
-
-def _power_of_ten(number: str) -> str:
-    """Return the numbers with as many digits, such as 100–999."""
-    least = 10 ** (len(str(int(number))) - 1)
-    return f"{least:,}–{10 * least - 1:,}" if int(number) else "0"
 
 
 def _simpleqa(path: Path) -> Iterator[Question]:

@@ -13,10 +13,19 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.exposure import COUNT, COUNTED_COLUMNS, TAG_FILES, exposure_scores, with_counts
+from probing.analysis.exposure import (
+    COUNT,
+    COUNTED_COLUMNS,
+    TAG_FILES,
+    VIEWS_OF,
+    YEARLY_VIEWS,
+    exposure_scores,
+    views_source,
+    with_counts,
+)
 from probing.analysis.paired_tests import score_changes
-from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
-from probing.errors import Incomplete, OtherQuestions
+from probing.benchmark import ASKED_TAGS, PAGE_VIEWS, Benchmark, Item, Relation
+from probing.errors import BadInput, Incomplete, OtherQuestions
 from probing.plan import Plan, plan_of
 from probing.probes.probe import Probe
 from probing.results.completeness import check_complete
@@ -31,16 +40,20 @@ UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
 def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None = None) -> Result:
     """Return the result that today's tags and metrics make of stored rows; no model is needed.
 
-    `counts`: how often a corpus states each fact, or the sitelinks of its subject (`analysis.exposure.read_counts`);
+    `counts`: how often a corpus states each fact, or how well known its subject is (`analysis.exposure.read_counts`);
     without it, the rows keep what they have. The same object is returned if nothing has changed. Raises
-    `OtherQuestions` unless the rows answer what the benchmark asks now, and `BadInput` where there are none.
+    `OtherQuestions` unless the rows answer what the benchmark asks now, and `BadInput` where there are none, or where
+    both the counts and the benchmark state page views.
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), {}
+    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), dict[str, str]()
     if counts is not None:
+        _refuse_second_page_views(counts, benchmark)
         rows = with_counts(rows, counts)
         counted = {tag: _digest(_numbers(counts, name)) for name, tag in TAG_FILES.items() if name in counts}
+        if YEARLY_VIEWS in counts:
+            counted[VIEWS_OF] = views_source(counts)
     scores = plan.probe.scores(rows)
     if COUNT in rows and (column := plan.probe.correctness.column):
         scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)
@@ -52,6 +65,13 @@ def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None =
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
     record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
     return Result(rows, scores, record, option_ranges(plan))
+
+
+def _refuse_second_page_views(counts: pd.DataFrame, benchmark: Benchmark) -> None:
+    """Raise `BadInput` where a benchmark that states page views, such as PopQA, would get others under that name."""
+    if YEARLY_VIEWS in counts and any(PAGE_VIEWS in item.tags for _, item in benchmark.items_by_key().values()):
+        step = f"Leave out the column {YEARLY_VIEWS}, which only other benchmarks take."
+        raise BadInput(f"{benchmark.slug} states page views of its own.", step)
 
 
 def _numbers(counts: pd.DataFrame, name: str) -> list[Any]:

@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 
 from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS, tie_warnings
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.exposure import counted_in_words
 from probing.analysis.option_scores import PER_OPTION
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY, Benchmark
@@ -115,6 +116,7 @@ class Result:
     def notes(self) -> list[str]:
         """Remarks for readers: which items were asked, what happened on the way, and whether scores say anything."""
         notes = [*self.record.get("benchmark_notes", []), *self.record.get("batch", {}).get("notes", [])]
+        notes += counted_in_words(self.record)
         if not keeps_rows(self.record):
             notes.append(NO_ROWS)
         if not self.options and "scores" in self.items and self.items["scores"].map(len).gt(1).any():

@@ -249,6 +249,8 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "stated": "whether the corpus states the fact",
     "sitelinks": "on how many of Wikimedia's sites the subject has an article, as `rescore --tags` has added",
     "popularity": "the bucket of `sitelinks`: 0, 1, 2–3, 4–7 and so on; empty where these are not known",
+    "yearly_views": "how often people read the subject's article in a year, as `rescore --tags` has added",
+    "page_views": "the bucket of `yearly_views`, or of those of a month in PopQA: 0, 1–9, 10–99 and so on",
 }
 TAG = "a tag of the benchmark, by which scores are broken down; a list if the item has several values"
 SCORE_COLUMNS: Mapping[str, str] = {

@@ -71,8 +71,11 @@ def test_the_figures_come_once_a_penalty_is_chosen(client: Client, by_generation
     assert float(said["known_chance"]) == pytest.approx(1 / 3)
     assert float(said["knows_and_says_low"]) < float(said["knows_and_says"]) < float(said["knows_and_says_high"])
     changes = csv_rows(client, f"{address}?penalty=1", "know-say-differences")
-    (index,) = (row for row in changes if row["metric"] == "Index")
-    assert float(index["low"]) < float(index["difference"]) < float(index["high"])
+    of_index = {row["group"]: row for row in changes if row["metric"] == "Index"}
+    assert {"P30", "P36", "Political"} < of_index.keys()
+    assert [float(of_index["P30"][name]) for name in ("n", "first", "second", "difference")] == [4, 0, 0.25, 0.25]
+    assert all(float(row["low"]) < float(row["difference"]) < float(row["high"]) for row in of_index.values())
+    assert "answering pays for a model that is right with a probability above 0.50" in page.content.decode()
     assert [*dict.fromkeys(row["dimension"] for row in changes)] == ["overall", "domain", "relation"]
     (of_relation,) = (row for row in changes if row["group"] == "P30" and row["metric"] == "Declined")
     assert [float(of_relation[name]) for name in ("n", "first", "second", "difference")] == [4, 0, 0.75, 0.75]

@@ -53,7 +53,17 @@ def test_a_mixture_of_experts_has_the_parameters_of_each_token_as_well(client: C
     Model.objects.filter(hub_id="org/model-7").update(idle_parameters=0)
     make.finished(tiny, 0.1)  # a change of figures, after which the page is made anew
     assert 'data-column="active_parameters"' in client.get(tiny.get_absolute_url()).content.decode()
-    assert table(client, tiny).loc["org/model-8", "active_parameters"] == 3e9
+    rows = table(client, tiny)
+    assert rows.loc["org/model-8", "active_parameters"] == 3e9
+    assert rows["unbeaten_active"].dropna().index.tolist() == ["org/model-8"], "of two that state them"
+    Model.objects.update(idle_parameters=0)
+    Model.objects.filter(hub_id="org/model-8").update(idle_parameters=29_000_000_000)
+    make.finished(tiny, 0.1)
+    rows = table(client, tiny)
+    larger = rows.index[rows["active_parameters"] >= 1e9].drop("org/model-8")
+    assert len(larger) > 2
+    assert rows["unbeaten_active"].reindex(larger).isna().all(), "the best has 1 B for each token"
+    assert (rows.loc[["org/model-8", *larger.drop("org/model-4")], "unbeaten"] == "yes").all()
 
 
 def test_sizes_far_from_those_of_all_models_are_not_named(client: Client) -> None:

@@ -16,8 +16,10 @@ from probing.analysis.exposure import (
     POPULARITY,
     SITELINKS,
     STATED,
+    VIEWS_BUCKETS,
     WASB,
     WASB_CHANCE,
+    YEARLY_VIEWS,
     Recall,
     buckets,
     exposure_scores,
@@ -27,6 +29,7 @@ from probing.analysis.exposure import (
     with_counts,
 )
 from probing.analysis.intervals import wilson
+from probing.benchmark import PAGE_VIEWS, page_views_group
 from probing.errors import BadInput
 
 FACTS = 2_000
@@ -76,6 +79,19 @@ def test_rows_get_the_sitelinks_of_their_subjects_where_these_are_known(tmp_path
     assert {COUNT, EXPOSURE, STATED, SITELINKS, POPULARITY} <= {*again.columns}
 
 
+def test_rows_get_the_page_views_of_their_subjects_by_powers_of_ten(tmp_path: Path) -> None:
+    views = ["", 0, 1, 9, 10, 99_999, 100_000]
+    lines = "".join(f"P1,{index},{number}\n" for index, number in enumerate(views))
+    (tmp_path / "views.csv").write_text(f"relation,index,yearly_views\n{lines}")
+    asked = pd.DataFrame({"relation": "P1", "index": range(7), "template": 0, "subject": "x", "correct": True})
+    joined = with_counts(asked, read_counts(tmp_path / "views.csv"))
+    assert joined[YEARLY_VIEWS].tolist() == [pd.NA, *views[1:]]
+    assert joined[PAGE_VIEWS].dropna().tolist() == [page_views_group(number) for number in views if number != ""]
+    groups = means_of(members(joined, PAGE_VIEWS), joined["correct"]).set_index("group")["n"].to_dict()
+    assert groups == {"0": 1, "1–9": 2, "10–99": 1, "10,000–99,999": 1, "100,000–999,999": 1}
+    assert [*groups] == [group for group in VIEWS_BUCKETS if group in groups], "in the order of the numbers"
+
+
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
@@ -84,6 +100,7 @@ def test_rows_get_the_sitelinks_of_their_subjects_where_these_are_known(tmp_path
         ("a.csv", "relation,index,count\nP1,0,-1\n", "a negative count, or a fact twice"),
         ("a.csv", "relation,index,count\nP1,0,1\nP1,0,2\n", "a negative count, or a fact twice"),
         ("a.csv", "relation,index,sitelinks\nP1,0,-1\n", "a negative count, or a fact twice"),
+        ("a.csv", "relation,index,yearly_views\nP1,0,1.5\n", "cannot be read"),
         ("a.parquet", "nothing", "cannot be read"),
         ("b.csv", None, "cannot be read"),
     ],

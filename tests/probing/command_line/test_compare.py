@@ -102,7 +102,7 @@ def test_changed_facts_need_two_results_with_answers_and_facts_that_were_asked(
     stored.write_text(stored.read_text().replace('"quantization": "none"', '"quantization": "4bit"'))
     assert main(["compare", edited[0], str(tmp_path / "third"), "--facts", str(facts)]) == 0
     assert main(["compare", edited[0], f"{edited[1]}/../before"]) == 2
-    assert "1 results cannot be compared." in complaint(capsys)
+    assert "A result alone cannot be compared." in complaint(capsys)
     facts.write_text("relation,subject\nP36,Atlantis\n")
     assert main(["compare", *edited, "--facts", str(facts)]) == 2
     assert "1 of 1 facts were not asked, such as 'Atlantis' in P36." in complaint(capsys)
@@ -276,7 +276,7 @@ def test_one_result_cannot_be_compared(ask, capsys: pytest.CaptureFixture[str]) 
     folder = ask("vanilla")
     capsys.readouterr()
     assert main(["compare", folder, folder]) == 2
-    assert "1 results cannot be compared" in complaint(capsys)
+    assert "A result alone cannot be compared." in complaint(capsys)
 
 
 @pytest.fixture(scope="module")

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from probing.catalog import open_benchmark
-from probing.errors import BadBenchmark
+from probing.errors import BadBenchmark, BadInput
 from probing.formats.open_questions import JUDGED, WITH_ALIASES, fits
 from probing.known_benchmarks import CATALOG
 from probing.language_model import Continuation
+from probing.results.rescoring import rescored
 from probing.runner import run
 from tests.fakes import FakeModel
 
@@ -103,6 +104,17 @@ def test_popqa_is_broken_down_by_the_page_views_of_its_subjects(tmp_path: Path) 
     assert views["n"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 1}
     assert views["value"].to_dict() == {"100–999": 1, "10,000–99,999": 1, "0": 0}
     assert views.loc["100–999", ["low", "high"]].notna().all()
+
+
+def test_popqa_takes_no_other_page_views_than_its_own(tmp_path: Path) -> None:
+    benchmark = open_benchmark(write_table(tmp_path / "test.tsv", [row | {"s_pop": "208"} for row in POPQA]))
+    result = run(Speaker("A political leader."), benchmark, progress=False)
+    numbers = result.items[["relation", "index"]].assign(sitelinks=7)
+    again = rescored(result, benchmark, numbers)
+    assert again.by("popularity").index.tolist() == ["4–7"]
+    assert again.by("page_views").index.tolist() == ["100–999"]
+    with pytest.raises(BadInput, match=r"states page views of its own\. Leave out the column yearly_views"):
+        rescored(result, benchmark, numbers.assign(yearly_views=7))
 
 
 def test_the_facts_of_popqa_can_be_asked_by_likelihood_as_well(tmp_path: Path) -> None:

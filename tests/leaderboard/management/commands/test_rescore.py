@@ -130,6 +130,32 @@ def test_sitelinks_break_runs_down_in_the_same_way(
     assert {line["subject"] for line in csv_rows(client, f"{address}items/?popularity=256%2B")} == {"Egypt"}
 
 
+def test_page_views_break_runs_down_in_the_same_way(
+    runs: list[Run], counts: Path, tmp_path: Path, client: Client
+) -> None:
+    views = {"Chad": 250, "Egypt": 30_000, "Japan": None}
+    table = pd.read_csv(counts).drop(columns="count")
+    subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
+    numbers = table.assign(yearly_views=[views.get(name, 20) for name in subjects])
+    numbers.assign(views_of="fr.wikipedia in 2024").to_csv(tmp_path / "views.csv", index=False)
+    output_of("rescore", "--benchmark", "small", "--tags", str(tmp_path / "views.csv"))
+    address = runs[0].get_absolute_url()
+    assert "those of the subject&#x27;s article in fr.wikipedia in 2024." in client.get(address).content.decode()
+    assert "By page views of the subject" in client.get(address).content.decode()
+    lines = csv_rows(client, address, "page_views")
+    assert [line["group"] for line in lines] == ["10–99", "100–999", "10,000–99,999"]
+    assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
+    dimensions = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
+    assert sum(score["dimension"] == "page_views" and score["metric"] == "accuracy" for score in dimensions) == 3
+    assert {line["subject"] for line in csv_rows(client, f"{address}items/?page_views=100–999")} == {"Chad"}
+    pair = f"m={runs[0].pk}&m={runs[1].pk}"
+    assert "how often people read the article" in client.get(f"/compare/?{pair}").content.decode()
+    beside = csv_rows(client, f"/compare/?{pair}", "page_views")
+    assert [line["group"] for line in beside] == [line["group"] for line in lines]
+    answer = client.get(f"/api/v1/compare?{pair}").json()["page_views"]
+    assert [row["group"] for row in answer] == [line["group"] for line in beside]
+
+
 def test_bad_counts_are_refused(runs: list[Run], tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("relation\nP30\n")
     with pytest.raises(CommandError, match="cannot be read as counts"):
