@@ -3,14 +3,12 @@
 import os
 import platform
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import torch
-from torch import nn
 
 from probing.scoring.products import float32_product
 
@@ -31,39 +29,20 @@ def _processor() -> str:
     return next(names, platform.machine())
 
 
-def square_rate(product: Product | None = None, device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
+def square_rate(product: Product | None = None) -> float:
     """Return the best rate of products of square matrices, in GFLOP/s.
 
     `product`: the function that multiplies; by default the one by which networks are computed.
     """
-    return max(2e-9 * size**3 / _product_seconds(size, size, size, product, device, dtype) for size in SQUARES)
+    return max(2e-9 * size**3 / _product_seconds(size, product or float32_product()) for size in SQUARES)
 
 
-def shapes_rate(network: nn.Module, rows: int) -> float:
-    """Return the GFLOP/s of one product with each of the network's linear layers, `rows` positions at a time."""
-    shapes = Counter((m.in_features, m.out_features) for m in network.modules() if isinstance(m, nn.Linear))
-    gflop = sum(2e-9 * rows * inner * columns * count for (inner, columns), count in shapes.items())
-    return gflop / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
-
-
-def _product_seconds(
-    rows: int,
-    inner: int,
-    columns: int,
-    product: Product | None = None,
-    device: str = "cpu",
-    dtype: torch.dtype = torch.float32,
-) -> float:
+def _product_seconds(size: int, product: Product) -> float:
     """Return the median time of one product with transposed weights, as linear layers have them."""
-    left = torch.rand(rows, inner, device=device, dtype=dtype)
-    weights = torch.rand(columns, inner, device=device, dtype=dtype)
-    if product is None:
-        product = float32_product() if device == "cpu" and dtype == torch.float32 else nn.functional.linear
+    left, weights = torch.rand(size, size), torch.rand(size, size)
     times: list[float] = []
     while sum(times) < MEASURED_SECONDS or len(times) < 3:
         begin = time.perf_counter()
         product(left, weights)
-        if device != "cpu":
-            torch.accelerator.synchronize()
         times.append(time.perf_counter() - begin)
     return median(times)

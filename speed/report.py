@@ -65,55 +65,10 @@ def report(results: Mapping[str, Any]) -> str:
         f"{machine['square_gflops']} GFLOP/s (of torch by itself {machine['square_gflops_of_torch']})",
         positions_table(results),
         ratios_table(results),
-        *([limits_table(results), growth_table(results)] if results["limits"] else []),
     ]
     for comparison in results["comparisons"].values():
         lines += [f"Not measured: {name}. {reason}" for name, reason in comparison["not_measured"].items()]
     return "\n\n".join(lines)
-
-
-def limits_table(results: Mapping[str, Any]) -> str:
-    """Return how near this project is to the fewest positions and to the machine's rate, and its memory."""
-    rows: dict[str, list[str]] = {}
-    for limits in results["limits"].values():
-        for name, cell in _limits(limits).items():
-            rows.setdefault(name, []).append(cell)
-    return markdown(("", *(WORK[name] for name in results["limits"])), [(name, *cells) for name, cells in rows.items()])
-
-
-def _limits(limits: Mapping[str, Any]) -> dict[str, str]:
-    bounds, budget, memory = limits["positions_at_least"], limits["budget"], limits["memory"]
-    rates, mib = limits["of_shapes_rate"], {name: memory[name] / 2**20 for name in ("full", "decide")}
-    return {
-        "positions of all statements, without padding": f"{bounds['real']:,}",
-        "fewest positions that give all scores": f"{bounds['distinct']:,}",
-        "padding in what is computed": percent(limits["padding"], ".1f"),
-        "of the rate of the same matrix products": percent(rates["full"]),
-        "of that rate with `--decide`": percent(rates["decide"]),
-        "positions in a batch, and at most": f"{budget['chosen']:,} of {budget['ceiling']:,}",
-        "MiB beside the model, at the largest batch": f"{mib['full']:,.0f} ({memory['statements']:,} statements)",
-        "the same with `--decide`": f"{mib['decide']:,.0f}",
-        "accuracy": f"{limits['accuracy']:.2f}",
-        "error of the time estimated after a tenth": f"{100 * limits['estimate_error']:+.0f} %".replace("-", "−"),
-    }
-
-
-def growth_table(results: Mapping[str, Any]) -> str:
-    """Return what one question takes by the number of its options."""
-    columns = ("options", "positions in the statements", "distinct prefixes", "computed", "ms for each prefix")
-    return markdown(
-        columns,
-        [
-            (
-                f"{row['options']:,}",
-                f"{row['real_positions']:,}",
-                f"{row['distinct_prefixes']:,}",
-                f"{row['positions']:,}",
-                f"{row['ms_per_prefix']:.2f}",
-            )
-            for row in results["growth"]
-        ],
-    )
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
@@ -146,14 +101,14 @@ def positions_table(results: Mapping[str, Any]) -> str:
     """Return what each system computes, and how its scores differ from this project's."""
     rows = []
     for name, comparison in results["comparisons"].items():
-        bounds = results["limits"].get(name, {}).get("positions_at_least")
+        fewest = results["fewest_positions"].get(name)
         for row in comparison["systems"]:
             rows.append(
                 (
                     WORK[name],
                     _system(row),
                     f"{row['positions']:,}",
-                    percent(row["positions"] / bounds["distinct"]) if bounds else "",
+                    percent(row["positions"] / fewest["distinct"]) if fewest else "",
                     f"{row['peak_bytes'] / 2**20:,.0f}",
                     f"{row['largest_difference']:.1e}",
                     percent(row["same_predictions"]),
@@ -289,8 +244,6 @@ TABLES = (
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
     Table("positions", "peers", positions_table),
-    Table("limits", "peers", limits_table),
-    Table("growth", "peers", growth_table),
     Table("pages", "pages", pages_table),
     Table("web memory", "pages", web_memory_table),
     Table("memory", "memory", memory_table),

@@ -1,10 +1,9 @@
-"""The machine: its description and its rates."""
+"""The machine: its description and its rate."""
 
 import platform
 from pathlib import Path
 
 import pytest
-from torch import nn
 
 from speed import machine
 
@@ -30,13 +29,5 @@ def test_without_a_model_name_the_processor_is_the_architecture(
 
 
 def test_rates_count_two_operations_for_each_multiplication(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_product_seconds", lambda rows, inner, columns, *_: 1e-9 * rows * inner * columns)
+    monkeypatch.setattr(machine, "_product_seconds", lambda size, product: 1e-9 * size**3)
     assert machine.square_rate() == pytest.approx(2)
-    network = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 7))
-    assert machine.shapes_rate(network, rows=4) == pytest.approx(2)
-
-
-def test_shapes_are_weighted_by_how_often_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_product_seconds", lambda rows, inner, columns, *_: 1.0 if columns == 5 else 4.0)
-    network = nn.Sequential(nn.Linear(3, 5), nn.Linear(3, 5), nn.Linear(5, 7))
-    assert machine.shapes_rate(network, rows=4) == pytest.approx(2e-9 * 4 * (15 + 15 + 35) / (1 + 1 + 4))

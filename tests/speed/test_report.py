@@ -67,26 +67,7 @@ def results() -> dict[str, Any]:
         },
         "work": {"causal": {"statements": 1820, "model": {"name": "SmolLM2-135M"}}},
         "comparisons": {"causal": compared},
-        "limits": {
-            "causal": {
-                "positions_at_least": {"real": 400, "distinct": 100},
-                "padding": 0.012,
-                "accuracy": 0.467,
-                "of_shapes_rate": {"full": 0.78, "decide": 0.6},
-                "budget": {"chosen": 2048, "ceiling": 2730},
-                "memory": {"statements": 8192, "full": 2**29, "decide": 2**30},
-                "estimate_error": -0.12,
-            }
-        },
-        "growth": [
-            {
-                "options": 1000,
-                "real_positions": 13216,
-                "distinct_prefixes": 2727,
-                "positions": 2834,
-                "ms_per_prefix": 2.22,
-            }
-        ],
+        "fewest_positions": {"causal": {"real": 400, "distinct": 100}},
     }
 
 
@@ -119,20 +100,6 @@ def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_
     written = report(results)
     assert "| peer 2.0, 16 at a time | 1,100 | 1100 % | 2 |" in written
     assert "Not measured: absent. No such release." in written
-
-
-def test_the_report_says_how_near_the_limits_are(results: dict[str, Any]) -> None:
-    written = report(results)
-    assert "| of the rate of the same matrix products | 78 % |" in written
-    assert "| positions in a batch, and at most | 2,048 of 2,730 |" in written
-    assert "| MiB beside the model, at the largest batch | 512 (8,192 statements) |" in written
-    assert "| the same with `--decide` | 1,024 |" in written
-    assert "| error of the time estimated after a tenth | −12 % |" in written
-    assert "| 1,000 | 13,216 | 2,727 | 2,834 | 2.22 |" in written
-
-
-def test_a_short_report_has_no_limits(results: dict[str, Any]) -> None:
-    assert "matrix products |" not in report(results | {"limits": {}})
 
 
 def test_a_table_replaces_the_one_of_its_name_alone() -> None:
