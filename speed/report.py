@@ -183,54 +183,14 @@ def site_memory_table(results: Mapping[str, Any]) -> str:
     return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
 
 
-def pages_table(results: Mapping[str, Any]) -> str:
-    """Return the times of the pages beside that of a bare view of their size, and what they take."""
-    rows = [
-        (
-            f"`{page['page']}`",
-            *(f"{page[name] / page['bare']:.1f}" for name in ("anew", "first", "at_once", "unchanged")),
-            str(page["queries"]),
-            *(f"{page[name] / 1000:,.0f}" for name in ("raw", "zipped")),
-        )
-        for page in results["pages"]
-    ]
-    return markdown(("page", "anew", "first", "at once", "unchanged", "queries", "KB", "KB compressed"), rows)
-
-
-def web_memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory of the web process, and what the largest download adds to it."""
-    memory, download = results["memory"], results["download"]
-    figures = {
-        "before the first page": memory["before"],
-        "at most": memory["peak"],
-        f"added by the CSV of {download['rows']:,} items": download["memory"],
-    }
-    return markdown(("web process", "MB"), [(name, f"{size / 1e6:,.0f}") for name, size in figures.items()])
-
-
-def time_left_table(results: Mapping[str, Any]) -> str:
-    """Return the errors of all runs as a table."""
-    rows = [
-        (name, f"{run['positions']:,}", f"{run['seconds']:.0f}", shown_extent(run["errors"]))
-        for name, run in results["runs"].items()
-    ]
-    return markdown(("run", "positions", "seconds", "estimates of the whole time are off by"), rows)
-
-
-def shown_extent(errors: Sequence[float]) -> str:
-    percents = [round(100 * error) for error in errors]
-    lowest, highest = (f"{percent:+d}".replace("-", "−") if percent else "0" for percent in percents)
-    return f"{lowest} to {highest} %"
-
-
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def percent(share: float, form: str = ".0f") -> str:
+def percent(share: float) -> str:
     """Return a share as a percentage, with a space before the sign."""
-    return f"{100 * share:{form}} %"
+    return f"{100 * share:.0f} %"
 
 
 def in_bold(values: Sequence[float], form: str) -> str:
@@ -244,11 +204,8 @@ TABLES = (
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
     Table("positions", "peers", positions_table),
-    Table("pages", "pages", pages_table),
-    Table("web memory", "pages", web_memory_table),
     Table("memory", "memory", memory_table),
     Table("site memory", "memory", site_memory_table),
-    Table("time left", "time_left", time_left_table),
 )
 
 if __name__ == "__main__":

@@ -12,13 +12,11 @@ from speed.report import (
     in_bold,
     main,
     memory_table,
-    pages_table,
     percent,
     ratios_table,
     report,
     site_memory_table,
     summary_table,
-    web_memory_table,
     with_table,
 )
 from speed.stored_results import CHECKOUT, RESULTS
@@ -153,24 +151,8 @@ def test_a_site_s_memory_is_given_for_each_size() -> None:
 
 
 def test_a_percentage_has_a_space_before_its_sign() -> None:
-    assert (percent(0.5), percent(0.123, ".1f")) == ("50 %", "12.3 %")
+    assert percent(0.5) == "50 %"
 
 
 def test_values_are_in_order_with_their_median_in_bold() -> None:
     assert in_bold([1.71, 1.62, 1.68], ".1f") == "1.6, **1.7**, 1.7"
-
-
-def test_pages_are_compared_with_the_bare_view() -> None:
-    times = {"bare": 2.0, "anew": 20.0, "first": 22.0, "at_once": 60.0, "unchanged": 3.0}
-    page = {"page": "/", **times, "queries": 10, "raw": 198_264, "zipped": 24_823}
-    assert pages_table({"pages": [page]}).splitlines()[-1] == "| `/` | 10.0 | 11.0 | 30.0 | 1.5 | 10 | 198 | 25 |"
-
-
-def test_the_memory_of_the_web_process_includes_a_download() -> None:
-    results = {"memory": {"before": 206e6, "peak": 351e6}, "download": {"rows": 199_980, "memory": 12e6}}
-    lines = web_memory_table(results).splitlines()[2:]
-    assert lines == [
-        "| before the first page | 206 |",
-        "| at most | 351 |",
-        "| added by the CSV of 199,980 items | 12 |",
-    ]
