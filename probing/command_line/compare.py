@@ -16,9 +16,8 @@ from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
 from probing.benchmark import ROW_KEY
-from probing.command_line.printing import print_by_dimension, print_lines, print_table
+from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.errors import BadInput
-from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
 from probing.results.compared import MODEL, SETTINGS, differences, refuse_other_benchmarks, run_name
@@ -121,9 +120,7 @@ def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | No
     for kind, table in tables.items():
         print(f"\n{BIAS_TITLES[kind]} of {relation}, as the mean over templates")
         print_table(table[["label", *rows, "gold"]])
-    if csv:
-        with new_file(csv) as new:
-            pd.concat([table.assign(kind=kind) for kind, table in tables.items()]).to_csv(new, index=False)
+    write_csv(pd.concat([table.assign(kind=kind) for kind, table in tables.items()]), csv)
 
 
 def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
@@ -156,8 +153,7 @@ def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -
         return
     by_name = dict(zip(RESULT_NAMES, folders, strict=False))
     table = table.assign(folder=table["result"].map(lambda name: by_name.get(name, name)))
-    with new_file(path) as new:
-        table.to_csv(new, index=False)
+    write_csv(table, path)
     print(f"\nAll figures, with the interval of either result: {path}")
 
 
