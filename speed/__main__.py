@@ -19,7 +19,7 @@ import torch
 from probing.errors import ProbingError
 from speed.comparison import compare, missed
 from speed.fewest_positions import fewest_positions
-from speed.machine import describe, square_rate
+from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folder, write_gguf
 from speed.peers.protocol import Item, Job
 from speed.report import report
@@ -74,11 +74,7 @@ def main() -> int:
 def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results of these kinds of networks, with those that are stored of the other kind."""
     results: dict[str, Any] = {
-        "machine": describe()
-        | {
-            "square_gflops": round(square_rate(), 1),
-            "square_gflops_of_torch": round(square_rate(torch.nn.functional.linear), 1),
-        },
+        "machine": describe(),
         "versions": {name: version(name) for name in PACKAGES},
         "scoring_core": dict.fromkeys(earlier.get("work", {}), "") | earlier.get("scoring_core", {}),
         **{name: earlier.get(name, {}) for name in ("work", "comparisons", "fewest_positions")},

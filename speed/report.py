@@ -61,8 +61,7 @@ def report(results: Mapping[str, Any]) -> str:
     """Write everything for the terminal."""
     machine = results["machine"]
     lines = [
-        f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}, best matrix product "
-        f"{machine['square_gflops']} GFLOP/s (of torch by itself {machine['square_gflops_of_torch']})",
+        f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}",
         positions_table(results),
         ratios_table(results),
     ]

@@ -1,4 +1,4 @@
-"""The machine: its description and its rate."""
+"""The description of the machine."""
 
 import platform
 from pathlib import Path
@@ -26,8 +26,3 @@ def test_without_a_model_name_the_processor_is_the_architecture(
 ) -> None:
     monkeypatch.setattr(machine, "CPUINFO", tmp_path / "nothing")
     assert machine.describe()["processor"] == platform.machine()
-
-
-def test_rates_count_two_operations_for_each_multiplication(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_product_seconds", lambda size, product: 1e-9 * size**3)
-    assert machine.square_rate() == pytest.approx(2)

@@ -60,8 +60,6 @@ def results() -> dict[str, Any]:
             "cores": 2,
             "torch_threads": 2,
             "processor": "AMD EPYC",
-            "square_gflops": 190.0,
-            "square_gflops_of_torch": 90.0,
         },
         "work": {"causal": {"statements": 1820, "model": {"name": "SmolLM2-135M"}}},
         "comparisons": {"causal": compared},
