@@ -12,10 +12,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from probing.errors import ModelNotFound
-from probing.scoring.causal import CausalModel
-from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
-from probing.scoring.masked import MaskedModel
 from speed.trained_bert import trained_bert
 
 NetworkKind = Literal["causal", "masked"]
@@ -30,10 +27,6 @@ class LoadedNetwork(NamedTuple):
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
     training: dict[str, Any]
-
-    def ours(self, batch_tokens: int | None = None) -> HFModel:
-        model_class = CausalModel if self.kind == "causal" else MaskedModel
-        return model_class(self.network, self.tokenizer, batch_tokens=batch_tokens)
 
 
 def load_network(kind: NetworkKind) -> LoadedNetwork:

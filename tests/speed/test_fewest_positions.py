@@ -6,6 +6,8 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
 from probing.language_model import Scoring
+from probing.scoring.causal import CausalModel
+from probing.scoring.masked import MaskedModel
 from probing.scoring.tokens import Encoded
 from speed.fewest_positions import fewest_positions, of_causal, of_masked
 from speed.networks import LoadedNetwork, NetworkKind
@@ -28,7 +30,8 @@ def test_full_scoring_computes_no_fewer_positions_than_there_must_be(kind: Netwo
     loader = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
     network = loader.from_pretrained(folder).eval()
     loaded = LoadedNetwork("tiny", kind, network, AutoTokenizer.from_pretrained(folder), {})
-    model, fewest = loaded.ours(), fewest_positions(loaded, WORK)
+    model = (CausalModel if kind == "causal" else MaskedModel)(network, loaded.tokenizer)
+    fewest = fewest_positions(loaded, WORK)
     before, padding = model.usage.positions, model.usage.padding
     list(model.score((item.request for item in WORK), Scoring()))
     computed = model.usage.positions - before - (model.usage.padding - padding)
