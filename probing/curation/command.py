@@ -61,17 +61,13 @@ def add_options(curating: argparse.ArgumentParser) -> None:
     parsers = curating.add_subparsers(required=True, metavar="KIND")
     for name, kind in BENCHMARK_KINDS.items():
         parser = parsers.add_parser(name, help=kind.help)
-        _add_common_options(parser)
+        parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
+        add_endpoint_options(parser)
+        _add_print_query(parser)
         kind.add_other_options(parser)
         add_plan_options(parser, kind.plan)
         parser.set_defaults(command=partial(_curate, kind))
     _add_popularity(parsers.add_parser("popularity", help="how well known the subjects of a benchmark are"))
-
-
-def _add_common_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
-    add_endpoint_options(parser)
-    _add_print_query(parser)
 
 
 def _add_print_query(parser: argparse.ArgumentParser) -> None:
