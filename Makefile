@@ -86,9 +86,8 @@ lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that 
 	$(COMPILE) --extra dev --extra training -o requirements-dev.txt
 	$(COMPILE) -c requirements-dev.txt -o requirements.txt
 
-bench: install  ## compare the speed with its peers', the time left with the time, and pages with a bare view
+bench: install  ## compare the speed with its peers', and pages with a bare view
 	$(BIN)/python -m speed
-	$(BIN)/python -m speed.time_left
 	$(BIN)/python -m speed.pages
 
 screenshots: install browser  ## take pictures of all pages in all looks, of random models (OUT=folder FULL=1: whole pages)

@@ -56,10 +56,6 @@ COMMANDS = {
     ),
     "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
     "lm-eval": ("probing.command_line.sites:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
-    "import-results": (
-        "probing.command_line.show:add_import_results",
-        "read samples of lm-evaluation-harness as a result",
-    ),
     "push": ("probing.command_line.sites:add_push", "send results that were measured here to a site"),
 }
 

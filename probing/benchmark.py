@@ -110,7 +110,6 @@ class Benchmark:
     """Relations under a name, a version and a digest of the `files` that they were read from.
 
     Copies of these files in one folder are the same benchmark.
-    `files_digest`: that of the files alone, where `digest` also covers a rule by which prompts are made.
     `probe`: the name of the probe that is used by default; `further_probes`: those of others that its files are made
     for, whose figures are never mixed with it.
     `usual_tags`: tags of the relations that are asked unless a probe's options choose others.
@@ -136,7 +135,6 @@ class Benchmark:
     usual_tags: Tags = field(default_factory=dict)
     files: tuple[Path, ...] = field(default=(), compare=False, repr=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
-    files_digest: str = ""
     further_probes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

@@ -7,16 +7,16 @@ so far, so that nothing has to be known of the machine.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from random import Random
 from statistics import median
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from probing.baselines import UniformModel
 from probing.benchmark import Item
 from probing.errors import BadInput
 from probing.kinds import Kind
@@ -132,24 +132,14 @@ def estimate_work(plan: Plan, part: Part, kind: Kind, length: Length = usual_len
     )
 
 
-class _Counter:
-    """A language model without a network, which answers with zeros and adds up the positions of what it is asked."""
-
-    device, dtype, batch_tokens = "cpu", "float32", 0
+class _Counter(UniformModel):
+    """A model without a network, to which a text is the same whatever it starts with, and which adds up positions."""
 
     def __init__(self, kind: Kind, length: Length) -> None:
         self._length = lru_cache(TEXTS_CUT)(length)
         self.card = ModelCard(id="", kind=kind, architecture="", parameters=0)
         self.usage = Usage()
         self.positions: defaultdict[Verb, float] = defaultdict(float)
-
-    def scoring_state(self) -> AbstractContextManager[None]:
-        """Return an empty context, as there is no network."""
-        return nullcontext()
-
-    def starting(self, start: str) -> Self:
-        """Return this model, which counts a text the same whatever it starts with."""
-        return self
 
     def score(self, requests: Iterable[Request], scoring: Scoring) -> Iterator[OptionScores]:
         for prompt, options in requests:

@@ -1,4 +1,4 @@
-"""Compare the speed of this project with its peers and with the machine's limits: `python -m speed`.
+"""Compare the speed of this project with its peers': `python -m speed`.
 
 All systems score the same statements with the same weights in float32, each in a process of its own, in turns. The
 environments of peers are made on first use, in `clozeboard/peers` below the user's cache folder. The exit code is 1
@@ -18,8 +18,8 @@ import torch
 
 from probing.errors import ProbingError
 from speed.comparison import compare, missed
-from speed.limits import MEMORY_STATEMENTS, growth, limits
-from speed.machine import describe, square_rate
+from speed.fewest_positions import fewest_positions
+from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folder, write_gguf
 from speed.peers.protocol import Item, Job
 from speed.report import report
@@ -57,9 +57,7 @@ def main() -> int:
     if unknown := set(kinds) - set(KINDS):
         parser.error(f"there is no kind {sorted(unknown)[0]!r}")
     try:
-        results = _measure(
-            kinds, QUICK_PLAN if quick else WHOLE_PLAN, {} if quick else stored("peers"), with_limits=not quick
-        )
+        results = _measure(kinds, QUICK_PLAN if quick else WHOLE_PLAN, {} if quick else stored("peers"))
     except ProbingError as error:
         print(error, file=sys.stderr)
         return 2
@@ -73,29 +71,20 @@ def main() -> int:
     return 1 if misses else 0
 
 
-def _measure(
-    kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping[str, Any], *, with_limits: bool
-) -> dict[str, Any]:
+def _measure(kinds: Sequence[NetworkKind], plan: BenchmarkPlan, earlier: Mapping[str, Any]) -> dict[str, Any]:
     """Return the results of these kinds of networks, with those that are stored of the other kind."""
     results: dict[str, Any] = {
-        "machine": describe()
-        | {
-            "square_gflops": round(square_rate(), 1),
-            "square_gflops_of_torch": round(square_rate(torch.nn.functional.linear), 1),
-        },
+        "machine": describe(),
         "versions": {name: version(name) for name in PACKAGES},
         "scoring_core": dict.fromkeys(earlier.get("work", {}), "") | earlier.get("scoring_core", {}),
-        **{name: earlier.get(name, {}) for name in ("work", "comparisons", "limits", "growth")},
+        **{name: earlier.get(name, {}) for name in ("work", "comparisons", "fewest_positions")},
     }
     for kind in kinds:
         loaded, work = load_network(kind), workload(plan.items[kind])
         results["scoring_core"][kind] = core_digest()
         results["work"][kind] = _description(loaded, work, plan.items[kind])
         results["comparisons"] |= _comparisons(loaded, work, plan)
-        if with_limits:
-            results["limits"][kind] = limits(loaded, work, results["comparisons"][kind], MEMORY_STATEMENTS[kind])
-            if kind == "causal":
-                results["growth"] = growth(loaded, plan.rounds)
+        results["fewest_positions"][kind] = fewest_positions(loaded, work)._asdict()
     return results
 
 

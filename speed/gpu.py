@@ -18,12 +18,9 @@ import torch
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from probing.catalog import open_benchmark
-from probing.scoring.load import load
-from probing.scoring.loading_options import DTYPES
 from speed.comparison import compare, missed
-from speed.limits import observe_operations
-from speed.machine import describe, square_rate
-from speed.networks import LoadedNetwork, Ours, load_network, write_folder
+from speed.machine import describe
+from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job
 from speed.stored_results import store
 from speed.work import Workload, bear, select, statements
@@ -83,26 +80,13 @@ def written(loaded: LoadedNetwork) -> Iterator[Path]:
 
 
 def measure(name: str, weights: Path, work: Workload, device: str, dtype: str) -> dict[str, Any]:
-    """Compare all systems with one network in one number format, and say how near to the device's limit they work."""
+    """Compare all systems with one network in one number format."""
     job = Job("causal", str(weights), "", torch.get_num_threads(), statements(work), device, dtype)
     with TemporaryDirectory() as folder:
         comparison = compare("gpu", job, Path(folder), ROUNDS)
     for system in comparison["systems"]:
         system["positions_per_second"] = round(system["positions"] / median(system["seconds"]["clock"]))
-    return comparison | {
-        "network": name,
-        "dtype": dtype,
-        "of_best_rate": share_of_best_rate(comparison, weights, work, device, dtype),
-    }
-
-
-def share_of_best_rate(comparison: dict[str, Any], weights: Path, work: Workload, device: str, dtype: str) -> float:
-    """Return the rate of full scoring's matrix products as a share of the best rate of square ones."""
-    model = load(str(weights), device=device, dtype=dtype)
-    gflop = observe_operations(Ours("full", model), work)[1]
-    seconds = next(median(row["seconds"]["clock"]) for row in comparison["systems"] if row["system"] == "full")
-    share: float = gflop / seconds / square_rate(device=device, dtype=DTYPES[dtype])
-    return float(f"{share:.3g}")
+    return comparison | {"network": name, "dtype": dtype}
 
 
 def device_name(device: str) -> str:
@@ -114,10 +98,7 @@ def line(row: dict[str, Any]) -> str:
     rates = ", ".join(f"{system['system']} {system['positions_per_second']:,} positions/s" for system in row["systems"])
     times = ", ".join(f"{ratio['own']} {ratio['median']['clock']:.1f} times {ratio['peer']}" for ratio in row["ratios"])
     absent = "".join(f" Not measured: {name}. {reason}" for name, reason in row["not_measured"].items())
-    return (
-        f"{row['network']}, {row['dtype']}: {rates}; {times}; {row['of_best_rate']:.0%} of the best rate of matrix "
-        f"products.{absent}"
-    )
+    return f"{row['network']}, {row['dtype']}: {rates}; {times}.{absent}"
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import transformers
 from transformers import PreTrainedModel
 
 from speed.comparison import compare, missed
-from speed.limits import lower_bounds
+from speed.fewest_positions import fewest_positions
 from speed.machine import describe
 from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job
@@ -112,7 +112,7 @@ def measure(loaded: LoadedNetwork, work: Workload) -> dict[str, Any]:
         job = Job("causal", str(folder / "weights"), "", torch.get_num_threads(), statements(work))
         return compare("hybrid", job, folder, ROUNDS) | {
             "parameters": loaded.network.num_parameters(),
-            "distinct_prefixes": lower_bounds(loaded, work).distinct,
+            "distinct_prefixes": fewest_positions(loaded, work).distinct,
         }
 
 

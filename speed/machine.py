@@ -1,22 +1,12 @@
-"""The machine: its number of cores, its kind of processor, and how fast it multiplies matrices."""
+"""The machine: its number of cores and its kind of processor."""
 
 import os
 import platform
-import time
-from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import torch
-from torch import nn
 
-from probing.scoring.products import float32_product
-
-Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
-SQUARES = (512, 1024, 2048, 4096)
-MEASURED_SECONDS = 0.3  # how long the product of each shape is repeated
 CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -29,41 +19,3 @@ def _processor() -> str:
     lines = CPUINFO.read_text().splitlines() if CPUINFO.exists() else []
     names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     return next(names, platform.machine())
-
-
-def square_rate(product: Product | None = None, device: str = "cpu", dtype: torch.dtype = torch.float32) -> float:
-    """Return the best rate of products of square matrices, in GFLOP/s.
-
-    `product`: the function that multiplies; by default the one by which networks are computed.
-    """
-    return max(2e-9 * size**3 / _product_seconds(size, size, size, product, device, dtype) for size in SQUARES)
-
-
-def shapes_rate(network: nn.Module, rows: int) -> float:
-    """Return the GFLOP/s of one product with each of the network's linear layers, `rows` positions at a time."""
-    shapes = Counter((m.in_features, m.out_features) for m in network.modules() if isinstance(m, nn.Linear))
-    gflop = sum(2e-9 * rows * inner * columns * count for (inner, columns), count in shapes.items())
-    return gflop / sum(_product_seconds(rows, inner, columns) * count for (inner, columns), count in shapes.items())
-
-
-def _product_seconds(
-    rows: int,
-    inner: int,
-    columns: int,
-    product: Product | None = None,
-    device: str = "cpu",
-    dtype: torch.dtype = torch.float32,
-) -> float:
-    """Return the median time of one product with transposed weights, as linear layers have them."""
-    left = torch.rand(rows, inner, device=device, dtype=dtype)
-    weights = torch.rand(columns, inner, device=device, dtype=dtype)
-    if product is None:
-        product = float32_product() if device == "cpu" and dtype == torch.float32 else nn.functional.linear
-    times: list[float] = []
-    while sum(times) < MEASURED_SECONDS or len(times) < 3:
-        begin = time.perf_counter()
-        product(left, weights)
-        if device != "cpu":
-            torch.accelerator.synchronize()
-        times.append(time.perf_counter() - begin)
-    return median(times)

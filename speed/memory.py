@@ -2,7 +2,7 @@
 
 Multiple choice is run up to the size of BEAR-big, ranking up to that of DLAMA, on made-up benchmarks of their form
 (`speed/made_up.py`). The model has no network, so that all memory is that of the run: statements, rows, scores and the
-result. What a network needs for a batch is bounded by the batch (`peak_memory` in results/peers.json).
+result. What a network needs for a batch is bounded by the batch (`peak_bytes` in results/peers.json).
 
 On a site, a worker has measured all parts of a run of BEAR-big's form and finishes it: it joins them, stores the files
 and writes scores and figures of items to the database. Then the files are imported as a third party's result.

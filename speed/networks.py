@@ -1,7 +1,6 @@
 """The two networks of the speed test: loaded, as this project's systems, and written as all systems take them."""
 
 import warnings
-from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -9,18 +8,12 @@ from typing import Any, Literal, NamedTuple
 import gguf
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFReader, GGUFValueType, GGUFWriter
-from numpy.typing import NDArray
 from transformers import PreTrainedModel, PreTrainedTokenizerFast
 from transformers.utils import logging
 
 from probing.errors import ModelNotFound
-from probing.language_model import Scoring, fitting
-from probing.scoring.causal import CausalModel
-from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
-from probing.scoring.masked import MaskedModel
 from speed.trained_bert import trained_bert
-from speed.work import Workload
 
 NetworkKind = Literal["causal", "masked"]
 ARCHITECTURE = "general.architecture"
@@ -34,10 +27,6 @@ class LoadedNetwork(NamedTuple):
     network: PreTrainedModel
     tokenizer: PreTrainedTokenizerFast
     training: dict[str, Any]
-
-    def ours(self, batch_tokens: int | None = None) -> HFModel:
-        model_class = CausalModel if self.kind == "causal" else MaskedModel
-        return model_class(self.network, self.tokenizer, batch_tokens=batch_tokens)
 
 
 def load_network(kind: NetworkKind) -> LoadedNetwork:
@@ -62,37 +51,6 @@ def _smollm2() -> LoadedNetwork:
 def _bert() -> LoadedNetwork:
     network, tokenizer, training = trained_bert()
     return LoadedNetwork("BERT base, trained here", "masked", network, tokenizer, training)
-
-
-class OptionScores(NamedTuple):
-    """Scores of one item's options. Those that are not `exact` are upper bounds."""
-
-    scores: NDArray[np.float64]
-    exact: NDArray[np.bool_]
-
-
-class Observation(NamedTuple):
-    """Scores of a workload, and the token positions that the network computed for them, padding included."""
-
-    scores: list[OptionScores]
-    positions: int
-    padding: int
-
-
-@dataclass(frozen=True)
-class Ours:
-    name: str
-    model: HFModel
-    decide: int = 0
-
-    def __call__(self, workload: Workload) -> list[OptionScores]:
-        answers = self.model.score((item.request for item in workload), Scoring(decide=self.decide))
-        return [OptionScores(answer.reduce(), answer.exact) for answer in map(fitting, answers)]
-
-    def observe(self, workload: Workload) -> Observation:
-        before = replace(self.model.usage)
-        scores, usage = self(workload), self.model.usage
-        return Observation(scores, usage.positions - before.positions, usage.padding - before.padding)
 
 
 def write_folder(loaded: LoadedNetwork, folder: Path) -> None:

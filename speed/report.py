@@ -61,59 +61,13 @@ def report(results: Mapping[str, Any]) -> str:
     """Write everything for the terminal."""
     machine = results["machine"]
     lines = [
-        f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}, best matrix product "
-        f"{machine['square_gflops']} GFLOP/s (of torch by itself {machine['square_gflops_of_torch']})",
+        f"{machine['cores']} cores, {machine['torch_threads']} threads, {machine['processor']}",
         positions_table(results),
         ratios_table(results),
-        *([limits_table(results), growth_table(results)] if results["limits"] else []),
     ]
     for comparison in results["comparisons"].values():
         lines += [f"Not measured: {name}. {reason}" for name, reason in comparison["not_measured"].items()]
     return "\n\n".join(lines)
-
-
-def limits_table(results: Mapping[str, Any]) -> str:
-    """Return how near this project is to the fewest positions and to the machine's rate, and its memory."""
-    rows: dict[str, list[str]] = {}
-    for limits in results["limits"].values():
-        for name, cell in _limits(limits).items():
-            rows.setdefault(name, []).append(cell)
-    return markdown(("", *(WORK[name] for name in results["limits"])), [(name, *cells) for name, cells in rows.items()])
-
-
-def _limits(limits: Mapping[str, Any]) -> dict[str, str]:
-    bounds, budget, memory = limits["positions_at_least"], limits["budget"], limits["memory"]
-    rates, mib = limits["of_shapes_rate"], {name: memory[name] / 2**20 for name in ("full", "decide")}
-    return {
-        "positions of all statements, without padding": f"{bounds['real']:,}",
-        "fewest positions that give all scores": f"{bounds['distinct']:,}",
-        "padding in what is computed": percent(limits["padding"], ".1f"),
-        "of the rate of the same matrix products": percent(rates["full"]),
-        "of that rate with `--decide`": percent(rates["decide"]),
-        "positions in a batch, and at most": f"{budget['chosen']:,} of {budget['ceiling']:,}",
-        "MiB beside the model, at the largest batch": f"{mib['full']:,.0f} ({memory['statements']:,} statements)",
-        "the same with `--decide`": f"{mib['decide']:,.0f}",
-        "accuracy": f"{limits['accuracy']:.2f}",
-        "error of the time estimated after a tenth": f"{100 * limits['estimate_error']:+.0f} %".replace("-", "−"),
-    }
-
-
-def growth_table(results: Mapping[str, Any]) -> str:
-    """Return what one question takes by the number of its options."""
-    columns = ("options", "positions in the statements", "distinct prefixes", "computed", "ms for each prefix")
-    return markdown(
-        columns,
-        [
-            (
-                f"{row['options']:,}",
-                f"{row['real_positions']:,}",
-                f"{row['distinct_prefixes']:,}",
-                f"{row['positions']:,}",
-                f"{row['ms_per_prefix']:.2f}",
-            )
-            for row in results["growth"]
-        ],
-    )
 
 
 def summary_table(results: Mapping[str, Any]) -> str:
@@ -146,14 +100,14 @@ def positions_table(results: Mapping[str, Any]) -> str:
     """Return what each system computes, and how its scores differ from this project's."""
     rows = []
     for name, comparison in results["comparisons"].items():
-        bounds = results["limits"].get(name, {}).get("positions_at_least")
+        fewest = results["fewest_positions"].get(name)
         for row in comparison["systems"]:
             rows.append(
                 (
                     WORK[name],
                     _system(row),
                     f"{row['positions']:,}",
-                    percent(row["positions"] / bounds["distinct"]) if bounds else "",
+                    percent(row["positions"] / fewest["distinct"]) if fewest else "",
                     f"{row['peak_bytes'] / 2**20:,.0f}",
                     f"{row['largest_difference']:.1e}",
                     percent(row["same_predictions"]),
@@ -223,54 +177,14 @@ def site_memory_table(results: Mapping[str, Any]) -> str:
     return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
 
 
-def pages_table(results: Mapping[str, Any]) -> str:
-    """Return the times of the pages beside that of a bare view of their size, and what they take."""
-    rows = [
-        (
-            f"`{page['page']}`",
-            *(f"{page[name] / page['bare']:.1f}" for name in ("anew", "first", "at_once", "unchanged")),
-            str(page["queries"]),
-            *(f"{page[name] / 1000:,.0f}" for name in ("raw", "zipped")),
-        )
-        for page in results["pages"]
-    ]
-    return markdown(("page", "anew", "first", "at once", "unchanged", "queries", "KB", "KB compressed"), rows)
-
-
-def web_memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory of the web process, and what the largest download adds to it."""
-    memory, download = results["memory"], results["download"]
-    figures = {
-        "before the first page": memory["before"],
-        "at most": memory["peak"],
-        f"added by the CSV of {download['rows']:,} items": download["memory"],
-    }
-    return markdown(("web process", "MB"), [(name, f"{size / 1e6:,.0f}") for name, size in figures.items()])
-
-
-def time_left_table(results: Mapping[str, Any]) -> str:
-    """Return the errors of all runs as a table."""
-    rows = [
-        (name, f"{run['positions']:,}", f"{run['seconds']:.0f}", shown_extent(run["errors"]))
-        for name, run in results["runs"].items()
-    ]
-    return markdown(("run", "positions", "seconds", "estimates of the whole time are off by"), rows)
-
-
-def shown_extent(errors: Sequence[float]) -> str:
-    percents = [round(100 * error) for error in errors]
-    lowest, highest = (f"{percent:+d}".replace("-", "−") if percent else "0" for percent in percents)
-    return f"{lowest} to {highest} %"
-
-
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def percent(share: float, form: str = ".0f") -> str:
+def percent(share: float) -> str:
     """Return a share as a percentage, with a space before the sign."""
-    return f"{100 * share:{form}} %"
+    return f"{100 * share:.0f} %"
 
 
 def in_bold(values: Sequence[float], form: str) -> str:
@@ -284,13 +198,8 @@ TABLES = (
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
     Table("positions", "peers", positions_table),
-    Table("limits", "peers", limits_table),
-    Table("growth", "peers", growth_table),
-    Table("pages", "pages", pages_table),
-    Table("web memory", "pages", web_memory_table),
     Table("memory", "memory", memory_table),
     Table("site memory", "memory", site_memory_table),
-    Table("time left", "time_left", time_left_table),
 )
 
 if __name__ == "__main__":

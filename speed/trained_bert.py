@@ -1,4 +1,4 @@
-"""A masked model of BERT base's size that has learned the facts of the speed test, and a small one of a benchmark's.
+"""A masked model of BERT base's size that has learned the facts of the speed test.
 
 Early decision (`--decide`) relies on a model's preferences, and a model with random weights has none. This one is
 trained from scratch in minutes on two cores: only its first layers learn, and all further layers are identities.
@@ -20,11 +20,10 @@ from tqdm import tqdm
 from transformers import AutoModelForMaskedLM, AutoTokenizer, BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 from transformers.models.bert.modeling_bert import BertLayer
 
-from probing.catalog import open_benchmark
 from probing.files.folders import new_folder
 from probing.language_model import Request
 from probing.scoring.tokens import Encoded, Encoder
-from speed.work import Workload, bear, select, workload
+from speed.work import workload
 
 SPECIAL = {
     "pad_token": "[PAD]",
@@ -34,7 +33,6 @@ SPECIAL = {
     "mask_token": "[MASK]",
 }
 VOCABULARY = 1500  # small enough that names are split into pieces, as they are for BERT
-SMALL = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "intermediate_size": 2048}
 LEARNING_LAYERS = 2
 STEPS = 1000
 TRAINING_BATCH = 32
@@ -52,34 +50,22 @@ class TrainedBert(NamedTuple):
 
 
 def trained_bert() -> TrainedBert:
-    """Return the trained model of BERT base's size."""
+    """Return the model; it is trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
     work = workload()
-    return _trained(f"bert-base-{work.benchmark}", BertConfig(), work)
-
-
-def small_trained_bert() -> TrainedBert:
-    """Return a small model that has learned template 0 of all of BEAR, or of the starter benchmark without BEAR."""
-    benchmark = bear() or open_benchmark("starter")
-    work = select(benchmark, [relation.id for relation in benchmark.relations])
-    return _trained(f"bert-{SMALL['hidden_size']}-{work.benchmark}", BertConfig(**SMALL), work)
-
-
-def _trained(name: str, config: BertConfig, work: Workload) -> TrainedBert:
-    """Return a model; it is trained on first use and kept in `speed` below CLOZEBOARD_DATA."""
-    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / name
+    folder = Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "speed" / f"bert-base-{work.benchmark}"
     if not folder.is_dir():
-        _train(config, [item.true_statement for item in work], folder)
+        _train([item.true_statement for item in work], folder)
     network = AutoModelForMaskedLM.from_pretrained(folder).eval()
     training = json.loads((folder / "training.json").read_text(encoding="utf-8"))
     return TrainedBert(network, AutoTokenizer.from_pretrained(folder), training)
 
 
-def _train(config: BertConfig, requests: Sequence[Request], folder: Path) -> None:
+def _train(requests: Sequence[Request], folder: Path) -> None:
     texts = [prompt.fill(option) for prompt, (option,) in requests]
     tokenizer = word_piece([text.text for text in texts])
     statements = Encoder(tokenizer, special_tokens=True).encode(texts)
     torch.manual_seed(0)
-    network = BertForMaskedLM(config)
+    network = BertForMaskedLM(BertConfig())
     loss = fit(network, statements, tokenizer.mask_token_id)
     facts = {
         "statements": len(statements),

@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from dataclasses import dataclass
 from pathlib import Path
 
 from probing.benchmark import Benchmark, Item, Relation
@@ -63,15 +62,6 @@ def workload(items: int | None = None) -> Workload:
     if benchmark := bear():
         return select(benchmark, BEAR_RELATIONS, items)
     return select(open_benchmark("starter"), STARTER_RELATIONS, items)
-
-
-def first_statements(statements: int) -> Workload:
-    """Take the first items of the whole benchmark that together have at most this many statements."""
-    benchmark = bear() or open_benchmark("starter")
-    everything = select(benchmark, [relation.id for relation in benchmark.relations])
-    totals = accumulate(len(item.options) for item in everything)
-    items = tuple(item for item, total in zip(everything, totals, strict=True) if total <= statements)
-    return replace(everything, items=items)
 
 
 def select(benchmark: Benchmark, relations: Sequence[str], items: int | None = None) -> Workload:

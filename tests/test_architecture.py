@@ -93,13 +93,12 @@ FIRST_LOOKS = {
     "the time left": "probing.time_left:Pace",
     "the world map": "leaderboard.ui.world_map:world_map",
 }
-HARNESS = ("probing.harness.backend", "probing.harness.importing")
 LOADS_TORCH = (
     "probing.scoring.",
     "probing.monitor",
     "probing.measuring.child",
     "probing.remote.served",
-    *HARNESS,
+    "probing.harness.backend",
 )
 
 

@@ -13,8 +13,7 @@ facts.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import erfc, log2, sqrt
 
 import numpy as np
@@ -221,27 +220,23 @@ def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:
         yield (*tags, relation.label, culture, len(objects), entropy(objects))
 
 
-@dataclass(frozen=True)
-class AnswerNames:
-    """Names of answers: the user's common name, else the label of their id, else their own label."""
+def answer_names(benchmark: Benchmark, merged: Mapping[str, str]) -> Callable[[Relation, Item, int], str]:
+    """Return a function that names options: by the user's common name, else the label of the id, else their own label.
 
-    merged: Mapping[str, str]
-    by_id: Mapping[str, str]
-
-    def name(self, relation: Relation, item: Item, option: int) -> str:
-        label = relation.options_of(item)[option]
-        id = relation.answer_ids[option] if relation.answer_ids and not item.options else ""
-        common = self.by_id.get(id, label)
-        return common_name(self.merged, id, label, common) or common
-
-
-def answer_names(benchmark: Benchmark, merged: Mapping[str, str]) -> AnswerNames:
-    """Return the names of a benchmark's answers; labels of ids are English if there are English ones."""
+    Labels of ids are English if there are English ones.
+    """
     by_id: dict[str, str] = {}
     for relation in sorted(benchmark.relations, key=lambda relation: relation.tags.get("language") != NAMING_LANGUAGE):
         for id, label in zip(relation.answer_ids, relation.answer_space, strict=False):
             by_id.setdefault(id, label)
-    return AnswerNames(merged, by_id)
+
+    def name(relation: Relation, item: Item, option: int) -> str:
+        label = relation.options_of(item)[option]
+        id = relation.answer_ids[option] if relation.answer_ids and not item.options else ""
+        common = by_id.get(id, label)
+        return common_name(merged, id, label, common) or common
+
+    return name
 
 
 def prediction_shares(rows: pd.DataFrame, benchmark: Benchmark, merged: Mapping[str, str]) -> pd.DataFrame:
@@ -273,12 +268,12 @@ def prediction_shares(rows: pd.DataFrame, benchmark: Benchmark, merged: Mapping[
 
 
 def _named_rows(
-    rows: pd.DataFrame, benchmark: Benchmark, names: AnswerNames
+    rows: pd.DataFrame, benchmark: Benchmark, name: Callable[[Relation, Item, int], str]
 ) -> Iterator[tuple[tuple[str, str], str, Collection[str]]]:
     """Yield for each row its relation and language, the name of its prediction, and those of its right answers."""
     items = benchmark.items_by_key()
     for label, index, prediction in zip(rows["relation"], rows["index"], rows["prediction"], strict=True):
         relation, item = items[label, index]
         language = str(relation.tags.get("language", ""))
-        answers = {names.name(relation, item, answer) for answer in item.answers}
-        yield (label, language), names.name(relation, item, prediction), answers
+        answers = {name(relation, item, answer) for answer in item.answers}
+        yield (label, language), name(relation, item, prediction), answers

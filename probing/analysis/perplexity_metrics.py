@@ -230,13 +230,11 @@ def sentence_figures(rows: pd.DataFrame) -> pd.Series:
     rows = over_phrasings(rows)
     values, true = rows["perplexity"].to_numpy(dtype=float), rows["true"].to_numpy(dtype=bool)
     figures = pd.Series(np.nan, index=rows.index, dtype=float)
-    for chosen, sign in ((true, 1), (~true, -1)):
-        if chosen.all() or not chosen.any():
-            return figures.dropna()
-        own, others = sign * values[chosen], np.sort(sign * values[~chosen])
-        below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
-        placements = 1 - below / (2 * len(others))
-        figures[chosen] = placements.mean() + (placements - placements.mean()) / chosen.mean()
+    if true.all() or not true.any():
+        return figures.dropna()
+    placed = placements(true, values)
+    for kind in (true, ~true):
+        figures[kind] = placed[kind].mean() + (placed[kind] - placed[kind].mean()) / kind.mean()
     names = rows["relation"].astype(str) + " " + rows["template"].astype(str) + " " + rows["index"].astype(str)
     return figures.set_axis(pd.MultiIndex.from_arrays([np.where(true, TRUTH_VALUES[True], TRUTH_VALUES[False]), names]))
 

@@ -13,11 +13,10 @@ from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
 from probing.command_line.exit_codes import program
-from probing.command_line.printing import print_by_dimension, print_lines, print_table
+from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.errors import BadInput
-from probing.files.folders import new_file
 from probing.formats.graph_sample import SENTENCES
 from probing.formats.lama import holds_triples, read_triples
 from probing.formats.reading import text_lines
@@ -135,9 +134,7 @@ def print_baselines(arguments: argparse.Namespace) -> None:
         raise BadInput(f"{benchmark.slug} has no baselines.", "Its answers cannot be guessed without a model.")
     print_by_dimension(scores[["metric", "dimension", "group", "value", "n"]])
     print_lines("Word frequencies", remarks)
-    if arguments.csv:
-        with new_file(arguments.csv) as temporary:
-            scores.to_csv(temporary, index=False)
+    write_csv(scores, arguments.csv)
 
 
 def _counts(arguments: argparse.Namespace, benchmark: Benchmark) -> Mapping[str, float]:
@@ -179,9 +176,7 @@ def print_diversity(arguments: argparse.Namespace) -> None:
     print()
     for sentence in in_words(table, arguments.other):
         print(sentence)
-    if arguments.csv:
-        with new_file(arguments.csv) as temporary:
-            table.to_csv(temporary, index=False)
+    write_csv(table, arguments.csv)
 
 
 def _beside_printed(table: pd.DataFrame, data_set: str) -> pd.DataFrame:

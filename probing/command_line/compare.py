@@ -13,16 +13,14 @@ from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
 from probing.analysis.changed_facts import SHARE_BOUNDS, changes_by_nearness, read_facts
 from probing.analysis.exposure import COUNT, Recall, fit_alphas
 from probing.analysis.option_scores import all_exact
-from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare, shared_in_words
+from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
-from probing.analysis.power import sentence, smallest_difference
 from probing.benchmark import ROW_KEY
-from probing.command_line.printing import print_by_dimension, print_lines, print_table
+from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.errors import BadInput
-from probing.files.folders import new_file
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
-from probing.results.compared import MODEL, SETTINGS, differences, refuse_other_benchmarks
+from probing.results.compared import MODEL, SETTINGS, differences, refuse_other_benchmarks, run_name
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
@@ -70,23 +68,18 @@ def compare_results(arguments: argparse.Namespace) -> None:
     if arguments.bias:
         _compare_biases(results, arguments.bias, arguments.csv)
         return
-    named = dict(zip(RESULT_NAMES, results.values(), strict=False))
-    probe = probe_named(named["first"].record["probe"])
-    rows = {name: result.items for name, result in named.items()}
-    table = probe.compare(rows)
-    for (name, result), folder in zip(named.items(), folders, strict=True):
-        print(f"{name}: {_name(result)}, in {folder}")
-    _print_run_differences(named)
-    print_lines("Rows", [words] if (words := shared_in_words(rows)) else [])
-    hidden = SIDE_BOUNDS if len(named) > 2 else ["result", *SIDE_BOUNDS]
+    first, *others = results.values()
+    table = first.compare(*others)
+    _print_runs(results)
+    print_lines("Remarks", table.remarks)
+    hidden = SIDE_BOUNDS if len(others) > 1 else ["result", *SIDE_BOUNDS]
     print_by_dimension(table.drop(columns=hidden))
+    probe = probe_named(first.record["probe"])
+    rows = dict(zip(RESULT_NAMES, (result.items for result in results.values()), strict=False))
     if probe is Perplexity:
         _print_ranks(rows)
     if probe.correctness.column and all(COUNT in table and table[COUNT].any() for table in rows.values()):
         _print_exposure(rows, probe.correctness.column)
-    smallest = smallest_difference(rows, probe.correctness) if probe.correctness.column else None
-    if smallest:
-        print(f"\n{sentence(smallest)}")
     _write_csv(table, folders, arguments.csv)
 
 
@@ -108,8 +101,7 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
     correctness = probe_named(before.record["probe"]).correctness
     if "prediction_label" not in before.items or not correctness.column:
         raise BadInput(f"The probe {before.record['probe']} asks for no answers.", "Leave --facts out.")
-    for name, (folder, result) in zip(RESULT_NAMES, results.items(), strict=False):
-        print(f"{name}: {_name(result)}, in {folder}")
+    _print_runs(results)
     table = changes_by_nearness(before.items, after.items, read_facts(facts), correctness)
     print()
     print_table(table.drop(columns=[*SHARE_BOUNDS, *SIDE_BOUNDS], errors="ignore").dropna(axis="columns", how="all"))
@@ -118,19 +110,17 @@ def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None)
 
 def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | None) -> None:
     """Print the biases in a relation, a column for each result (LM-PUB-QUIZ, Figures 4 and 6)."""
-    named = dict(zip(RESULT_NAMES, results.items(), strict=False))
-    rows = {name: all_scored(result.items, relation) for name, (_, result) in named.items()}
-    for name, (folder, result) in named.items():
-        print(f"{name}: {_name(result)}, in {folder}")
+    rows = {
+        name: all_scored(result.items, relation) for name, result in zip(RESULT_NAMES, results.values(), strict=False)
+    }
+    _print_runs(results)
     tables = {kind: table for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
     if not tables:
         raise BadInput(f"The questions of {relation} have options of their own.", "Choose a relation that shares them.")
     for kind, table in tables.items():
         print(f"\n{BIAS_TITLES[kind]} of {relation}, as the mean over templates")
         print_table(table[["label", *rows, "gold"]])
-    if csv:
-        with new_file(csv) as new:
-            pd.concat([table.assign(kind=kind) for kind, table in tables.items()]).to_csv(new, index=False)
+    write_csv(pd.concat([table.assign(kind=kind) for kind, table in tables.items()]), csv)
 
 
 def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
@@ -145,12 +135,9 @@ def all_scored(rows: pd.DataFrame, relation: str) -> pd.DataFrame:
     return kept
 
 
-def _print_run_differences(results: Mapping[str, Result]) -> None:
-    """Print in what each further run differs from the first, so that a difference of scores can be put down to it."""
-    first, *others = results.values()
-    for name, other in zip(list(results)[1:], others, strict=True):
-        lines = [str(difference) for difference in differences(first.record, other.record)]
-        print_lines(f"What differs between the first and the {name} run", lines or ["nothing that is recorded"])
+def _print_runs(results: Mapping[str, Result]) -> None:
+    for name, (folder, result) in zip(RESULT_NAMES, results.items(), strict=False):
+        print(f"{name}: {run_name(result.record)}, in {folder}")
 
 
 def _check_number(number: int, unified: bool) -> None:
@@ -166,8 +153,7 @@ def _write_csv(table: pd.DataFrame, folders: Iterable[str], path: Path | None) -
         return
     by_name = dict(zip(RESULT_NAMES, folders, strict=False))
     table = table.assign(folder=table["result"].map(lambda name: by_name.get(name, name)))
-    with new_file(path) as new:
-        table.to_csv(new, index=False)
+    write_csv(table, path)
     print(f"\nAll figures, with the interval of either result: {path}")
 
 
@@ -187,12 +173,6 @@ def _print_exposure(rows: ResultRows, column: str) -> None:
     print(f"\nα of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = {fit.irreducible:.3f} and x₀ = {fit.initial:.3f} in common")
     alphas = pd.DataFrame(fit.alphas, index=list(rows)).assign(n=[recall.facts.sum() for recall in recalls])
     print_table(alphas.rename_axis("result").reset_index())
-
-
-def _name(result: Result) -> str:
-    """Return the model, and how it was asked."""
-    options = [f"{name}={value}" for name, value in result.record["settings"]["options"].items()]
-    return f"{result.record['model']['id']} ({', '.join([result.record['probe'], *options])})"
 
 
 def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:

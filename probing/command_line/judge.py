@@ -10,11 +10,11 @@ import pandas as pd
 
 import probing
 from probing.catalog import open_benchmark
-from probing.command_line.printing import print_table
+from probing.command_line.printing import print_table, write_csv
 from probing.curation.facts import write_json
 from probing.curation.geography_facts import REPORT, report
 from probing.errors import BadInput
-from probing.files.folders import new_file, new_folder
+from probing.files.folders import new_folder
 from probing.judging.forms import (
     SAMPLES,
     SIZE,
@@ -105,9 +105,7 @@ def read_forms(arguments: argparse.Namespace) -> None:
     print(
         "\nyes: share of all answers. kappa: Cohen's for two judges, Fleiss' for more; empty where all answer the same."
     )
-    if arguments.csv:
-        with new_file(arguments.csv) as temporary:
-            table.to_csv(temporary, index=False)
+    write_csv(table, arguments.csv)
     if arguments.out:
         refused = write_version(benchmark, typed, forms, arguments.out)
         templates = sum(map(len, refused.templates.values()))

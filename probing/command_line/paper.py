@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from probing.catalog import benchmarks_folder
-from probing.command_line.printing import print_lines, print_table
+from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
 from probing.papers.charts import CHARTS
@@ -96,8 +96,7 @@ def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: Measurement, cho
         return
     choices.out.mkdir(parents=True, exist_ok=True)
     written = [choices.out / f"{exhibit.slug}{ending}" for ending in (".csv", ".tex")]
-    with new_file(written[0]) as new:
-        figures.to_csv(new, index=False)
+    write_csv(figures, written[0])
     with new_file(written[1]) as new:
         new.write_text(as_latex(paper, exhibit, table), encoding="utf-8")
     if exhibit.chart and texts is None:

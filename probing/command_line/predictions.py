@@ -15,7 +15,7 @@ from probing.analysis.culture_metrics import prediction_shares
 from probing.analysis.nearness import nearness
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
-from probing.command_line.printing import print_table
+from probing.command_line.printing import print_table, write_csv
 from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -71,9 +71,7 @@ def print_predictions(arguments: argparse.Namespace) -> None:
     if len(near := pd.concat(distances)):
         print("\nhow near the answers are to right ones, by the country of both")
         print_table(near)
-    if arguments.csv:
-        with new_file(arguments.csv) as temporary:
-            table.to_csv(temporary, index=False)
+    write_csv(table, arguments.csv)
     if arguments.plot:
         chart = prediction_chart(table, arguments.most)
         with new_file(arguments.plot) as temporary:

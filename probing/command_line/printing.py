@@ -1,7 +1,10 @@
-"""Tables and scores as text on the terminal."""
+"""Tables and scores as text on the terminal, and as CSV."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from probing.files.folders import new_file
 
 if TYPE_CHECKING:  # pandas takes longer to import than the help takes to print
     import pandas as pd
@@ -37,3 +40,10 @@ def _side_by_side(rows: "pd.DataFrame") -> "pd.DataFrame":
 
 def print_table(rows: "pd.DataFrame") -> None:
     print(rows.to_string(index=False, na_rep="", float_format=lambda value: f"{value:.4g}"))
+
+
+def write_csv(table: "pd.DataFrame", path: Path | None) -> None:
+    """Write a table to a new file, or nothing where none is named."""
+    if path:
+        with new_file(path) as new:
+            table.to_csv(new, index=False)

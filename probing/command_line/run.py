@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,10 @@ from probing.remote.results import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
 from probing.start_token import AUTO, several_starts
-from probing.studies.arguments import LOADING, MODEL, NAME, REVISIONS, START, StudyArguments
+from probing.studies.arguments import LOADING, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
-from probing.studies.study import measured, planned_turns, stored_scores, study_arguments
+from probing.studies.study import planned_turns, study_arguments
 from probing.studies.study_results import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
-from probing.studies.turns import Reporter
 
 TRY_AGAIN = "The same command tries them again, and no others."
 
@@ -110,25 +109,24 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
-    """Probe one model on one benchmark, or more of either, or only say how long that will take."""
+    """Probe one model on one benchmark, or more of either or start tokens, or only say how long that will take."""
     needed = {"MODEL": arguments.model, "--benchmark": arguments.benchmark, "--out": arguments.out or arguments.dry_run}
     missing = [name for name, value in needed.items() if not value]
     if missing and not arguments.config:
         parser.error(f"the following arguments are required: {', '.join(missing)}")
-    if arguments.config or max(len(arguments.model), len(arguments.benchmark)) > 1:
+    settings = given_settings(arguments)
+    starts = several_starts(settings.get(START, AUTO))
+    if arguments.config or max(len(arguments.model), len(arguments.benchmark), len(starts)) > 1:
         run_study(arguments)
         return
     arguments.model, arguments.benchmark = arguments.model[0], arguments.benchmark[0]
-    benchmark, settings = open_benchmark(arguments.benchmark), given_settings(arguments)
+    benchmark = open_benchmark(arguments.benchmark)
     probe = probe_named(settings.get("probe", benchmark.probe))
-    settings |= parse(declared_options(probe), arguments.set, f"The probe {probe.name}")
-    starts = several_starts(settings.pop(START, AUTO))
+    settings |= {START: starts[0]} | parse(declared_options(probe), arguments.set, f"The probe {probe.name}")
     if arguments.revisions is not None:
-        run_sweep(arguments, benchmark, settings, starts)
-    elif len(starts) > 1:
-        run_starts(arguments, benchmark, settings, starts)
+        run_sweep(arguments, benchmark, settings)
     else:
-        run_model(arguments, benchmark, settings | {START: starts[0]})
+        run_model(arguments, benchmark, settings)
 
 
 def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any]) -> None:
@@ -140,44 +138,21 @@ def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Map
     finished = (arguments.out / RECORD).is_file()
     kept, options = KEPT[arguments.keep], _loading(arguments)
     result: Result = probing.run(arguments.model, benchmark, out=arguments.out, **kept, **options, **settings)
-    _print_result(result, arguments.out, finished=finished)
+    if finished:
+        print(f"{arguments.out} holds this very run already; nothing was measured again.")
+    scores = without_details(result.scores)
+    print_by_dimension(scores[scores["dimension"] == OVERALL])
+    print_lines("Left out", skipped_in_words(result.record))
+    print_lines("Notes", result.notes)
+    print(f"\nAll scores: {program()} show {arguments.out}")
 
 
-def run_starts(
-    arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any], starts: list[str]
-) -> None:
-    """Probe the model with each start token, and print the overall scores."""
-    _refuse_dry_run(arguments)
-    models = [{MODEL: arguments.model, NAME: f"start-{start}", START: start} for start in starts]
-    checked = study_arguments(models, [benchmark], None, _flags(arguments, settings))
-    turns = {
-        pair: replace(turn, name=f"start token {start}", folder=arguments.out / pair.model)
-        for start, (pair, turn) in zip(starts, planned_turns(checked, arguments.out).items(), strict=True)
-    }
-    stored = stored_scores(turns)
-    reporter = Reporter(len(turns), len(turns) - len(stored), "start tokens", is_loud=False, alike=True)
-    study = measured(turns, stored, reporter, bars=True)
-    for start, pair in zip(starts, turns, strict=True):
-        if pair in study.folders:
-            print(f"\nStart token {start}:")
-            _print_result(study.result(*pair), study.folders[pair], finished=pair in stored)
-    if len(study.folders) == 2:
-        print(f"Differences: {program()} compare {' '.join(map(str, study.folders.values()))}")
-    failures = {
-        start: study.failures[pair] for start, pair in zip(starts, turns, strict=True) if pair in study.failures
-    }
-    _refuse_failures(failures, len(study.folders), "start tokens are not measured")
-
-
-def run_sweep(
-    arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any], starts: list[str]
-) -> None:
+def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any]) -> None:
     """Probe the model at each revision and print the main metric of each; raise `Incomplete` where some failed."""
-    _refuse_dry_run(arguments)
+    if arguments.dry_run:
+        raise BadInput("A dry run is one of a single run.", "Leave out --revisions.")
     if arguments.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave out --commit or --revisions.")
-    if len(starts) > 1:
-        raise BadInput("A sweep takes one start token.", "Make one sweep for each start token.")
     options = {name: value for name, value in _loading(arguments).items() if name != "commit"}
     swept: Sweep = probing.sweep(
         arguments.model,
@@ -185,7 +160,6 @@ def run_sweep(
         revisions=arguments.revisions,
         out=arguments.out,
         **KEPT[arguments.keep],
-        start=starts[0],
         **options,
         **settings,
     )
@@ -219,17 +193,6 @@ def run_study(arguments: argparse.Namespace) -> None:
     _refuse_failures(study.failures, len(study.folders), "pairs are not measured")
 
 
-def _print_result(result: Result, folder: Path, *, finished: bool) -> None:
-    """Print the overall scores. `finished`: whether the folder held this very run before."""
-    if finished:
-        print(f"{folder} holds this very run already; nothing was measured again.")
-    scores = without_details(result.scores)
-    print_by_dimension(scores[scores["dimension"] == OVERALL])
-    print_lines("Left out", skipped_in_words(result.record))
-    print_lines("Notes", result.notes)
-    print(f"\nAll scores: {program()} show {folder}")
-
-
 def _print_forecasts(chosen: StudyArguments) -> None:
     """Print how long each pair will take; raise `Incomplete` if some cannot be told."""
     require_scoring()
@@ -248,11 +211,6 @@ def _refuse_failures(failures: Mapping[Any, str], others: int, problem: str, nex
     if failures:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in failures.items())
         raise Incomplete(f"{len(failures)} of {len(failures) + others} {problem}: {reasons}", next_step)
-
-
-def _refuse_dry_run(arguments: argparse.Namespace) -> None:
-    if arguments.dry_run:
-        raise BadInput("A dry run is one of a single run.", "Leave out --revisions, and name one start token.")
 
 
 def _all_options() -> dict[str, Option]:

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,7 @@ def curate(endpoint: Endpoint, plan: MultipleChoicePlan, folder: Path) -> None:
             counts_by_property[property] = triple_counts.to_json()
         write_json(new / METADATA, metadata)
         write_json(new / DOMAINS, {id: {"domains": domains} for id in metadata if (domains := _domains(id, plan))})
-        write_manifest(new, "multiple-choice", endpoint, _manifest_settings(plan), counts_by_property)
+        write_manifest(new, "multiple-choice", endpoint, asdict(plan), counts_by_property)
 
 
 def queries(plan: MultipleChoicePlan) -> Iterator[Query]:
@@ -213,13 +213,3 @@ def _item_lines(items_by_answer: Mapping[str, Sequence[ChoiceItem]]) -> Iterator
 def _domains(property: str, plan: MultipleChoicePlan) -> list[str]:
     usual = [domain for domain, properties in USUAL_DOMAINS.items() if property in properties]
     return list(plan.domains.get(property, usual))
-
-
-def _manifest_settings(plan: MultipleChoicePlan) -> dict[str, Any]:
-    return {
-        "properties": plan.properties,
-        "answers": plan.answers,
-        "per_answer": plan.per_answer,
-        "least_sitelinks": plan.least_sitelinks,
-        "language": plan.language,
-    }

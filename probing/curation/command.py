@@ -17,7 +17,6 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import pandas as pd
 
-import probing
 from probing.catalog import open_benchmark
 from probing.curation import (
     choice_questions,
@@ -65,17 +64,13 @@ def add_options(curating: argparse.ArgumentParser) -> None:
     parsers = curating.add_subparsers(required=True, metavar="KIND")
     for name, kind in BENCHMARK_KINDS.items():
         parser = parsers.add_parser(name, help=kind.help)
-        _add_common_options(parser)
+        parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
+        add_endpoint_options(parser)
+        _add_print_query(parser)
         kind.add_other_options(parser)
         add_plan_options(parser, kind.plan)
         parser.set_defaults(command=partial(_curate, kind))
     _add_popularity(parsers.add_parser("popularity", help="how well known the subjects of a benchmark are"))
-
-
-def _add_common_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", type=Path, metavar="DIR", help="the folder to write")
-    add_endpoint_options(parser)
-    _add_print_query(parser)
 
 
 def _add_print_query(parser: argparse.ArgumentParser) -> None:
@@ -267,20 +262,13 @@ def _own_predicates(options: argparse.Namespace) -> Mapping[str, Predicate]:
     return read_predicates(options.predicate_file, stricter=getattr(options, "stricter", False))
 
 
-def _add_geography_options(parser: argparse.ArgumentParser) -> None:
-    help = "a model that judges for the report how acceptable each sentence is; such as T5"
-    parser.add_argument("--acceptability", default="", metavar="MODEL", help=help)
+def _plain_kind(help: str, format: str, module: Any, plan: type[Any]) -> BenchmarkKind:
+    """Return a kind whose module needs nothing but a plan with options."""
+    return BenchmarkKind(help, format, plan, lambda options: _task(module, plan_from(options, plan)))
 
 
-def _geography_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, geography_facts.GeographyPlan)
-
-    def write(endpoint: Endpoint, folder: Path) -> None:
-        # Loaded through the package, so that the other commands do not wait for torch.
-        judge = probing.Judge.load(options.acceptability) if options.acceptability else None
-        geography_facts.curate(endpoint, plan, folder, judge)
-
-    return CurationTask(geography_facts.queries(plan), write)
+def _task(module: Any, plan: Any) -> CurationTask:
+    return CurationTask(module.queries(plan), lambda endpoint, folder: module.curate(endpoint, plan, folder))
 
 
 def _add_chain_file(parser: argparse.ArgumentParser) -> None:
@@ -290,24 +278,7 @@ def _add_chain_file(parser: argparse.ArgumentParser) -> None:
 
 def _specificity_task(options: argparse.Namespace) -> CurationTask:
     own = specificity_pairs.read_chains(options.chain_file) if options.chain_file else {}
-    plan = plan_from(options, specificity_pairs.SpecificityPlan, own=own)
-    return CurationTask(
-        specificity_pairs.queries(plan), lambda endpoint, folder: specificity_pairs.curate(endpoint, plan, folder)
-    )
-
-
-def _graph_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, graph_triples.GraphPlan)
-    return CurationTask(
-        graph_triples.queries(plan), lambda endpoint, folder: graph_triples.curate(endpoint, plan, folder)
-    )
-
-
-def _multiple_choice_task(options: argparse.Namespace) -> CurationTask:
-    plan = plan_from(options, choice_questions.MultipleChoicePlan)
-    return CurationTask(
-        choice_questions.queries(plan), lambda endpoint, folder: choice_questions.curate(endpoint, plan, folder)
-    )
+    return _task(specificity_pairs, plan_from(options, specificity_pairs.SpecificityPlan, own=own))
 
 
 def _translation_task(options: argparse.Namespace) -> CurationTask:
@@ -324,9 +295,7 @@ BENCHMARK_KINDS = {
     "culture": BenchmarkKind(
         "facts of two cultures, in DLAMA's layout", "dlama", CulturePlan, _culture_task, _add_culture_options
     ),
-    "geography": BenchmarkKind(
-        "facts about places", "geography", geography_facts.GeographyPlan, _geography_task, _add_geography_options
-    ),
+    "geography": _plain_kind("facts about places", "geography", geography_facts, geography_facts.GeographyPlan),
     "specificity": BenchmarkKind(
         "finer and coarser answers",
         "stest",
@@ -334,12 +303,9 @@ BENCHMARK_KINDS = {
         _specificity_task,
         _add_chain_file,
     ),
-    "graph": BenchmarkKind("a knowledge graph in words", "knowledge_graph", graph_triples.GraphPlan, _graph_task),
-    "multiple-choice": BenchmarkKind(
-        "one right answer among many, in BEAR's form",
-        "bear",
-        choice_questions.MultipleChoicePlan,
-        _multiple_choice_task,
+    "graph": _plain_kind("a knowledge graph in words", "knowledge_graph", graph_triples, graph_triples.GraphPlan),
+    "multiple-choice": _plain_kind(
+        "one right answer among many, in BEAR's form", "bear", choice_questions, choice_questions.MultipleChoicePlan
     ),
     "translate": BenchmarkKind(
         "a set of culture facts in further languages",

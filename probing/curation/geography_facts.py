@@ -138,11 +138,8 @@ class SentenceJudge(Protocol):
     def acceptability(self, sentences: Sequence[str]) -> Iterable[float]: ...
 
 
-def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path, judge: SentenceJudge | None = None) -> None:
-    """Write the benchmark into a new folder, which appears only when it is complete.
-
-    With a judge, the report tells how acceptable the sentences are.
-    """
+def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path) -> None:
+    """Write the benchmark into a new folder, which appears only when it is complete."""
     with new_folder(folder) as new:
         triples: list[PlaceTriple] = []
         counts_by_fact_type = {}
@@ -161,7 +158,7 @@ def curate(endpoint: Endpoint, plan: GeographyPlan, folder: Path, judge: Sentenc
         if plan.aliases:
             (new / ALIASES).write_text(_aliases(endpoint, triples), encoding="utf-8")
         worded = [(triple.fact_type.key, sentence) for triple in triples for sentence in triple.sentences()]
-        write_json(new / REPORT, report(worded, judge))
+        write_json(new / REPORT, report(worded))
         write_manifest(new, "geography", endpoint, asdict(plan), counts_by_fact_type)
 
 

@@ -2,9 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
 from probing.curation import wordings
 from probing.curation.facts import (
@@ -70,7 +69,7 @@ def curate(endpoint: Endpoint, plan: GraphPlan, folder: Path) -> None:
         write_json(new / RELATION_MAPPING, {id: _graph_sentence(templates[0]) for id, templates in texts.items()})
         _write_table(new / TRIPLES, triples)
         _write_table(new / ENTITIES[0], _entities(endpoint, triples, names))
-        write_manifest(new, "graph", endpoint, _manifest_settings(plan), counts_by_property)
+        write_manifest(new, "graph", endpoint, asdict(plan), counts_by_property)
 
 
 def queries(plan: GraphPlan) -> Iterator[Query]:
@@ -127,7 +126,3 @@ def _on_one_line(name: str) -> str:
 
 def _write_table(path: Path, rows: Iterable[Sequence[str]]) -> None:
     path.write_text("".join("\t".join(row) + "\n" for row in rows), encoding="utf-8")
-
-
-def _manifest_settings(plan: GraphPlan) -> dict[str, Any]:
-    return {"properties": plan.properties, "at_most": plan.at_most, "least_sitelinks": plan.least_sitelinks}

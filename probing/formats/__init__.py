@@ -7,7 +7,6 @@ from typing import Protocol
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
 from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest
-from probing.formats.lama import with_upper_case
 
 
 class Reader(Protocol):
@@ -56,10 +55,6 @@ def format_of(folder: Path) -> str:
 
 
 def read_version(format: str, folder: Path, digest: str) -> Benchmark | None:
-    """Read the version of a benchmark that has this digest, or return None if the folder holds another one.
-
-    A version that was imported before prompts became verbatim keeps its rule, so that all its runs compare.
-    """
+    """Read the version of a benchmark that has this digest, or return None if the folder holds another one."""
     content = FORMATS[format](folder)
-    versions = (content, with_upper_case(content))
-    return next((version for version in versions if version.digest == digest), None)
+    return content if content.digest == digest else None

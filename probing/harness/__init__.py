@@ -1,1 +1,1 @@
-"""lm-evaluation-harness: this library's scoring for its tasks, and its logged samples as results."""
+"""lm-evaluation-harness: this library's scoring for its tasks, and its command for the same as a result."""

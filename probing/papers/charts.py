@@ -26,14 +26,7 @@ def dots(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
 
 def lines(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
     """Return a chart over the states of a training, a line for each column of the exhibit."""
-    figure = graph_objects(TASK).Figure()
-    columns = _text(paper, exhibit, cells, exhibit.columns)
-    for name, colour in _colours(columns):
-        own = cells[columns == name]
-        _add(figure, name, own["name"], own["printed"], {"mode": "lines+markers", **_hollow(colour)}, "printed")
-        measured = {"mode": "lines+markers", **_filled(colour), "error_y": _bars(own, colour)}
-        _add(figure, name, own["name"], own["value"], measured, "measured")
-    return _laid_out(figure, xaxis={"type": "category"}, yaxis=_axis(exhibit))
+    return _curves(paper, exhibit, cells.assign(across=cells["name"]), {"type": "category"})
 
 
 def plane(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
@@ -52,14 +45,8 @@ def plane(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
 
 def sizes_in_rows(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
     """Return a chart of each column of the exhibit over the parameters of models, for those whose size is known."""
-    figure = graph_objects(TASK).Figure()
-    parameters = cells["model"].map(sizes())
-    columns = _text(paper, exhibit, cells, exhibit.columns)
-    for name, colour in _colours(columns):
-        own = cells[(columns == name) & parameters.notna()].assign(parameters=parameters).sort_values("parameters")
-        _add(figure, name, own["parameters"], own["printed"], {"mode": "lines+markers", **_hollow(colour)}, "printed")
-        _add(figure, name, own["parameters"], own["value"], {"mode": "lines+markers", **_filled(colour)}, "measured")
-    return _laid_out(figure, xaxis={"type": "log", "title": {"text": "parameters"}}, yaxis=_axis(exhibit))
+    known = cells.assign(across=cells["model"].map(sizes())).dropna(subset="across").sort_values("across")
+    return _curves(paper, exhibit, known, {"type": "log", "title": {"text": "parameters"}})
 
 
 def boxes(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
@@ -89,6 +76,18 @@ def parts(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
         )
     rows = {"type": "category", "autorange": "reversed"}
     return _laid_out(figure, barmode="stack", height=FRAME + ROW_HEIGHT * len(wide), xaxis=_axis(exhibit), yaxis=rows)
+
+
+def _curves(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame, axis: Mapping[str, Any]) -> Any:
+    """Return a chart of each column of the exhibit over what the cells have in `across`."""
+    figure = graph_objects(TASK).Figure()
+    columns = _text(paper, exhibit, cells, exhibit.columns)
+    for name, colour in _colours(columns):
+        own = cells[columns == name]
+        _add(figure, name, own["across"], own["printed"], {"mode": "lines+markers", **_hollow(colour)}, "printed")
+        measured = {"mode": "lines+markers", **_filled(colour), "error_y": _bars(own, colour)}
+        _add(figure, name, own["across"], own["value"], measured, "measured")
+    return _laid_out(figure, xaxis=axis, yaxis=_axis(exhibit))
 
 
 def _marks(exhibit: Exhibit, cells: pd.DataFrame, places: pd.Series, series: pd.Series) -> Any:

@@ -26,7 +26,6 @@ from probing.results.result import Result
 COLUMNS = [*KEY, "value", "low", "high", "n"]
 UNBOUNDED = np.nan, np.nan  # of figures without an interval
 MOST_ANSWERS = 5  # that are shown for each language
-Row = tuple[str, str, str, str, str, float, float, float, float]
 
 
 @dataclass(frozen=True)
@@ -178,14 +177,14 @@ def faulty_sentences(runs: Runs) -> pd.DataFrame:
 
 def item_counts(runs: Runs) -> pd.DataFrame:
     """Return the number of items of each relation, and of all."""
-    return _table(_item_counts(runs.benchmarks))
-
-
-def _item_counts(benchmarks: Mapping[str, Benchmark]) -> Iterator[Row]:
-    for way, benchmark in benchmarks.items():
-        for relation in benchmark.relations:
-            yield _count("", way, "relation", relation.id, len(relation.items))
-        yield _count("", way, OVERALL, ALL, benchmark.size)
+    return _table(
+        ("", way, "items", dimension, group, float(number), *UNBOUNDED, float(number))
+        for way, benchmark in runs.benchmarks.items()
+        for dimension, group, number in [
+            *(("relation", relation.id, len(relation.items)) for relation in benchmark.relations),
+            (OVERALL, ALL, benchmark.size),
+        ]
+    )
 
 
 def object_entropies(runs: Runs) -> pd.DataFrame:
@@ -203,10 +202,6 @@ def _entropies(benchmark: Benchmark) -> Iterator[tuple[str, str, float, int]]:
         yield "relation_culture", join_group((row["relation"], row["culture"])), row["entropy"], row["items"]
     for row in totals(by_relation).to_dict("records"):
         yield "culture", row["culture"], row["entropy"], row["items"]
-
-
-def _count(model: str, way: str, dimension: str, group: str, number: int) -> Row:
-    return model, way, "items", dimension, group, float(number), *UNBOUNDED, float(number)
 
 
 def _table(rows: Any) -> pd.DataFrame:

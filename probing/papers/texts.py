@@ -1,9 +1,10 @@
 """Tables of texts and lists that papers have in their appendices, from the files by which this project asks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
+from probing.benchmark import Relation
 from probing.curation.cultures import COMMON_SITE, KNOWN_PAIRS, read_culture
 from probing.formats.dlama import natural
 from probing.formats.own_wordings import paper_questions
@@ -13,28 +14,26 @@ from probing.statements.fact_types import FACT_TYPES
 
 def templates(runs: Runs) -> pd.DataFrame:
     """Return the templates by relation and language (DLAMA, Table F9), with those of cascades (S-TEST, Table 6)."""
-    texts = {
-        (relation.label, str(relation.tags.get("language", "")), template)
-        for benchmark in runs.benchmarks.values()
-        for relation in benchmark.relations
-        for template in relation.cascades or relation.templates
-    }
-    rows = sorted(texts, key=lambda row: (natural(row[0]), *row[1:]))
-    table = pd.DataFrame(rows, columns=["relation", "language", "template"])
+    table = _texts(runs, "template", lambda relation: relation.cascades or relation.templates)
     return table if table["language"].any() else table.drop(columns="language")
 
 
 def questions(runs: Runs) -> pd.DataFrame:
     """Return the questions to chat models by predicate and language, and those of the paper (DLAMA, Table F10)."""
+    table = _texts(runs, "question", lambda relation: relation.questions)
+    places = zip(table["relation"], table["language"], strict=True)
+    return table.assign(printed=[paper_questions().get(place, ("",))[0] for place in places])
+
+
+def _texts(runs: Runs, column: str, texts_of: Callable[[Relation], Sequence[str]]) -> pd.DataFrame:
     texts = {
-        (relation.label, str(relation.tags.get("language", "")), question)
+        (relation.label, str(relation.tags.get("language", "")), text)
         for benchmark in runs.benchmarks.values()
         for relation in benchmark.relations
-        for question in relation.questions
+        for text in texts_of(relation)
     }
     rows = sorted(texts, key=lambda row: (natural(row[0]), *row[1:]))
-    printed = [paper_questions().get((relation, language), ("",))[0] for relation, language, _ in rows]
-    return pd.DataFrame(rows, columns=["relation", "language", "question"]).assign(printed=printed)
+    return pd.DataFrame(rows, columns=["relation", "language", column])
 
 
 def countries(runs: Runs) -> pd.DataFrame:

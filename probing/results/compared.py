@@ -42,7 +42,7 @@ class Comparison(pd.DataFrame):
         (first, record), *others = records.items()
         probe = probe_named(record["probe"])
         table = cls(probe.compare(rows))
-        table.runs = [f"{name}: {_run_name(record)}" for name, record in records.items()]
+        table.runs = [f"{name}: {run_name(record)}" for name, record in records.items()]
         table.remarks = [_difference(first, record, name, other) for name, other in others]
         table.remarks += filter(None, [shared_in_words(rows)])
         if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
@@ -75,7 +75,7 @@ def _version(benchmark: Mapping[str, str]) -> str:
     return f"{benchmark.get('slug')} {benchmark.get('version')}"
 
 
-def _run_name(record: Mapping[str, Any]) -> str:
+def run_name(record: Mapping[str, Any]) -> str:
     """Return the model, and how it was asked."""
     options = [f"{name}={value}" for name, value in record["settings"]["options"].items()]
     return f"{record['model']['id']} ({', '.join([record['probe'], *options])})"

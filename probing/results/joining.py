@@ -140,7 +140,7 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one record from those of the parts, which several processes may have made.
 
     Costs and the times of loading add up, notes are joined, as are the names of devices, and memory is the largest; the
-    rest is the newest part's. `workers` counts the items of each worker elsewhere, if there were any.
+    rest is the newest part's.
     """
     by_age = sorted(records, key=lambda record: record["end"])
     whole = dict(by_age[-1])
@@ -157,12 +157,5 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
     if devices := {record["device"] for record in by_age if "device" in record}:
         whole["device"] = ", ".join(sorted(devices))
-    workers: Counter[str] = Counter()
-    for record in by_age:
-        if "worker" in record:
-            workers[record["worker"]] += record["items_done"]
-    if workers:
-        whole["workers"] = dict(workers)
-    whole.pop("worker", None)
     whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
     return whole

@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -23,33 +23,26 @@ from probing.analysis.breakdowns import OVERALL
 from probing.analysis.exposure import counted_in_words
 from probing.analysis.option_scores import PER_OPTION
 from probing.analysis.paired_tests import RESULT_NAMES
-from probing.benchmark import ROW_KEY, Benchmark
-from probing.catalog import open_benchmark
+from probing.benchmark import ROW_KEY
 from probing.chart_template import ERROR_BAR, LIGHT, chart_template
-from probing.errors import BadInput, Incomplete
+from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_folder, replaced_folder
-from probing.plan import plan_of
 from probing.probes import probe_named
 from probing.results.checkpoint import partial_folder
 from probing.results.compared import Comparison, refuse_other_benchmarks
-from probing.results.completeness import check_complete
 from probing.results.rows import (
     ITEMS,
-    NO_LABELS,
     NO_ROWS,
     OPTIONS,
     OptionRanges,
     keeps_rows,
     labels_of,
-    option_ranges,
     ranges_from_json,
-    refuse_other_labels,
     refuse_without_rows,
     write_rows,
 )
 from probing.results.token_scores import TOKENS_FILE, join_tokens
-from probing.settings import Settings
 
 SCORES = "scores.csv"
 RECORD = "run.json"
@@ -119,8 +112,6 @@ class Result:
         notes += counted_in_words(self.record)
         if not keeps_rows(self.record):
             notes.append(NO_ROWS)
-        if not self.options and "scores" in self.items and self.items["scores"].map(len).gt(1).any():
-            notes.append(NO_LABELS)
         return [*notes, *missing_main_score(self.record["probe"], self.scores), *tie_warnings(self.scores)]
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
@@ -212,12 +203,8 @@ class Result:
             return self.rows if _stored_options(pq.read_schema(self.rows)) == self.options else None
 
     @classmethod
-    def load(cls, folder: str | Path, benchmark: str | Path | Benchmark | None = None) -> "Result":
-        """Read a result folder.
-
-        `benchmark`: the one that was asked (slug, folder or loaded). The labels of options are taken from it where the
-        result was written before they were stored. Raises `BadInput` if it asks something else.
-        """
+    def load(cls, folder: str | Path) -> "Result":
+        """Read a result folder; raise `BadInput` where it is none or cannot be read."""
         folder = Path(folder)
         for name in (ITEMS, SCORES, RECORD):
             if not (folder / name).is_file():
@@ -235,22 +222,7 @@ class Result:
             for name, content in {ITEMS: columns.names, SCORES: scores, RECORD: record}.items():
                 if missing := [needed for needed in NEEDED[name] if needed not in content]:
                     raise ValueError(f"{name} has no {missing[0]!r}")
-            result = cls((folder / ITEMS).absolute(), scores.reindex(columns=SCORE_COLUMNS), record, options)
-        if benchmark is None or options or not keeps_rows(record):
-            return result
-        return result._with_labels(benchmark)
-
-    def _with_labels(self, benchmark: str | Path | Benchmark) -> "Result":
-        benchmark = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
-        plan = plan_of(benchmark, Settings.from_json(self.record["settings"]))
-        options = option_ranges(plan)
-        try:
-            check_complete(self.items, plan, self.record)
-        except Incomplete as error:
-            message = f"{benchmark.slug} {benchmark.version} does not fit: {error.message}"
-            raise BadInput(message, "Give the benchmark that was asked.") from error
-        refuse_other_labels(self.items, options)
-        return replace(self, options=options)
+            return cls((folder / ITEMS).absolute(), scores.reindex(columns=SCORE_COLUMNS), record, options)
 
 
 def _next_step(folder: Path) -> str:

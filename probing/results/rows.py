@@ -25,11 +25,6 @@ GROUP_ROWS = 8192  # rows of a row group of the items: to read some rows, a read
 GROUP_BYTES = 2**23  # rows with many options make smaller groups, as a group is in memory while it is written
 ROWS_KEPT = "rows_kept"  # the key of run.json, which only results without rows have
 NO_ROWS = "This result was measured without keeping its rows: there are scores, and nothing about single items."
-LABELLED = ["relation", "index", "answer", "answer_label"]
-NO_LABELS = (
-    "This result was written before the labels of options were stored. "
-    "Result.load(folder, benchmark) takes them from the benchmark."
-)
 
 
 class RowSchema:
@@ -136,7 +131,7 @@ def labels_of(ranges: OptionRanges, relation: str, index: int | None) -> tuple[s
     Raises `BadInput` where there is no such relation or item, or where the items have different options.
     """
     if not ranges:
-        raise BadInput(NO_LABELS)
+        raise BadInput("The result has no labels of options.")
     if relation not in ranges:
         raise BadInput(f"The result has no options of relation {relation!r}.", f"Choose from: {', '.join(ranges)}.")
     own = [part for part in ranges[relation] if index is None or part.first <= index <= part.last]
@@ -145,18 +140,6 @@ def labels_of(ranges: OptionRanges, relation: str, index: int | None) -> tuple[s
     if len({part.options for part in own}) > 1:
         raise BadInput(f"The items of {relation} have different options.", "Name one: option_labels(relation, index).")
     return own[0].options
-
-
-def refuse_other_labels(rows: pd.DataFrame, ranges: OptionRanges) -> None:
-    """Raise `BadInput` where a row's right answer has another label than these options."""
-    if "answer_label" not in rows:
-        return
-    for relation, index, answer, label in zip(*(rows[name] for name in LABELLED), strict=True):
-        if relation in ranges and labels_of(ranges, relation, index)[answer] != label:
-            raise BadInput(
-                f"The benchmark does not fit: the answer to item {index} of {relation} is not {label!r:.80}.",
-                "Give the benchmark that was asked.",
-            )
 
 
 def ranges_as_json(ranges: OptionRanges) -> str:

@@ -98,15 +98,8 @@ def sweep(
     *,
     revisions: str | Sequence[str],
     out: str | Path,
-    tokenizer: str | Path | None = None,
-    device: str = "auto",
-    device_map: Any = None,
-    attn_implementation: str = "",
-    batch_tokens: int | None = None,
-    keep_tokens: bool = False,
-    keep_rows: bool = True,
     progress: bool = True,
-    **settings_and_options: Any,
+    **arguments: Any,
 ) -> Sweep:
     """Probe several checkpoints of a training on one benchmark; return their scores in the order of the training.
 
@@ -115,12 +108,11 @@ def sweep(
     `model`: a hub id with these `revisions` (branches, tags or commits), or a folder whose subfolders they are; "all"
     stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`; a sentence says
     how many there are before the first is measured.
-    `tokenizer`: for checkpoints in folders, the folder or hub id whose tokenizer all are read with. By default each has
-    its own, or that of the folder around it.
     `out`: the folder to write: a result folder for each revision, as `probing.run` writes it, a table of all scores
     (`sweep.parquet`) and a chart (`sweep.html`). The same call measures only what is not there yet.
     `progress`: print a line for each revision to the standard error output, with the time that is left.
-    The other arguments are those of `probing.run`.
+    `arguments`: `tokenizer`, for checkpoints in folders the folder or hub id whose tokenizer all are read with (by
+    default each has its own, or that of the folder around it), `device` and everything else that `probing.run` takes.
     A checkpoint that cannot be measured is named in `failures`, and the others are measured all the same. Raises
     `BadInput` for bad arguments.
 
@@ -132,15 +124,9 @@ def sweep(
         ['checkpoint-0', 'checkpoint-500']
     """
     graph_objects(TASK)  # refuses a missing package before anything is measured
-    _refuse_in_memory(model, tokenizer)
-    arguments = {
-        "models": [{MODEL: model, REVISIONS: revisions}],
-        "benchmarks": [benchmark],
-        **{"out": out, "keep_tokens": keep_tokens, "keep_rows": keep_rows},
-        **{"tokenizer": tokenizer, "device": device, "device_map": device_map, "batch_tokens": batch_tokens},
-        "attn_implementation": attn_implementation,
-    }
-    checked = StudyArguments.of(arguments | settings_and_options)
+    _refuse_in_memory(model, arguments.get("tokenizer"))
+    swept_model = {MODEL: model, REVISIONS: revisions}
+    checked = StudyArguments.of({**arguments, "models": [swept_model], "benchmarks": [benchmark], "out": out})
     folder = checked.folder
     turns = {
         pair: replace(turn, name=pair.revision, folder=folder / pair.revision.replace("/", "--"))

@@ -16,7 +16,7 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.replicates import over_seeds
 from probing.analysis.steps import Changes, changes, relative_to_first
-from probing.chart_template import LIGHT, chart_template, trace_menu
+from probing.chart_template import ERROR_BAR, LIGHT, chart_template, trace_menu
 from probing.errors import BadInput
 from probing.extras import graph_objects
 from probing.files.folders import new_file
@@ -294,11 +294,9 @@ def _traces(library: Any, scores: pd.DataFrame, has_steps: bool, visible: bool) 
             visible=visible,
             showlegend=True,
             error_y={
-                "type": "data",
-                "symmetric": False,
+                **ERROR_BAR,
                 "array": line["high"].astype(float) - values,
                 "arrayminus": values - line["low"].astype(float),
-                "thickness": 1,
             },
             customdata=line["revision"].map(html.escape),
             hovertemplate="%{y:.3f} (%{customdata})",

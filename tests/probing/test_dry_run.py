@@ -52,5 +52,5 @@ def test_a_dry_run_writes_nothing(
     assert main(command) == 0
     printed = capsys.readouterr().out
     assert printed.startswith("2 rows, about ") and " GB (process)" in printed
-    assert main([*command, "--start", "bos,eos"]) == 2
+    assert main([*command, "--revisions", "step1"]) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["small"]

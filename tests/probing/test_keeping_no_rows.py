@@ -71,7 +71,7 @@ def test_commands_that_need_rows_say_so(
 
 
 def test_comparing_and_rescoring_in_python_say_so(benchmark: Benchmark, folder: Path) -> None:
-    result = Result.load(folder, benchmark)
+    result = Result.load(folder)
     for work in (lambda: result.compare(run(FakeModel(), benchmark, **GIVEN)), lambda: rescored(result, benchmark)):
         with pytest.raises(BadInput, match="needs rows, and this result was measured without keeping them"):
             work()

@@ -29,7 +29,6 @@ def test_systems_are_compared_in_the_number_format_that_is_named(
     assert list(systems) == ["full", "decide", "lm-evaluation-harness"], row["not_measured"]
     assert all(system["positions_per_second"] > 0 and system["tolerance"] is None for system in systems.values())
     assert 1e-5 < systems["lm-evaluation-harness"]["largest_difference"] < 1  # float32 differs by less
-    assert 0 < row["of_best_rate"] < 1
     assert gpu.line(row).startswith("tiny, bfloat16: full ")
 
 

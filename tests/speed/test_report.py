@@ -12,13 +12,11 @@ from speed.report import (
     in_bold,
     main,
     memory_table,
-    pages_table,
     percent,
     ratios_table,
     report,
     site_memory_table,
     summary_table,
-    web_memory_table,
     with_table,
 )
 from speed.stored_results import CHECKOUT, RESULTS
@@ -62,31 +60,10 @@ def results() -> dict[str, Any]:
             "cores": 2,
             "torch_threads": 2,
             "processor": "AMD EPYC",
-            "square_gflops": 190.0,
-            "square_gflops_of_torch": 90.0,
         },
         "work": {"causal": {"statements": 1820, "model": {"name": "SmolLM2-135M"}}},
         "comparisons": {"causal": compared},
-        "limits": {
-            "causal": {
-                "positions_at_least": {"real": 400, "distinct": 100},
-                "padding": 0.012,
-                "accuracy": 0.467,
-                "of_shapes_rate": {"full": 0.78, "decide": 0.6},
-                "budget": {"chosen": 2048, "ceiling": 2730},
-                "memory": {"statements": 8192, "full": 2**29, "decide": 2**30},
-                "estimate_error": -0.12,
-            }
-        },
-        "growth": [
-            {
-                "options": 1000,
-                "real_positions": 13216,
-                "distinct_prefixes": 2727,
-                "positions": 2834,
-                "ms_per_prefix": 2.22,
-            }
-        ],
+        "fewest_positions": {"causal": {"real": 400, "distinct": 100}},
     }
 
 
@@ -120,20 +97,6 @@ def test_the_report_gives_positions_in_relation_to_the_fewest_and_names_what_is_
     written = report(results)
     assert "| peer 2.0, 16 at a time | 1,100 | 1100 % | 2 |" in written
     assert "Not measured: absent. No such release." in written
-
-
-def test_the_report_says_how_near_the_limits_are(results: dict[str, Any]) -> None:
-    written = report(results)
-    assert "| of the rate of the same matrix products | 78 % |" in written
-    assert "| positions in a batch, and at most | 2,048 of 2,730 |" in written
-    assert "| MiB beside the model, at the largest batch | 512 (8,192 statements) |" in written
-    assert "| the same with `--decide` | 1,024 |" in written
-    assert "| error of the time estimated after a tenth | −12 % |" in written
-    assert "| 1,000 | 13,216 | 2,727 | 2,834 | 2.22 |" in written
-
-
-def test_a_short_report_has_no_limits(results: dict[str, Any]) -> None:
-    assert "matrix products |" not in report(results | {"limits": {}})
 
 
 def test_a_table_replaces_the_one_of_its_name_alone() -> None:
@@ -187,24 +150,8 @@ def test_a_site_s_memory_is_given_for_each_size() -> None:
 
 
 def test_a_percentage_has_a_space_before_its_sign() -> None:
-    assert (percent(0.5), percent(0.123, ".1f")) == ("50 %", "12.3 %")
+    assert percent(0.5) == "50 %"
 
 
 def test_values_are_in_order_with_their_median_in_bold() -> None:
     assert in_bold([1.71, 1.62, 1.68], ".1f") == "1.6, **1.7**, 1.7"
-
-
-def test_pages_are_compared_with_the_bare_view() -> None:
-    times = {"bare": 2.0, "anew": 20.0, "first": 22.0, "at_once": 60.0, "unchanged": 3.0}
-    page = {"page": "/", **times, "queries": 10, "raw": 198_264, "zipped": 24_823}
-    assert pages_table({"pages": [page]}).splitlines()[-1] == "| `/` | 10.0 | 11.0 | 30.0 | 1.5 | 10 | 198 | 25 |"
-
-
-def test_the_memory_of_the_web_process_includes_a_download() -> None:
-    results = {"memory": {"before": 206e6, "peak": 351e6}, "download": {"rows": 199_980, "memory": 12e6}}
-    lines = web_memory_table(results).splitlines()[2:]
-    assert lines == [
-        "| before the first page | 206 |",
-        "| at most | 351 |",
-        "| added by the CSV of 199,980 items | 12 |",
-    ]

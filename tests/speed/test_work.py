@@ -10,7 +10,6 @@ from speed.work import (
     ChoiceItem,
     Workload,
     completions,
-    first_statements,
     select,
     statements,
     workload,
@@ -44,15 +43,6 @@ def test_bear_is_taken_from_the_folder_that_is_named(tmp_path: Path, monkeypatch
     monkeypatch.setenv("CLOZEBOARD_TEST_DATA", str(tmp_path))
     with pytest.raises(Exception, match="bear"):
         workload(1)
-
-
-@pytest.mark.parametrize("most", [60, 300])
-def test_a_part_of_the_benchmark_has_as_many_whole_items_as_fit(most: int) -> None:
-    part, larger = first_statements(most), first_statements(most + 200)
-    assert 0 < part.statements <= most
-    following = larger.items[len(part.items)]
-    assert part.statements + len(following.options) > most
-    assert larger.items[: len(part.items)] == part.items
 
 
 WORK = Workload(

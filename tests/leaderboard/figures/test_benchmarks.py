@@ -1,4 +1,3 @@
-import shutil
 from pathlib import Path
 
 import pytest
@@ -6,11 +5,7 @@ import pytest
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark
 from probing.errors import BadBenchmark, BadInput
-from probing.formats import FORMATS
-from probing.formats.lama import with_upper_case
-from probing.known_benchmarks import EMBEDDED
 from tests.conftest import BearFolder
-from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
 
@@ -149,18 +144,3 @@ def test_templates_of_a_benchmark_whose_files_are_gone_cannot_be_chosen(small: B
     (data / small.path / "metadata_relations.json").unlink()
     benchmarks._read_files.cache_clear()
     assert benchmarks.templates_to_choose(small) == range(0)
-
-
-def test_runs_from_before_prompts_were_verbatim_keep_a_version_of_their_own() -> None:
-    pairs = EMBEDDED / "pairs"
-    old = with_upper_case(FORMATS["stest"](pairs))
-    identity = {"version": old.version, "digest": old.digest, "path": f"benchmarks/pairs@{old.version}"}
-    earlier = make.benchmark("pairs", format="stest", probe="specificity", **identity)
-    shutil.copytree(pairs, benchmarks.folder_of(earlier))
-    assert {relation.verbatim for relation in benchmarks.read(earlier).relations} == {False}
-    now, is_new = benchmarks.install("stest", pairs, "pairs")
-    assert is_new
-    assert now.version != earlier.version
-    assert benchmarks.current("pairs") == now
-    assert {relation.verbatim for relation in benchmarks.read(now).relations} == {True}
-    assert {relation.verbatim for relation in benchmarks.read(earlier).relations} == {False}

@@ -98,7 +98,7 @@ def test_an_unknown_prompting_is_told(capsys: pytest.CaptureFixture[str], tmp_pa
     assert "Choose from: vanilla, few-shot, shared-few-shot, cascade" in complaint(capsys)
 
 
-def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side(
+def test_several_start_tokens_are_those_of_a_study_that_loads_the_model_once(
     folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     loaded = []
@@ -114,14 +114,13 @@ def test_several_start_tokens_load_the_model_once_and_write_results_side_by_side
     options = {"commit": "", "tokenizer": "", "device": "auto", "batch_tokens": None, "attn_implementation": ""}
     options["device_map"] = None
     assert loaded == [(("fake",), {**options, "dtype": "float32", "quantization": "none"})]
-    results = {start: Result.load(out / f"start-{start}") for start in ("bos", "eos")}
+    slug = open_benchmark(folder).slug
+    results = {start: Result.load(out / f"fake-start-{start}" / slug) for start in ("bos", "eos")}
     assert {start: result.record["settings"]["start"] for start, result in results.items()} == {
         "bos": "bos",
         "eos": "eos",
     }
-    printed = capsys.readouterr().out
-    assert "Start token bos:" in printed
-    assert f"compare {out}/start-bos {out}/start-eos" in printed
+    assert "fake-start-eos" in capsys.readouterr().out
 
 
 def test_a_start_token_that_does_not_exist_is_told_before_the_model_is_loaded(

@@ -14,14 +14,13 @@ from leaderboard.figures import benchmarks
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.curation.facts import MANIFEST
-from probing.curation.geography_facts import REPORT
 from probing.files.folders import alone
 from probing.formats import FORMATS
 from probing.runner import run
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
-from tests.tiny_models import build_bert, classifier, save, word_piece
+from tests.tiny_models import save, word_piece
 
 KINDS = {
     "culture": ("dlama", ["--pair", "asia-west", "--predicate", "P36", "--at-most", "5"]),
@@ -228,23 +227,6 @@ def test_answers_are_stored_in_the_data_folder_by_default(
     options = ["--endpoint", source.endpoint_url, "--interval", "0", "--out", str(tmp_path / "made")]
     assert main(["curate", "graph", "--property", "P36", *options]) == 0
     assert (tmp_path / "data" / "curation" / "answers.sqlite").is_file()
-
-
-def test_a_model_judges_the_sentences_of_the_report(source: Source, tmp_path: Path) -> None:
-    judge = save(tmp_path / "judge", classifier, word_piece(), seed=0)
-    assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 0
-    report = json.loads((tmp_path / "made" / REPORT).read_text())
-    assert report["acceptability"]["judge"].startswith(str(judge))
-    assert len(report["acceptability"]["sentences"]) == report["counts"]["country_capital"]["sentences"] > 0
-
-
-def test_a_model_that_cannot_judge_is_refused_before_any_query(
-    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    judge = build_bert(tmp_path / "judge")
-    assert curate(source, "geography", tmp_path / "made", "--acceptability", str(judge)) == 2
-    assert "is not a judge of acceptability" in capsys.readouterr().err
-    assert source.sparql.requests == []
 
 
 def test_wikidata_is_not_asked_without_a_word_about_the_contact(

@@ -6,7 +6,7 @@ import pytest
 
 from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
-from probing.formats import bear, dlama, lama, read_version, stest
+from probing.formats import bear, dlama, lama, stest
 from probing.formats.reading import digest
 from probing.probes.cloze import beginning
 from probing.runner import run
@@ -84,26 +84,8 @@ def test_a_run_says_by_which_rule_its_prompts_were_made(pairs: Path, bear_folder
 
 def test_the_rule_makes_a_version_of_its_own(pairs: Path) -> None:
     benchmark = stest.read(pairs)
-    assert benchmark.files_digest == digest(benchmark.files)
-    assert benchmark.digest != benchmark.files_digest
+    assert benchmark.digest != digest(benchmark.files)
     assert benchmark.version == benchmark.digest[:12]
-
-
-def test_a_version_from_before_the_rule_keeps_its_upper_case(pairs: Path) -> None:
-    benchmark = stest.read(pairs)
-    older = read_version("stest", pairs, benchmark.files_digest)
-    assert older is not None
-    assert (older.digest, older.version) == (benchmark.files_digest, benchmark.files_digest[:12])
-    (text,) = statements(older, "specificity")
-    assert text.startswith("Rue Jean-Ferrandi was born in ")
-    assert read_version("stest", pairs, benchmark.digest) == benchmark
-    assert read_version("stest", pairs, "0" * 64) is None
-
-
-def test_formats_with_a_rule_of_their_own_have_no_older_version(bear_folder: BearFolder) -> None:
-    benchmark = bear.read(bear_folder.write())
-    assert benchmark.files_digest == ""
-    assert read_version("bear", bear_folder.path, "") is None
 
 
 @pytest.mark.parametrize(

@@ -50,29 +50,3 @@ def bear_task(folder: Path, benchmark: Benchmark, templates: Iterable[int] = (0,
     ]
     fields = {"doc_to_text": "", "doc_to_choice": "text_options", "doc_to_target": "correct", "target_delimiter": ""}
     return task(folder, "bear", rows, **fields)
-
-
-def write_log(folder: Path, config: Mapping[str, Any], model: Path, scores: Iterable[float]) -> Path:
-    """Write the files that the harness would log of a task in BEAR's form, with these scores one after another.
-
-    The path of the samples is returned; the results lie beside them.
-    """
-    date, numbers = "2026-01-02T03-04-05.678901", iter(scores)
-    lines = Path(config["dataset_kwargs"]["data_files"]["test"]).read_text(encoding="utf-8").splitlines()
-    samples = folder / f"samples_{config['task']}_{date}.jsonl"
-    with samples.open("w", encoding="utf-8") as file:
-        for doc_id, row in enumerate(map(json.loads, lines)):
-            options = row["text_options"]
-            arguments = {f"gen_args_{i}": {"arg_0": "", "arg_1": option} for i, option in enumerate(options)}
-            answers = [[str(next(numbers)), "False"] for _ in options]
-            known = {"doc_id": doc_id, "doc": row, "target": str(row["correct"]), "filter": "none"}
-            file.write(json.dumps({**known, "arguments": arguments, "filtered_resps": answers}) + "\n")
-    results = {
-        "config": {"model": "hf", "model_args": f"pretrained={model},dtype=float32", "model_dtype": "torch.float32"},
-        "lm_eval_version": "0.4.13",
-        "transformers_version": "5.23.0",
-        "date": 1767323045.5,
-        "total_evaluation_time_seconds": "12.5",
-    }
-    (folder / f"results_{date}.json").write_text(json.dumps(results), encoding="utf-8")
-    return samples

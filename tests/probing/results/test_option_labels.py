@@ -1,6 +1,5 @@
 """The labels of options in a result: which option is `scores[3]`, without the benchmark."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,7 +53,7 @@ def test_what_is_not_there_is_told(benchmark: Benchmark, model: FakeModel) -> No
         result.option_labels("P6")
     with pytest.raises(BadInput, match="P30 has no item 9"):
         result.option_labels("P30", 9)
-    with pytest.raises(BadInput, match="before the labels of options were stored"):
+    with pytest.raises(BadInput, match="no labels of options"):
         Result(result.items, result.scores, result.record).option_labels("P30")
 
 
@@ -65,32 +64,3 @@ def test_rescoring_with_other_tags_keeps_the_options(
     bear_folder.domains = {"P30": {"domains": ["Earth"]}, "P36": {"domains": ["Earth"]}}
     again = rescored(result, bear.read(bear_folder.write()))
     assert again is not result and again.options == result.options
-
-
-@pytest.fixture
-def older(benchmark: Benchmark, model: FakeModel, tmp_path: Path) -> Path:
-    """A result folder as versions wrote it that did not store options."""
-    result = run(model, benchmark, progress=False)
-    replace(result, options={}).save(tmp_path / "older")
-    return tmp_path / "older"
-
-
-def test_an_older_result_says_that_it_has_no_labels(older: Path) -> None:
-    result = Result.load(older)
-    assert not result.options
-    assert any(note.startswith("This result was written before the labels of options") for note in result.notes)
-
-
-def test_the_labels_of_an_older_result_are_those_of_its_benchmark(older: Path, benchmark: Benchmark) -> None:
-    result = Result.load(older, benchmark)
-    assert result.option_labels("P30") == ("Africa", "Asia", "Europe")
-    assert not any("labels of options" in note for note in result.notes)
-
-
-def test_labels_are_not_taken_from_another_benchmark(older: Path, bear_folder: BearFolder) -> None:
-    bear_folder.metadata["P36"]["answer_space_labels"] = ["Bergen", "Cairo"]
-    bear_folder.lines["P36"][0]["obj_label"] = "Bergen"
-    with pytest.raises(BadInput, match="the answer to item 0 of P36 is not 'Oslo'"):
-        Result.load(older, bear.read(bear_folder.write()))
-    with pytest.raises(BadInput, match=r"starter .* does not fit: .* rows are missing"):
-        Result.load(older, open_benchmark("starter"))
