@@ -25,7 +25,6 @@ from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
-from probing.formats.graph_sample import SENTENCES
 from probing.graph_sampling import sample_graph
 from probing.known_benchmarks import CATALOG
 from probing.plan import Plan, all_templates, plan, plan_of, read_usual_settings, template_counts
@@ -255,21 +254,6 @@ def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any)
     with TemporaryDirectory() as folder:
         sample = sample_graph(graph, Path(folder) / "sample", **choices)
         return install(FORMAT, sample, slug, title)
-
-
-def sample_again(benchmark: Benchmark, **choices: Any) -> tuple[Benchmark, bool]:
-    """Import another sample of an imported graph; raise `BadInput` where the graph itself is not here.
-
-    A version that is a sample holds sentences only, so that the graph is that of the newest version with triples.
-    """
-    versions = Benchmark.objects.filter(slug=benchmark.slug, format=FORMAT).exclude(path="").order_by("-created")
-    folders = [folder_of(version) for version in versions]
-    graph = next((folder for folder in folders if folder.is_dir() and not list(folder.rglob(f"{SENTENCES}*"))), None)
-    if graph is None:
-        raise BadInput(
-            f"The graph of {benchmark.slug} is not on this site.", "Import it with manage.py import_benchmark first."
-        )
-    return install_sample(graph, benchmark.slug, benchmark.title, **choices)
 
 
 # Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
