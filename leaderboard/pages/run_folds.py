@@ -31,7 +31,6 @@ from probing.analysis.confidence import (
     BIN_CONFIDENCE,
     BRIER,
     CALIBRATION_ERROR,
-    CONFIDENCES,
     CURVES,
     ENTROPY,
     MARGIN,
@@ -51,12 +50,12 @@ def folds(run: Run, scores: Sequence[Score], query: QueryDict, pair: PairInLangu
         answers_fold(run, query, pair),
         wording_fold(run, scores),
         bias_fold.bias_fold(run, scores, query),
-        confidence_fold(run, scores),
+        confidence_fold(scores),
     )
     return [fold for fold in optional_folds if fold]
 
 
-# The fold on confidence: measures over all items and by relation, and the two calibration curves.
+# The fold on confidence: measures over all items, and the two calibration curves.
 
 
 NAME = "confidence"
@@ -82,13 +81,13 @@ CURVE_NOTES: Mapping[str, str] = {
 Bin = Mapping[str, Score]  # accuracy and mean confidence of a bin, by metric
 
 
-def confidence_fold(run: Run, scores: Sequence[Score]) -> Fold | None:
+def confidence_fold(scores: Sequence[Score]) -> Fold | None:
     """Return the fold, or None for a run without scores of confidence."""
     overall = {score.metric: score for score in scores if score.dimension == "overall" and score.metric in MEASURES}
     if CALIBRATION_ERROR not in overall:
         return None
     curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
-    sections = [_overall_section(overall), *curves, _relations_section(run, scores)]
+    sections = [_overall_section(overall), *curves]
     return Fold(NAME, TITLE, _confidence_lead(scores, overall), sections)
 
 
@@ -155,31 +154,6 @@ def _point(part: Bin) -> Point:
     return Point(
         f"group {accuracy.group}", accuracy.value or 0, accuracy.low, accuracy.high, part[BIN_CONFIDENCE].value
     )
-
-
-def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
-    relations: dict[str, dict[str, Score]] = {}
-    for score in scores:
-        if score.metric in CONFIDENCES and score.dimension in ("relation", VERSIONED):
-            relations.setdefault(score.group, {})[score.metric] = score
-    titles = answer_space_titles(run, relations)
-    table = Table(
-        name="relation-confidences",
-        caption="Confidence by relation",
-        columns=[
-            Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
-            *map(_measure_column, CONFIDENCES),
-            Column("n", "Questions", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
-        ],
-        rows=list(relations.items()),
-        page_size=10,
-    )
-    return section(table)
-
-
-def _measure_column(metric: str) -> Column[tuple[str, Mapping[str, Score]]]:
-    title, help_text = MEASURES[metric]
-    return Column(metric, title, lambda row: cells.number(row[1][metric].value), help_text, align="number")
 
 
 # The fold on template sensitivity: components of variance, and the accuracy of each relation with each template.
