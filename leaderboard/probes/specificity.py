@@ -160,13 +160,17 @@ def _section(
     columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
     for key, heading in titles.items():
         columns += _score_columns(key, heading)
-    series = {
-        heading: [_point(by_group[line.group], line.scores[key]) for line in lines if key in line.scores]
+    points = [
+        _point(by_group[line.group], line.scores[key], heading)
         for key, heading in titles.items()
-    }
+        for line in lines
+        if key in line.scores
+    ]
     table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
-    summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
-    figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
+    summary = "; ".join(f"{heading}: {_mean(points, heading)}" for heading in titles.values())
+    names = {label.hover: label.title for label in groups}
+    chance = dict.fromkeys(names, NO_PREFERENCE)
+    figure = charts.beside(points, dict.fromkeys(names, ""), "share of pairs", names, chance=chance)
     return section(table, (f"Means: {summary}.", figure), note)
 
 
@@ -185,13 +189,13 @@ def _group_name(group: str) -> str:
     return "mean" if group == MEAN else group
 
 
-def _point(label: RelationLabel, score: Score) -> Point:
+def _point(label: RelationLabel, score: Score, heading: str) -> Point:
     value = np.nan if score.value is None else score.value
-    return Point(label.hover, value, score.low, score.high, href=label.href)
+    return Point(label.hover, value, score.low, score.high, group=heading, href=label.href)
 
 
-def _mean(points: Sequence[Point]) -> str:
-    value = next((point.value for point in points if point.label == "mean"), np.nan)
+def _mean(points: Sequence[Point], heading: str) -> str:
+    value = next((point.value for point in points if (point.label, point.group) == ("mean", heading)), np.nan)
     return "not measured" if np.isnan(value) else f"{value:.3f}"
 
 

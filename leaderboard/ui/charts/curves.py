@@ -1,17 +1,15 @@
-"""Curves: scores over the steps of a training, and over whole steps."""
+"""Curves: scores over the steps of a training, with one line per series."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from leaderboard.ui.charts.basics import (
-    HEIGHT,
     Axis,
     Plot,
     Point,
     Trace,
     error_bars,
     figure,
-    group_names,
     intervals,
     links,
     marker_symbol,
@@ -20,9 +18,6 @@ from leaderboard.ui.charts.basics import (
     series_markers,
     with_chance_line,
 )
-
-# Trajectories: scores over the steps of a training, with one line per series.
-
 
 TALL, SMALL = 380, 240  # heights in pixels
 
@@ -90,41 +85,4 @@ def _trajectory_line(line: Trajectory, marker: tuple[str, str], scale: Scale) ->
         customdata=links(line.points),
         hovertext=intervals(line.points) if has_intervals else None,
         hovertemplate=f"{hover_lines}<br><b>%{{y:.3f}}</b>{'%{hovertext}' if has_intervals else ''}<extra></extra>",
-    )
-
-
-# Lines: shares over whole steps, such as those of a training, one line per series.
-
-
-def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
-    """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
-    groups = group_names(points)
-    traces = [
-        _line([point for point in points if point.group == group], marker)
-        for group, marker in zip(groups, series_markers(len(groups)), strict=True)
-    ]
-    return figure(
-        traces,
-        HEIGHT,
-        xaxis={"title": {"text": x_title}, "dtick": 1},
-        yaxis={"title": {"text": y_title}, "range": [-0.03, 1.05], "tickformat": ".1f"},
-        showlegend=len(groups) > 1,
-    )
-
-
-def _line(points: Sequence[Point], marker: tuple[str, str]) -> Trace:
-    """Return one line with hollow markers, as all its figures are published."""
-    symbol, colour = marker
-    return new_trace(
-        "scatter",
-        x=[point.x for point in points],
-        y=[point.value for point in points],
-        text=[point.label for point in points],
-        mode="lines+markers",
-        line={"color": colour, "width": 2},
-        marker={"size": 9, "symbol": marker_symbol(symbol, hollow=True), "color": colour},
-        cliponaxis=False,
-        name=points[0].group,
-        customdata=links(points),
-        hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
     )
