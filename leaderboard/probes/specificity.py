@@ -1,7 +1,7 @@
 """The pages of specificity (methods 2): promptings side by side, factors, and how similar models are."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -39,6 +39,7 @@ METRIC_LABELS = {
     "specificity_all_pairs": "Specificity, all pairs",
     "specificity_whole_clause": "Specificity, whole clause",
 }
+BY_PROMPTING = (*FACTORS, "acc_at_10_fine", CHANGE)
 AT_THE_BLANK = "Log-probability at the blank. Empty where the answer is not a single token of the model's vocabulary."
 ITEM_NOTE = (
     "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
@@ -67,8 +68,7 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
     runs = by_prompting_order(finished)
     scores = figures(runs)
     prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    promptings = promptings_section(prompted, comparable_settings, FACTORS)
-    sections = [changes(runs, scores), *promptings, factors_by_relation(benchmark, runs, scores), alike(runs, scores)]
+    sections = [*promptings_section(prompted), factors_by_relation(benchmark, runs, scores), alike(runs, scores)]
     return [section for section in sections if section]
 
 
@@ -79,7 +79,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return answer_among_options(item)
 
 
-PROMPTINGS_LEAD = "What a prompting does to naturalness and relatedness as well."
+PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
 FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
@@ -220,20 +220,15 @@ class PromptedRun:
         return cls(run, prompting, {metric: score for (metric, group), score in scores.items() if group == ALL})
 
 
-def promptings_section(
-    rows: Sequence[PromptedRun], comparable: Callable[[Run], Hashable], factors: Mapping[str, str]
-) -> list[Section]:
-    """Return the section on models that were asked by several promptings, nothing where there are none.
-
-    `comparable`: what runs must share to be set side by side. `factors`: the titles of the metrics.
-    """
-    groups: dict[Hashable, list[PromptedRun]] = defaultdict(list)
+def promptings_section(rows: Sequence[PromptedRun]) -> list[Section]:
+    """Return the section on models that were asked by several promptings, nothing where there are none."""
+    groups: dict[tuple[Any, ...], list[PromptedRun]] = defaultdict(list)
     for row in rows:
-        groups[comparable(row.run)].append(row)
+        groups[comparable_settings(row.run)].append(row)
     shown = [row for group in groups.values() if len({row.prompting for row in group}) > 1 for row in group]
     if not shown:
         return []
-    metrics = {name: heading for name, heading in factors.items() if any(name in row.scores for row in shown)}
+    metrics = {name: METRIC_LABELS[name] for name in BY_PROMPTING if any(name in row.scores for row in shown)}
     return [replace(section(_table(shown, metrics), _drawing(shown), NOTE), lead=PROMPTINGS_LEAD)]
 
 
@@ -244,7 +239,7 @@ def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[Pro
         *(column for name, heading in metrics.items() for column in _prompting_columns(name, heading)),
         source_column(lambda row: row.run),
     ]
-    return Table("factor_promptings", "Naturalness and relatedness by prompting", columns, rows)
+    return Table("factor_promptings", "What prompting changes", columns, rows)
 
 
 def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
@@ -274,58 +269,6 @@ def _prompting_point(row: PromptedRun) -> Point | None:
     group = f"{row.prompting}, published" if row.run.is_published else row.prompting
     address = row.run.get_absolute_url()
     return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
-
-
-@dataclass(frozen=True)
-class Change:
-    """The differences of a prompting from vanilla prompting of the same model."""
-
-    run: Run
-    specificity: float
-    accuracy: float | None
-
-
-def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the change of Acc@10 of the fine answer against the change of specificity (the paper's Table 8)."""
-    vanilla = {comparable_settings(run): scores[run.pk] for run in runs if prompting(run) == VANILLA}
-    others = [run for run in runs if prompting(run) != VANILLA and comparable_settings(run) in vanilla]
-    rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[comparable_settings(run)]))]
-    if not rows:
-        return None
-    columns = [
-        model_column(lambda change: change.run),
-        Column("prompting", "Prompting", lambda change: cells.text(settings_in_words(change.run))),
-        Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
-        Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
-        source_column(lambda change: change.run),
-    ]
-    table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
-    points = [_change_point(change) for change in rows if change.accuracy is not None]
-    higher_in = labels.ahead_in((change.specificity for change in rows), "case")
-    summary = f"Specificity is higher than with vanilla prompting {higher_in}."
-    chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
-    return section(table, (summary, chart), title="What prompting changes")
-
-
-def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
-    specificity = _difference(own, vanilla, "specificity")
-    if specificity is None:
-        return None
-    printed = own.get((CHANGE, MEAN))
-    return Change(run, specificity, printed.value if printed else _difference(own, vanilla, "acc_at_10_fine"))
-
-
-def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> float | None:
-    one, other = (scores.get((metric, MEAN)) for scores in (own, vanilla))
-    if not one or not other or one.value is None or other.value is None:
-        return None
-    return one.value - other.value
-
-
-def _change_point(change: Change) -> Point:
-    group = ", ".join([prompting(change.run), *if_published(change.run)])
-    address = change.run.get_absolute_url()
-    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
 
 
 class FactorLine(NamedTuple):
