@@ -13,7 +13,7 @@ from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import differs, published_version
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import PairInLanguage, settings_in_words
+from leaderboard.probes.culture.pairs import PairInLanguage, pair_columns, settings_in_words
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, score_cell, settings_column, source_column
@@ -33,15 +33,23 @@ NOTE = "These figures come from their authors and share no column, axis or rank 
 
 @dataclass(frozen=True)
 class PublishedRow:
-    """A published run with its scores by metric."""
+    """A published run with its scores by metric, and those of the groups beside them by metric and slice."""
 
     run: Run
     scores: Mapping[str, Score]
+    beside: Mapping[tuple[str, Slice], Score]
 
     @property
     def heading(self) -> str:
         """The source of its group."""
         return f"{PUBLISHED}: {citation(self.run)}"
+
+    @property
+    def metric(self) -> str:
+        return self.run.benchmark.main_metric
+
+    def score(self, metric: str, part: Slice) -> Score | None:
+        return self.beside.get((metric, part))
 
     @property
     def value(self) -> float:
@@ -63,17 +71,22 @@ def published_sections(benchmark: Benchmark, pair: PairInLanguage | None = None)
         return []
     pages = pages_of(version)
     sections = pages.benchmark_sections(version, *pages.chosen_group(pair), *(False for _ in pages.switches))
-    return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE), *map(_renamed, sections)]
+    return [*published_slice(benchmark, pair.part if pair else OVERALL_SLICE, pair), *map(_renamed, sections)]
 
 
-def published_slice(benchmark: Benchmark, part: Slice = OVERALL_SLICE) -> list[Section]:
-    """Return the section with the published figures of a slice, which stands below the measured ones, if any."""
+def published_slice(
+    benchmark: Benchmark, part: Slice = OVERALL_SLICE, pair: PairInLanguage | None = None
+) -> list[Section]:
+    """Return the section with the published figures of a slice, which stands below the measured ones, if any.
+
+    Those of a pair have the figures of its two cultures beside them.
+    """
     version = published_version(benchmark)
-    rows = _rows(version, part) if version else []
+    rows = _rows(version, part, pair) if version else []
     if version is None or not rows:
         return []
     note = f"{NOTE} {_differences(row.run for row in rows)}"
-    return [section(_published_table(version, rows), note=note)]
+    return [section(_published_table(version, rows, pair), note=note)]
 
 
 def _differences(runs: Iterable[Run]) -> str:
@@ -91,7 +104,9 @@ def _renamed(section: Section) -> Section:
     )
 
 
-def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[PublishedRow]:
+def _published_table(
+    version: Benchmark, rows: Sequence[PublishedRow], pair: PairInLanguage | None
+) -> Table[PublishedRow]:
     """Return one row per published run, in groups of one source; rows with the same settings stand together."""
     pages = pages_of(version)
     metrics = dict.fromkeys(metric for row in rows for metric in row.scores)
@@ -102,6 +117,7 @@ def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[
             model_column(lambda row: row.run),
             settings_column(lambda row: row.run),
             *(_metric_column(metric, pages.metric_label(metric)) for metric in metrics),
+            *pair_columns(pair, pages.metric_label(version.main_metric)),
             Column("differs", "", lambda row: cells.text(differs(row.run)), shown=False),
             source_column(lambda row: row.run, shown=False),
         ],
@@ -111,20 +127,25 @@ def _published_table(version: Benchmark, rows: Sequence[PublishedRow]) -> Table[
     )
 
 
-def _rows(version: Benchmark, part: Slice) -> list[PublishedRow]:
-    """Return the runs with their scores of a slice.
+def _rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[PublishedRow]:
+    """Return the runs with their scores of a slice, and of a pair with those of both cultures.
 
     In the slice of everything a run has a row also if only figures of single groups were published. Figures that are
     relative to a model before its training have a section of their own.
     """
     by_run: dict[int, dict[str, Score]] = {}
+    beside: dict[int, dict[tuple[str, Slice], Score]] = {}
     runs = list(finished_runs(version).order_by("model__hub_id", "pk"))
-    scores = Score.objects.filter(run__in=runs, dimension=part.dimension, group=part.group)
-    for score in scores.order_by("pk"):
-        by_run.setdefault(score.run_id, {})[score.metric] = score
+    slices = {part, *(pair.sides if pair else ())}
+    dimensions, groups = zip(*slices, strict=True)
+    for score in Score.objects.filter(run__in=runs, dimension__in=dimensions, group__in=groups).order_by("pk"):
+        place = Slice(score.dimension, score.group)
+        beside.setdefault(score.run_id, {})[score.metric, place] = score
+        if place == part:
+            by_run.setdefault(score.run_id, {})[score.metric] = score
     training = set(pages_of(version).training_metrics)
     return [
-        PublishedRow(run, {name: score for name, score in own.items() if name not in training})
+        PublishedRow(run, {name: score for name, score in own.items() if name not in training}, beside.get(run.pk, {}))
         for run in runs
         if ((own := by_run.get(run.pk, {})) or part == OVERALL_SLICE) and not (own and own.keys() <= training)
     ]

@@ -7,9 +7,9 @@ from leaderboard.figures.runs import finished_runs
 from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import Standing
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.pair_sections import comparison_sections, models, predictions
+from leaderboard.probes.culture.pair_sections import comparison_sections, predictions
 from leaderboard.probes.culture.pair_sections import run_sections as culture_sections
-from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.culture.sides import GAP, MAIN_METRICS, sides
 from leaderboard.probes.culture.variety import variety_section
 from leaderboard.probes.probe_pages import Json, ProbePages, slice_columns
@@ -50,13 +50,10 @@ def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
-    """Return all models on the chosen pair, or on each, and how varied the answers are."""
+    """Return how varied the answers to the chosen pair are, or to each."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    sections = [
-        models(rows_in_one_language(of_pairs, pair)),
-        variety_section(benchmark, [*of_pairs, *of_predicates], pair),
-    ]
-    return [section for section in sections if section]
+    variety = variety_section(benchmark, [*of_pairs, *of_predicates], pair)
+    return [variety] if variety else []
 
 
 def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from django.db.models import Count
 from django.http import QueryDict
@@ -22,6 +23,21 @@ from probing.benchmark import Relation
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
 MOST_MODELS = 25  # rows of a chart
+
+
+class WithSides(Protocol):
+    """A row of a table with the figures of a run."""
+
+    @property
+    def run(self) -> Run: ...
+
+    @property
+    def metric(self) -> str: ...
+
+    def score(self, metric: str, part: Slice) -> Score | None: ...
+
+
+RowT = TypeVar("RowT", bound=WithSides)
 
 
 @dataclass(frozen=True)
@@ -163,7 +179,7 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Standing]]:
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
     """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
     if pair is None or len(pair.sides) < 2:
         return []
@@ -182,7 +198,7 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Standin
     ]
 
 
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Standing]]:
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
     return [
         Column(
             name,
@@ -195,14 +211,14 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: Standing, pair: PairInLanguage) -> cells.Cell:
+def _gap_cell(row: WithSides, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
     stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
     return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: Standing, pair: PairInLanguage) -> float | None:
+def gap(row: WithSides, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
     first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second

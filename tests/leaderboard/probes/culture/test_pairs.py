@@ -51,12 +51,6 @@ def test_rows_that_answered_other_items_are_never_in_one_group(client: Client, p
             assert len({questions_of(run) for run in runs}) == 1, (address, heading)
 
 
-def test_sections_of_a_benchmark_are_about_the_chosen_pair_and_language(client: Client, published: None) -> None:
-    for query, place in (("", ("Arab and West", "en")), ("?part=asia-west+ko", ("Asia and West", "ko"))):
-        rows = csv_rows(client, f"/benchmarks/dlama/{query}", "pairs")
-        assert {(row["pair"], row["language"]) for row in rows} == {place}
-
-
 def test_a_benchmark_of_published_figures_shows_one_pair_in_one_language(client: Client, published: None) -> None:
     rows = csv_rows(client, "/benchmarks/dlama/")
     assert {row["settings"].partition(", objects")[0] for row in rows} == {"language en, pair arab-west"}
