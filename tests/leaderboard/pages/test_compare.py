@@ -1,13 +1,10 @@
 """/compare/ : by run or by model, two to eight of them, and what cannot be compared."""
 
 import pytest
-from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
-from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.pages.compare_page import chosen_rows, group_filters
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
@@ -93,44 +90,6 @@ def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
         assert len({row["right"] for row in rows}) == 1
 
 
-def test_disagreements_can_be_narrowed_to_a_relation(client: Client, site: Site) -> None:
-    at = address([site.first, site.second])
-    everything = records(client, at, "disagreements")
-    (choices,) = (part.choices for part in client.get(at).context["group_filters"] if part.name == "relation")
-    assert sum(choice.answers for choice in choices) == len(everything)
-    for choice in choices:
-        rows = records(client, f"{at}&relation={choice.value}", "disagreements")
-        assert [row["relation"] for row in rows] == [choice.value] * choice.answers
-    assert ("right", "10") in client.get(f"{at}&right=10").context["kept"]
-
-
-def test_the_filters_of_disagreements_apply_at_once_and_have_a_button_without_a_script(
-    client: Client, site: Site
-) -> None:
-    page = client.get(address([site.first, site.second])).content.decode()
-    form = page.partition('<div id="disagreeing">')[2].partition("</form>")[0]
-    assert 'hx-trigger="change, submit"' in form and 'hx-target="#disagreeing"' in form
-    assert '<button type="submit" class="no-js">' in form
-
-
-def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> None:
-    rows: list[Row] = [
-        {"relation": "P1", "domain": ["Arts", "History"]},
-        {"relation": "P2", "domain": ["Arts"]},
-        {"relation": "P3", "domain": "Sports"},
-    ]
-    query = QueryDict("domain=Arts&relation=P2")
-    assert chosen_rows(rows, query) == rows[1:2]
-    domains, relations = group_filters(rows, query, {"P2": "Second"})
-    assert [(choice.value, choice.answers) for choice in domains.choices] == [
-        ("Arts", 2),
-        ("History", 1),
-        ("Sports", 1),
-    ]
-    assert [choice.title for choice in relations.choices] == ["P1", "Second"]
-    assert [choice.title for choice in relations.choices if choice.chosen] == ["Second"]
-
-
 def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
     rows = records(client, address([site.first, site.second]), "disagreements")
     differences = records(client, address([site.first, site.second]), "differences")
@@ -153,7 +112,7 @@ def test_answers_of_runs_in_another_order_belong_together(site: Site) -> None:
 
 def answered(runs: list[Run]) -> list[tuple[str, list[bool], list[str]]]:
     """Return the rows on which runs disagree: the question, who is right, and their answers."""
-    rows = disagreements(runs[0], compared(*(run.pk for run in runs)), None)
+    rows = disagreements(compared(*(run.pk for run in runs)), None)
     read_answers(runs, rows, PREDICTION)
     return [(row["subject"], row["right"], row["answers"]) for row in rows]
 
@@ -173,7 +132,7 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
 def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
-    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts", "scores"]
+    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts"]
     html = page.content.decode()
     assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
