@@ -1,13 +1,11 @@
-"""The pages of specificity (methods 2): promptings side by side, factors, and how similar models are."""
+"""The pages of specificity (methods 2): promptings side by side, and factors."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leaderboard.figures.runs import finished_runs, runs_beside
 from leaderboard.figures.scores import figures
@@ -16,9 +14,8 @@ from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.common_answers import comparison_sections
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
+from leaderboard.probes.wording import FINER, group_title, relation_names
 from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.cells import Cell, figure
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, score_cell, source_column
 from leaderboard.ui.sections import Drawing, Section, section
@@ -63,13 +60,12 @@ def run_sections(run: Run) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return the sections on what prompting changes and on how similar models are."""
+    """Return the section on what prompting changes."""
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
     runs = by_prompting_order(finished)
     scores = figures(runs)
     prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    sections = [*promptings_section(prompted), factors_by_relation(benchmark, runs, scores), alike(runs, scores)]
-    return [section for section in sections if section]
+    return promptings_section(prompted)
 
 
 def run_answer(item: ItemRow) -> RunAnswer:
@@ -80,7 +76,6 @@ def run_answer(item: ItemRow) -> RunAnswer:
 
 
 PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
-FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
     "Naturalness: the same share when the subject is hidden. "
@@ -127,10 +122,10 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
     return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
-def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
+def _groups(scores: Sequence[ScoresByGroup]) -> list[str]:
     """Return the relations in stored order, then their mean."""
     relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
+        group for by_group in scores for name, group in by_group if name == "specificity" and group != MEAN
     )
     return [*relations, MEAN]
 
@@ -269,88 +264,6 @@ def _prompting_point(row: PromptedRun) -> Point | None:
     group = f"{row.prompting}, published" if row.run.is_published else row.prompting
     address = row.run.get_absolute_url()
     return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
-
-
-class FactorLine(NamedTuple):
-    """A run with its scores in one factor by relation."""
-
-    run: Run
-    factor: str
-    scores: Mapping[str, Score]
-
-
-def factors_by_relation(
-    benchmark: Benchmark, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
-) -> Section | None:
-    """Return naturalness and relatedness by relation, under vanilla prompting (the paper's Table 5)."""
-    lines = [
-        FactorLine(run, factor, {group: score for (metric, group), score in scores[run.pk].items() if metric == factor})
-        for run in runs
-        if prompting(run) == VANILLA
-        for factor in ("naturalness", "relatedness")
-        if (factor, MEAN) in scores[run.pk]
-    ]
-    if not lines:
-        return None
-    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
-
-    def group_column(group: str) -> Column[FactorLine]:
-        title = _group_name(group) if group == MEAN else group_title("relation", group, names)
-
-        def cell(line: FactorLine) -> Cell:
-            return replace(score_cell(line.run, line.scores.get(group)), bar=None)
-
-        return Column(_group_name(group), title, cell, align="score")
-
-    columns: list[Column[FactorLine]] = [
-        model_column(lambda line: line.run),
-        Column("factor", "Factor", lambda line: cells.text(FACTORS[line.factor])),
-        *map(group_column, _groups([scores[line.run.pk] for line in lines], lines[0].factor)),
-        source_column(lambda line: line.run),
-    ]
-    table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
-    return replace(section(table, note=FACTORS_NOTE), lead=FACTORS_LEAD)
-
-
-def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
-    profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
-    groups = list(dict.fromkeys(group for profile in profiles.values() for group in profile))
-    comparable = [run for run, profile in profiles.items() if _correlates(profile, len(groups))]
-    if len(comparable) < 2:
-        return None
-    matrix = np.corrcoef([[profiles[run][group] for group in groups] for run in comparable])
-    mean = np.mean([matrix[pair] for pair in combinations(range(len(comparable)), 2)])
-    mixed = len({run.provenance for run in comparable}) > 1
-    labels = {run.pk: ", ".join([run.name, *(if_published(run) if mixed else [])]) for run in comparable}
-    names = list(distinct_labels(labels).values())
-    summary = f"{len(names)} models, mean pairwise correlation {figure(mean)}."
-    chart = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
-    return section(_correlations_table(names, matrix), (summary, chart), title="How similar models are")
-
-
-def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:
-    columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
-    columns += [_correlation_column(name, correlations) for name, correlations in zip(names, matrix, strict=True)]
-    caption = "Correlation of specificity over relations, vanilla prompting"
-    return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
-
-
-def _correlation_column(name: str, correlations: NDArray[np.float64]) -> Column[int]:
-    return Column(name, name, lambda row: cells.number(float(correlations[row])), align="number")
-
-
-def _correlates(profile: Mapping[str, float], groups: int) -> bool:
-    """Tell whether a profile has a value on all of more than two relations, and not the same value on all."""
-    return len(profile) == groups > 2 and len(set(profile.values())) > 1
-
-
-def _profile(scores: ScoresByGroup) -> dict[str, float]:
-    return {
-        group: score.value
-        for (metric, group), score in scores.items()
-        if metric == "specificity" and group != MEAN and score.value is not None
-    }
 
 
 def prompting(run: Run) -> str:

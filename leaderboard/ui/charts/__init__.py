@@ -1,7 +1,7 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.distributions import boxes, deviations, heatmap, histogram, stacked, violins
+from leaderboard.ui.charts.distributions import boxes, deviations, histogram, stacked, violins
 from leaderboard.ui.charts.dot_plots import beside, dots, favoured, forest, headed_dots
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
@@ -23,7 +23,6 @@ __all__ = [
     "favoured",
     "forest",
     "headed_dots",
-    "heatmap",
     "histogram",
     "scaling_curve",
     "square",

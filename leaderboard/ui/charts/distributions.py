@@ -19,33 +19,11 @@ from leaderboard.ui.charts.basics import (
     share_axis,
 )
 
-# Heatmaps: correlations, and shares by row and column.
+# Heatmaps of shares by row and column.
 
 
 GRID_ROW_HEIGHT = 24  # pixels
 LEAST_SPAN = 0.05  # a smaller deviation than this is never drawn in full colour
-
-
-def heatmap(labels: Sequence[str], values: Sequence[Sequence[float]]) -> Plot:
-    """Plot a square matrix of correlations from -1 to 1, with the number in each field."""
-    trace = new_trace(
-        "heatmap",
-        z=values,
-        x=labels,
-        y=labels,
-        zmin=-1,
-        zmax=1,
-        colorscale=[[0, MUTED], [0.5, PAPER], [1, ACCENT]],
-        text=[[f"{value:.2f}".replace("-", "\N{MINUS SIGN}") for value in row] for row in values],
-        texttemplate="%{text}",
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        hovertemplate="%{y}<br>%{x}: <b>%{z:.3f}</b><extra></extra>",
-    )
-    axis = {"showgrid": False, "tickvals": labels, "ticktext": labels}
-    rows = {**axis, "autorange": "reversed"}
-    return figure([trace], 200 + ROW_HEIGHT * len(labels), xaxis=axis, yaxis=rows)
 
 
 def deviations(

@@ -99,16 +99,6 @@ def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> N
         assert float(mean[metric]) == pytest.approx(run.scores.get(metric=metric, dimension="overall").value)
 
 
-def test_the_benchmark_has_naturalness_and_relatedness_by_relation(client: Client, measure: Measure) -> None:
-    run = measure("org/a", "vanilla")
-    measure("org/a", "cascade")
-    rows = csv_rows(client, run.benchmark.get_absolute_url(), "factors_by_relation")
-    assert [(row["model"], row["factor"]) for row in rows] == [("org/a", "Naturalness"), ("org/a", "Relatedness")]
-    for row, metric in zip(rows, ("naturalness", "relatedness"), strict=True):
-        for column, group in (("born_in", "born_in"), ("mean", "all")):
-            assert float(row[column]) == pytest.approx(run.scores.get(metric=metric, group=group).value)
-
-
 def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) -> None:
     address = f"/runs/{measure('org/a', 'vanilla').pk}/"
     tables = Tables(client.get(address).content.decode()).found
@@ -118,12 +108,6 @@ def test_tables_on_the_page_equal_their_csv(client: Client, measure: Measure) ->
         assert len(relations) == len(lines) - 1
         assert (relations[0], mean) == ("Place a city lies in", "mean")
         assert (lines[0]["relation"], lines[-1]["relation"]) == ("lies_in", "mean")
-
-
-def test_the_papers_correlation_comes_out(paper: Benchmark) -> None:
-    (section,) = [section for section in benchmark_sections(paper) if section.name == "alike"]
-    assert section.chart
-    assert section.chart.summary == "5 models, mean pairwise correlation 0.803."
 
 
 def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:

@@ -1,15 +1,7 @@
-"""Heatmaps of correlations."""
+"""Heatmaps of shares."""
 
 from leaderboard.ui import charts
 from tests.leaderboard.ui.charts.plotted import plotted
-
-
-def test_a_heatmap_has_its_first_row_at_the_top_and_zero_in_the_middle_of_its_colours() -> None:
-    plot = plotted(charts.heatmap(["a", "b"], [[1.0, -0.5], [-0.5, 1.0]]))
-    (trace,) = plot.data
-    assert (trace.zmin, trace.zmax) == (-1, 1)
-    assert plot.layout.yaxis.autorange == "reversed"
-    assert plot.layout.height == 268
 
 
 def test_a_grid_of_shares_is_coloured_by_the_distance_from_the_mean_of_the_row() -> None:
