@@ -21,7 +21,7 @@ from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import about_questions, published_sections
+from leaderboard.pages.benchmark_sections import overlap_fold, published_sections
 from leaderboard.pages.questions_page import question_columns
 from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
@@ -94,7 +94,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
         *published_sections(benchmark, pair),
     ]
-    sections, folds = open_sections(everything), [*folds_of(everything), *about_questions(benchmark, versions)]
+    sections, folds = open_sections(everything), [*folds_of(everything), *overlap_fold(benchmark, versions)]
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(benchmark, rows, pair)]
