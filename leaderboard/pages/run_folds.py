@@ -17,7 +17,7 @@ from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
 from leaderboard.pages.answers_fold import answers_fold
 from leaderboard.probes import pages_of
-from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
+from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import answer_cell, group_title, in_words, relation_names, several_answers, wording
@@ -175,9 +175,8 @@ VARIANCE_NOTE = (
     "last two."
 )
 WORDING_NOTE = (
-    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. "
-    "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
-    "of a few questions is chance."
+    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. A "
+    "difference of a few questions is chance."
 )
 FLIPS_HELP = "Share of questions whose prediction is not the same with all wordings."
 Relations = Mapping[str, Relation]  # by the name of the answer space
@@ -223,23 +222,7 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
 def _wording_section(run: Run) -> Section:
     rows = pd.DataFrame(highlights(run).wordings)
     templates = [name for name in rows.columns if name.isdigit()]
-    table = _table(run, rows, templates)
-    summary = (
-        f"{table.caption}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
-    )
-    relations = rows["relation"].to_list()
-    titles = answer_space_titles(run, relations)
-    figure = charts.deviations(
-        {hover_label(name, titles[name]): titles[name] for name in relations},
-        [wording(name) for name in templates],
-        _fields(rows, templates),
-        [_relation_href(run, name) for name in relations],
-    )
-    return section(table, (summary, figure), WORDING_NOTE)
-
-
-def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | None]]:
-    return [[None if pd.isna(value) else float(value) for value in row] for row in rows[list(templates)].to_numpy()]
+    return section(_table(run, rows, templates), note=WORDING_NOTE)
 
 
 def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:

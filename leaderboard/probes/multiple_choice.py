@@ -141,9 +141,6 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
         f"and every answer to {every:,} ({100 * every / total:.0f} %)."
     )
-    figure = charts.histogram(
-        {part.name: part.questions for part in classes}, "share of right answers, in steps of 10 %", "questions"
-    )
     table = Table(
         name="difficulty",
         caption="Questions by their share of right answers",
@@ -155,7 +152,7 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         rows=classes,
         sortable=False,
     )
-    return [section(table, (words, figure), EVERY_ANSWER, title="Difficulty of questions")]
+    return [section(table, note=f"{words} {EVERY_ANSWER}", title="Difficulty of questions")]
 
 
 def _class_cell(benchmark: Benchmark, part: DifficultyClass) -> cells.Cell:

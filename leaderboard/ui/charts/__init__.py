@@ -1,7 +1,7 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.distributions import boxes, deviations, histogram, stacked, violins
+from leaderboard.ui.charts.distributions import boxes, stacked, violins
 from leaderboard.ui.charts.dot_plots import beside, dots, favoured, forest, headed_dots
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
@@ -18,12 +18,10 @@ __all__ = [
     "boxes",
     "calibration",
     "changes",
-    "deviations",
     "dots",
     "favoured",
     "forest",
     "headed_dots",
-    "histogram",
     "scaling_curve",
     "square",
     "stacked",

@@ -76,15 +76,15 @@ def test_questions_are_counted_by_the_share_of_right_answers(client: Client, mod
         assert int(row["questions"]) == between.sum(), row["share"]
 
 
-def test_the_page_has_the_three_charts_with_their_figures_in_words(client: Client, models: list[Run]) -> None:
+def test_the_page_has_both_charts_and_the_figures_of_questions_in_words(client: Client, models: list[Run]) -> None:
     page = client.get("/benchmarks/small/").content.decode()
-    assert all(f'id="chart-{name}"' in page for name in ("domains", "hardest", "difficulty"))
+    assert all(f'id="chart-{name}"' in page for name in ("domains", "hardest"))
     assert re.search(r"6 questions. No answer is right to \d of them \(\d+ %\), and every answer to \d \(\d+ %\)", page)
 
 
 def test_a_benchmark_that_no_model_was_measured_on_has_no_chart(client: Client, small: Benchmark) -> None:
     page = client.get("/benchmarks/small/").content.decode()
-    assert not any(f'id="chart-{name}"' in page for name in ("domains", "hardest", "difficulty"))
+    assert not any(f'id="chart-{name}"' in page for name in ("domains", "hardest"))
 
 
 def test_runs_with_other_settings_are_not_drawn(client: Client, models: list[Run]) -> None:
