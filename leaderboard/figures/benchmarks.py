@@ -152,7 +152,7 @@ def _probes(content: Content, slug: str, probe: str) -> list[str]:
     """
     here = Benchmark.objects.filter(slug=slug, current=True).order_by("-main", "pk")
     stored = list(here.exclude(path="").values_list("probe", flat=True))
-    usual = _usual_probe(content, slug)
+    usual = CATALOG[slug].probe if slug in CATALOG else content.probe
     offered = [usual, *content.further_probes] if usual == content.probe else [usual]
     if stored:
         further = offered if stored[0] == usual else []
@@ -182,10 +182,6 @@ def _store_work(benchmark: Benchmark, content: Content) -> None:
         usual = plan(content, benchmark.settings_with({}))
         benchmark.work = sum(estimate_work(usual, part, "causal").work for part in usual.parts)
         benchmark.save(update_fields=["work"])
-
-
-def _usual_probe(content: Content, slug: str) -> str:
-    return CATALOG[slug].probe if slug in CATALOG else content.probe
 
 
 def _facts(format: str, content: Content, slug: str) -> dict[str, object]:

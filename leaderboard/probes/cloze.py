@@ -273,7 +273,7 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
     Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
     """
     stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
-    cells = [(_cell(score), score) for score in stored if score.dimension == CELL]
+    cells = [(FactTypeCell(*split_group(CELL, score.group)), score) for score in stored if score.dimension == CELL]
     majors = {cell.fact_type for cell, _ in cells if cell.size == "major"}
     if no_leaks:
         scores = [(cell.fact_type, score) for cell, score in cells if cell.leak == "not leaky"]
@@ -292,10 +292,6 @@ class FactTypeCell(NamedTuple):
     fact_type: str
     size: str
     leak: str
-
-
-def _cell(score: Score) -> FactTypeCell:
-    return FactTypeCell(*split_group(score.dimension, score.group))
 
 
 def choice_suffix(major_only: bool, no_leaks: bool) -> str:

@@ -99,7 +99,7 @@ def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[Gr
         name=name,
         caption=f"{caption}, over models",
         columns=[
-            Column("group", "Group", _group_cell, align="head"),
+            Column("group", "Group", lambda row: cells.Cell(row.name, row.title, row.href), align="head"),
             Column(
                 "median", "Median", lambda row: cells.score(row.median, chance=row.chance), MEDIAN_HELP, align="score"
             ),
@@ -111,10 +111,6 @@ def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[Gr
         ],
         rows=rows,
     )
-
-
-def _group_cell(row: GroupRow) -> cells.Cell:
-    return cells.Cell(row.name, row.title, row.href)
 
 
 def _model_cell(score: DotScore) -> cells.Cell:

@@ -16,9 +16,7 @@ from leaderboard.ui.sections import Section
 from probing.analysis.breakdowns import BY_CULTURE, BY_LANGUAGE, CROSSED, CULTURE, join_group, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation
-from probing.probes.ranking import Ranking
 
-METRIC = Ranking.main_metric
 HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
 METRIC_LABELS = {
     **MAIN_METRICS,

@@ -277,17 +277,13 @@ def by_prompting_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def label_of(run: Run) -> str:
-    return ", ".join([settings_in_words(run), *if_published(run)])
+    return f"{settings_in_words(run)}, published" if run.is_published else settings_in_words(run)
 
 
 def settings_in_words(run: Run) -> str:
     """Return the prompting and every other setting that is not the usual one."""
     others = [words for name, words in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
-
-
-def if_published(run: Run) -> list[str]:
-    return ["published"] if run.is_published else []
 
 
 def distinct_labels(labels: Mapping[int, str]) -> dict[int, str]:
