@@ -13,7 +13,7 @@ from leaderboard.figures.profiles import ProfileRow, medians, profile
 from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
 from leaderboard.figures.scores import breakdowns, main_scores
 from leaderboard.figures.standings import differs
-from leaderboard.figures.training import Series, Trajectories, series_of
+from leaderboard.figures.training import Series, series_of
 from leaderboard.figures.tuning import base_of, tuned_pairs
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.pages.model_sections import (
@@ -26,7 +26,6 @@ from leaderboard.pages.model_sections import (
     tuning_section,
 )
 from leaderboard.pages.rendering import page_address, show
-from leaderboard.pages.training_page import Curve, training_section
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.ui import cells
@@ -84,7 +83,6 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         **_states(runs),
     }
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
-    sections += training_sections(series)
     base = request.GET.get("base", "") or base_of(versions)
     if tuned := tuned_pairs(base, hub_id, scores):
         sections.append(tuning_section(base, tuned))
@@ -155,16 +153,6 @@ def _known_groups(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | N
     similar = medians(row.similar, metric, dimension, [group.name for group in groups[dimension]])
     rows_by_gap = known_groups(row.run, dimension, groups[dimension], similar)
     return row, KnownGroups(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
-
-
-def training_sections(series: Sequence[Series]) -> list[Section]:
-    """Return the section with the curve of the model's main series, nothing without one. One query."""
-    if not series:
-        return []
-    main = series[0]
-    points = Trajectories([main]).overall(main)
-    label = pages_of(main.benchmark).metric_label(main.benchmark.main_metric)
-    return [training_section(Curve("", main, points), label)] if len(points) > 1 else []
 
 
 def shown_versions(versions: Sequence[Model], series: Sequence[Series]) -> list[Model]:

@@ -19,7 +19,7 @@ from leaderboard.ui.charts.basics import (
     with_chance_line,
 )
 
-TALL, SMALL = 380, 240  # heights in pixels
+HEIGHT = 380  # pixels
 
 
 class Trajectory(NamedTuple):
@@ -51,15 +51,13 @@ class Scale(NamedTuple):
         return {"title": {"text": self.title}, "tickformat": ".3~s", "rangemode": "tozero"}
 
 
-def trajectories(
-    lines: Sequence[Trajectory], scale: Scale, y_title: str, chance: float | None = None, height: int = TALL
-) -> Plot:
+def trajectories(lines: Sequence[Trajectory], scale: Scale, y_title: str, chance: float | None = None) -> Plot:
     """Plot the lines over steps or tokens, with 95 % intervals where the points have any, and a line at chance."""
     lines = [line._replace(points=[point for point in line.points if scale.holds(point)]) for line in lines]
     points = [point for line in lines for point in line.points]
     plot = figure(
         [_trajectory_line(line, marker, scale) for line, marker in zip(lines, series_markers(len(lines)), strict=True)],
-        height,
+        HEIGHT,
         xaxis=scale.axis,
         yaxis={"title": {"text": y_title}, "range": range_in_view(points, chance), "tickformat": ".3~f"},
         showlegend=len(lines) > 1,
