@@ -75,8 +75,8 @@ def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance
     assert float(rows[3]["above_chance"]) == pytest.approx(50)
     charts_of_page = client.get(at).context["charts"]
     (_, above) = charts_of_page["above-chance-in-percent-of-the-first-model"].figure.data
-    assert (above["name"], above["y"][-1]) == ("second", pytest.approx(50))
-    assert [line["y"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
+    assert (above["name"], above["x"][-1]) == ("second", pytest.approx(50))
+    assert [line["x"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
 
 
 def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
@@ -129,19 +129,20 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
     assert sum(int(row["answers"]) for row in agreement) == 12
 
 
-def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
+def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
     assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts"]
     html = page.content.decode()
-    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
+    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
+    assert 'id="section-values"' not in html
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
 
 
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
     client: Client, eight: list[Run]
 ) -> None:
-    for runs, figures in ((eight[:2], 4), (eight[:4], 3), (eight, 2)):
+    for runs, figures in ((eight[:2], 3), (eight[:4], 3), (eight, 2)):
         page = client.get(address(runs)).content.decode()
         assert page.count("data-chart=") == figures
         assert ("second minus first" in page) == (len(runs) == 2)
