@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any
 
 from django.db.models import Count
 from django.http import QueryDict
@@ -23,21 +23,6 @@ from probing.benchmark import Relation
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
 MOST_MODELS = 25  # rows of a chart
-
-
-class WithSides(Protocol):
-    """A row of a table with the figures of a run."""
-
-    @property
-    def run(self) -> Run: ...
-
-    @property
-    def metric(self) -> str: ...
-
-    def score(self, metric: str, part: Slice) -> Score | None: ...
-
-
-RowT = TypeVar("RowT", bound=WithSides)
 
 
 @dataclass(frozen=True)
@@ -179,8 +164,11 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
-    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them.
+
+    A row has its run, the name of its main metric, and a score for each metric and slice.
+    """
     if pair is None or len(pair.sides) < 2:
         return []
     first, second = map(labels.culture, pair.cultures)
@@ -198,7 +186,7 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
     ]
 
 
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Any]]:
     return [
         Column(
             name,
@@ -211,14 +199,14 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: WithSides, pair: PairInLanguage) -> cells.Cell:
+def _gap_cell(row: Any, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
     stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
     return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: WithSides, pair: PairInLanguage) -> float | None:
+def gap(row: Any, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
     first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second
