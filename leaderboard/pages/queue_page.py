@@ -211,10 +211,6 @@ def _state(row: QueuedRun) -> cells.Cell:
     return cells.text(labels.sentence(state_in_words(row.run, row.progress)))
 
 
-def _position(row: QueuedRun) -> cells.Cell:
-    return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
-
-
 def _items(row: QueuedRun) -> cells.Cell:
     return cells.Cell(row.progress.done, f"{row.progress.done:,} of {row.progress.total:,}", kind="number")
 
@@ -222,7 +218,7 @@ def _items(row: QueuedRun) -> cells.Cell:
 _POSITION: Column[QueuedRun] = Column(
     "position",
     "Position",
-    _position,
+    lambda row: cells.number(row.position or None),
     "Number of runs ahead, plus one. Two runs of each submitter stand in line; as one begins, the next one joins it. "
     "Runs that wait for the hub or for disk space have no position.",
 )
