@@ -5,6 +5,7 @@ from django.test import Client
 
 from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.pages import compare_page
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
@@ -137,6 +138,15 @@ def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: C
     assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
     assert 'id="section-values"' not in html
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
+
+
+def test_a_comparison_of_two_runs_leads_to_the_map_of_their_difference(
+    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = f'href="/runs/{site.second.pk}/map/?other={site.first.pk}"'
+    assert link not in client.get(address([site.first, site.second])).content.decode()
+    monkeypatch.setattr(compare_page, "has_map", lambda run: True)
+    assert link in client.get(f"{address([site.first, site.second])}&m=").content.decode()
 
 
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(

@@ -115,11 +115,6 @@ def test_the_map_of_a_culture_pair_in_one_language_has_its_items_only(
     assert [client.get(f"{address}{query}").status_code for query in ("", "?part=arab-west+en")] == [404, 200]
 
 
-def test_a_comparison_of_two_runs_leads_to_the_map_of_their_difference(client: Client, runs: list[Run]) -> None:
-    page = client.get(f"/compare/?m={runs[0].pk}&m={runs[1].pk}").content.decode()
-    assert f'href="/runs/{runs[1].pk}/map/?other={runs[0].pk}"' in page
-
-
 @pytest.mark.parametrize("other", ["0", "x", "-1", "9" * 40, "<script>", "１"])
 def test_a_run_that_cannot_be_compared_is_not_found_and_says_so(client: Client, runs: list[Run], other: str) -> None:
     response = client.get(f"/runs/{runs[0].pk}/map/", {"other": other})

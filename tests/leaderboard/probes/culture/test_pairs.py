@@ -118,12 +118,3 @@ def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: Non
     answer = client.get(f"/api/v1/leaderboard?benchmark=dlama&{query}").json()
     rows = csv_rows(client, f"/benchmarks/dlama/?{query}")
     assert [row["run"] for row in answer["rows"]] == [int(row["run"]) for row in rows]
-
-
-def test_models_on_all_pairs_stand_in_groups(client: Client, published: None) -> None:
-    table = client.get("/benchmarks/dlama/?part=all").context["tables"]["pairs"].table
-    by_heading: dict[str, set[tuple[str, str, str]]] = {}
-    for row in table.rows:
-        by_heading.setdefault(table.heading(row), set()).add(questions_of(row.run))
-    assert all(len(places) == 1 for places in by_heading.values())
-    assert "Arab and West, asked in Arabic, raw objects" in by_heading
