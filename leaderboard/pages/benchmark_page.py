@@ -90,7 +90,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     everything = [
         *replicates_fold(board.everything),
         *size_equivalents_fold(filters, board),
-        *pages.strip_sections(benchmark, relations, strips),
+        *pages.strip_sections(benchmark, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
         *published_sections(benchmark, pair),
     ]

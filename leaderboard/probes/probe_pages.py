@@ -124,7 +124,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
+    strip_sections: Callable[[Benchmark, StripScores], list[Section]] = lambda *arguments: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
     switches: Sequence[Switch] = ()
 
