@@ -195,11 +195,11 @@ def _model_columns(alike: Mapping[int, Sequence[Run]], items: str) -> list[Colum
             *("rank", "Rank", lambda row: _rank(row, items), RANK_HELP.format(items=items), _rank_key, "rank"),
             methods_heading="#what-does-a-rank-such-as-2-to-5-mean",
         ),
-        Column("tie_group", "", lambda row: cells.number(getattr(row.stored_rank, "tie_group", None)), shown=False),
         replace(model, cell=cell),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
         Column("active_parameters", "", lambda row: cells.parameters(row.run.model.active_parameters), shown=False),
+        Column("tie_group", "", lambda row: cells.number(getattr(row.stored_rank, "tie_group", None)), shown=False),
     ]
 
 
