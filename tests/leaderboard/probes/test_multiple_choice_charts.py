@@ -69,9 +69,7 @@ def test_questions_are_counted_by_the_share_of_right_answers(client: Client, mod
         assert int(row["questions"]) == between.sum(), row["share"]
 
 
-def test_the_page_has_the_domains_and_the_figures_of_questions_in_words(
-    client: Client, models: list[Run]
-) -> None:
+def test_the_page_has_the_domains_and_the_figures_of_questions_in_words(client: Client, models: list[Run]) -> None:
     page = client.get("/benchmarks/small/").content.decode()
     assert 'id="chart-domains"' in page
     assert re.search(r"6 questions. No answer is right to \d of them \(\d+ %\), and every answer to \d \(\d+ %\)", page)
