@@ -151,7 +151,7 @@ def test_a_comparison_knows_which_row_of_which_run_is_right(site: Site) -> None:
 
 def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(site: Site) -> None:
     comparison = compared(site.first.pk, site.second.pk)
-    rows = disagreements(site.first, comparison, None)
+    rows = disagreements(comparison, None)
     assert all(set(row["right"]) == {True, False} for row in rows)
     assert len(rows) == sum(count for pattern, count in comparison.counts().items() if len(set(pattern)) == 2)
 
@@ -159,7 +159,7 @@ def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(sit
 @pytest.mark.parametrize("pattern", [(True, True), (True, False), (False, True), (False, False)])
 def test_a_pattern_selects_its_rows_with_the_answers_of_both_runs(site: Site, pattern: tuple[bool, bool]) -> None:
     runs, comparison = [site.first, site.second], compared(site.first.pk, site.second.pk)
-    rows = disagreements(site.first, comparison, pattern)
+    rows = disagreements(comparison, pattern)
     assert len(rows) == comparison.counts().get(pattern, 0)
     read_answers(runs, rows, PREDICTION)
     for row in rows:

@@ -27,6 +27,16 @@ def test_the_file_has_every_item_and_template(stored: pd.DataFrame) -> None:
     assert stored["scores"].map(len).isin([2, 3]).all()
 
 
+def test_the_file_is_not_sent_again_while_it_is_the_same_and_a_run_without_items_has_none(
+    client: Client, site: Site
+) -> None:
+    address = f"/runs/{site.first.pk}/items.parquet"
+    etag = client.get(address)["ETag"]
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 304
+    assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404
+    assert client.get(f"/runs/{site.first.pk}/items.jsonl")["Location"] == address, "the former file of the same rows"
+
+
 @pytest.mark.parametrize("batch", [1, 5, 2048])
 def test_filters_find_what_counting_finds(
     site: Site, stored: pd.DataFrame, batch: int, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""Pages of cloze: fact types by head, examples with the answer marked, encoders beside generators."""
+"""Pages of cloze: fact types by head, encoders beside generators."""
 
 import json
 from collections import Counter

@@ -1,7 +1,7 @@
 """Sections about culture pairs, built from rows that are not stored."""
 
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.probes.culture.pair_sections import gaps, languages, models
+from leaderboard.probes.culture.pair_sections import gaps, languages
 from leaderboard.probes.culture.sides import Sides
 
 BENCHMARK = Benchmark(slug="culture", probe="ranking")
@@ -18,7 +18,7 @@ def row(of: Run, gap: float | None, language: str = "en", low: float | None = No
 
 
 def test_no_rows_have_no_sections() -> None:
-    assert (gaps([]), models([]), languages([])) == (None, None, None)
+    assert (gaps([]), languages([])) == (None, None)
 
 
 def test_a_single_language_is_not_set_beside_itself() -> None:
@@ -50,8 +50,8 @@ def test_columns_are_named_by_the_cultures_where_all_rows_have_the_same() -> Non
 
 def test_published_gaps_have_hollow_markers_which_the_summary_explains() -> None:
     rows = [row(run(1, "org/a"), 0.2), row(run(2, "org/b"), 0.1)]
-    measured = models(rows)
-    mixed = models([*rows, row(run(3, "org/c", Run.Provenance.PUBLISHED), 0.3)])
+    measured = gaps(rows)
+    mixed = gaps([*rows, row(run(3, "org/c", Run.Provenance.PUBLISHED), 0.3)])
     assert measured
     assert measured.chart
     assert mixed
