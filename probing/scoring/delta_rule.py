@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import nn
 
-# The function of transformers, which each module of networks with such layers has.
+# The function of transformers, which each of its modules that define such layers has.
 NAME = "torch_recurrent_gated_delta_rule"
 EPSILON = 1e-6  # added to the squared length by which queries and keys are divided
 Step = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
@@ -54,7 +54,7 @@ def in_place_where_possible(usual: Step) -> Step:
     """
 
     def rule(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, **options: Any) -> Any:
-        state = options.get("initial_state")
+        state: Any = options.get("initial_state")
         is_step = state is not None and key.shape[1] == 1 and options.get("use_qk_l2norm_in_kernel")
         if not (is_step and torch.is_inference_mode_enabled() and _is_plain(state)):
             return usual(query, key, value, **options)
