@@ -24,7 +24,7 @@ from speed.peers.protocol import Job
 from speed.stored_results import show, store
 from speed.work import Workload, statements, workload
 
-ROUNDS, ITEMS = 3, 1
+ROUNDS, ITEMS = 3, 5
 MOST_POSITIONS = 1.3  # token positions that this project may compute for each distinct prefix
 ATTENTION = {"hidden_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 2, "intermediate_size": 2048}
 MIXED = ["linear_attention", "linear_attention", "linear_attention", "full_attention"]

@@ -18,6 +18,7 @@ TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
 RETRIED = (429, 500, 502, 503, 504)
 LONGEST_PAUSE, LONGEST_REQUESTED_PAUSE = 30, 3600  # seconds, by the client's own rule and as a site asks for
 TOO_LARGE = 413
+NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout)  # also where no host has the name
 Read = TypeVar("Read")
 
 
@@ -48,6 +49,7 @@ class Connection:
 
     `route`: the path below which that part lies. `service`: what a site offers there, in words. `noun`, `example`: what
     has an address, and how that is written. `retried`: the statuses after which a request is sent again.
+    `waits_at_first`: whether an address is waited for at which nothing has answered so far.
     `attempts`: how often a request is repeated while the site does not answer, with pauses that double up to half a
     minute; the default waits about two minutes.
     """
@@ -57,6 +59,7 @@ class Connection:
     noun: ClassVar[str] = "a site"
     example: ClassVar[str] = "https://site.example"
     retried: ClassVar[tuple[int, ...]] = RETRIED
+    waits_at_first: ClassVar[bool] = True
 
     def __init__(
         self, address: str, token: str | None, *, attempts: int = 9, timeouts: tuple[int, int] = TIMEOUTS
@@ -68,6 +71,7 @@ class Connection:
         self.address, self._token, self._timeouts = address.rstrip("/"), token and token.strip(), timeouts
         self._pauses = [0, *(min(2**number, LONGEST_PAUSE) for number in range(attempts))][:attempts]
         self._client = self._open()
+        self._may_be_wrong = not self.waits_at_first
 
     def _open(self) -> httpx2.Client:
         headers = {"User-Agent": f"clozeboard/{package_version()}"}
@@ -100,7 +104,10 @@ class Connection:
             except httpx2.TransportError as error:
                 if isinstance(error, httpx2.UnsupportedProtocol) or _is_about_certificate(error):
                     raise
+                if self._may_be_wrong and isinstance(error, NOT_REACHED):
+                    raise
             else:
+                self._may_be_wrong = False
                 if response.status_code not in self.retried:
                     return response
                 pause = max(pause, requested_pause(response))

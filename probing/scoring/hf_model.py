@@ -22,6 +22,7 @@ from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.files.listing import TOKENIZER_FILES
 from probing.kinds import Kind
 from probing.language_model import ModelCard, OptionScores, Request, Scoring, Usage
+from probing.machine_memory import available_memory
 from probing.scoring import reference
 from probing.scoring.batching import Budget, batch_bytes, ceiling, is_out_of_memory, most_cached_nodes
 from probing.scoring.chats import in_chat
@@ -39,6 +40,7 @@ REFUSALS = (TypeError, ValueError, RuntimeError, LookupError, AttributeError)
 # which logits are rounded: by up to 3 for SmolLM2, by 20 and more for networks that ignore a mask.
 TOLERANCE = 2e-4
 HALF_STEPS = 8
+STATES_SHARE = 0.125  # of the free memory, on a CPU
 FAST = "fast"  # the way of sharing work that all kinds of models have
 
 
@@ -142,8 +144,12 @@ class HFModel(ABC):
 
     @cached_property
     def state_bytes(self) -> int:
-        """Return how much memory the states of a recurrent network may take beside a batch."""
-        return batch_bytes(self.network.device)
+        """Return how much memory the states of a recurrent network may take beside a batch.
+
+        Those of one text may take tens of megabytes, and the weights are read anew for each batch.
+        """
+        on_cpu = self.network.device.type == "cpu"
+        return max(batch_bytes(self.network.device), int(STATES_SHARE * available_memory()) if on_cpu else 0)
 
     @cached_property
     @torch.inference_mode()

@@ -18,6 +18,7 @@ import torch
 from transformers import PreTrainedConfig, PreTrainedModel
 
 from probing.model_source import ATTENTION
+from probing.scoring.delta_rule import fast_steps
 from probing.scoring.products import fast_products
 from probing.scoring.quantised import exact_products
 
@@ -124,6 +125,7 @@ def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
         _full_precision,
         exact_products,
         fast_products,
+        fast_steps,
     ):
         stack.enter_context(keep(network))
 

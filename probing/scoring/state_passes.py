@@ -41,8 +41,8 @@ class StatePasses(TreePasses):
         while groups:
             group = groups.pop()
             length = kept.common_length(group)
-            most = min(self._model.budget.tokens // length, kept.room)
-            batch, rest = group[: max(most, 1)], group[max(most, 1) :]
+            most = max(min(self._model.budget.tokens // length, kept.fitting(group)), 1)
+            batch, rest = group[:most], group[most:]
             if len(rest):
                 groups.append(rest)
             length = kept.common_length(batch)
@@ -85,27 +85,40 @@ class KeptStates:
         order = np.argsort(parents, kind="stable")
         self._children, self._sorted_parents = nodes[order], parents[order]
         self._waiting = np.bincount(parents[parents >= 0], minlength=len(tree.token))
-        self._run = self._runs(nodes)
+        self._run, self._ends = self._below(nodes)
         self._place = np.full((len(tree.token), 2), -1)  # the number of the cache that has a node's states, and the row
         self._caches: dict[int, Any] = {}
+        self._rows: dict[int, int] = {}  # how many each cache has, those included that are no longer needed
         self._count, self._row_bytes, self._most_bytes = 0, 0, most_bytes
 
-    def _runs(self, nodes: Ints) -> Ints:
-        """Return how many nodes can be computed in one go from each node on, up to one that branches or ends."""
-        run = np.ones(len(self._parent), np.int64)
+    def _below(self, nodes: Ints) -> tuple[Ints, Ints]:
+        """Return how many nodes can be computed in one go from each node on, and in how many ends it branches.
+
+        A node that branches is the last of those that are computed in one go.
+        """
+        run, ends = np.ones(len(self._parent), np.int64), np.zeros(len(self._parent), np.int64)
         for node in nodes[::-1].tolist():
             parent = self._parent[node]
-            if parent >= 0 and self._waiting[parent] == 1:
-                run[parent] = run[node] + 1
-        return run
+            ends[node] = max(ends[node], 1)
+            if parent >= 0:
+                ends[parent] += ends[node]
+                run[parent] = run[node] + 1 if self._waiting[parent] == 1 else 1
+        return run, ends
 
-    @property
-    def room(self) -> int:
-        """The number of rows of the next pass: each level may take half of what is left, and the first has one row."""
+    def fitting(self, nodes: Ints) -> int:
+        """Return how many of these nodes the next pass should compute, which may be 0 where no memory is left.
+
+        All of them, if the states of all their ends fit into the memory that is left. Else as many as half of it
+        suffices for, so that what follows them is not divided again; but up to an eighth of what is left, where even a
+        few nodes have more ends than that.
+        """
         if not self._row_bytes:
             return 1
-        rows = sum((self._place[:, 0] == number).sum() for number in self._caches)
-        return int((self._most_bytes // self._row_bytes - rows) // 2)
+        left = self._most_bytes // self._row_bytes - sum(self._rows.values())
+        needed = self._ends[nodes].cumsum()
+        if needed[-1] <= left:
+            return len(nodes)
+        return max(int(np.searchsorted(needed, left // 2, "right")), left // 8)
 
     def common_length(self, nodes: Ints) -> int:
         """Return the number of nodes by which all these can be continued at once.
@@ -143,6 +156,7 @@ class KeptStates:
             return
         self._row_bytes = max(self._row_bytes, sum(tensor.nbytes for tensor in _tensors(cache)) // len(nodes))
         self._caches[self._count] = cache if len(rows) == len(nodes) else selected(cache, torch.from_numpy(rows))
+        self._rows[self._count] = len(rows)
         self._place[nodes[rows]] = np.stack([np.full(len(rows), self._count), np.arange(len(rows))], axis=1)
         self._count += 1
 
@@ -155,7 +169,7 @@ class KeptStates:
         self._place[done] = -1
         for number in numbers:
             if not (self._place[:, 0] == number).any():
-                del self._caches[number]
+                del self._caches[number], self._rows[number]
 
 
 def selected(cache: Any, rows: torch.Tensor) -> Any:

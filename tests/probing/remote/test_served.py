@@ -17,7 +17,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, ProbingError, TooLong, UnsupportedModel
 from probing.formats import dlama
 from probing.language_model import OptionScores, Scoring, fitting
-from probing.remote.connection import NotWelcome, SiteRefused
+from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.served import KEY as KEY_VARIABLE
 from probing.remote.served import PARALLEL, ServedModel, Server, UnfitServer, connect
 from probing.results.result import Result
@@ -147,6 +147,29 @@ def test_a_busy_server_is_asked_again(server: ModelServer, monkeypatch: pytest.M
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid:8000"])
+def test_an_address_without_a_server_is_told_at_once(host: str, local: AnsweringModel) -> None:
+    model = ServedModel(Server(f"http://{host}/v1", "tiny", None), local.tokenizer)
+    began = time.monotonic()
+    with pytest.raises(SiteUnavailable, match=f"http://{host}/v1 does not answer. Check the address"):
+        token_scores(model, Scoring())
+    assert time.monotonic() - began < 15  # the pauses of all attempts are two minutes
+
+
+def test_a_server_that_is_gone_during_a_run_is_waited_for(
+    local: AnsweringModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pauses: list[float] = []
+    with serving(local) as server:
+        model = served(server)
+        token_scores(model, Scoring())
+    model.server._client = model.server._open()  # open connections of a closed server of this test are still answered
+    monkeypatch.setattr(time, "sleep", pauses.append)
+    with pytest.raises(SiteUnavailable, match="does not answer"):
+        model.server.next("The capital of Norway is")
+    assert 100 < sum(pauses) < 200
+
+
 def test_a_run_goes_on_where_it_was_interrupted(
     server: ModelServer, folder: Path, benchmark: Benchmark, tmp_path: Path
 ) -> None:

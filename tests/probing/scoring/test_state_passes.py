@@ -97,3 +97,32 @@ def test_the_nodes_before_the_first_branch_are_computed_in_one_go() -> None:
     assert kept.common_length(np.array([0])) == 2
     assert kept.chain(0, 2).tolist() == [0, 1]
     assert kept.children(np.array([1])).tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("branches", "rows", "expected"),
+    [
+        (2, 21, 10),  # the 20 ends of all ten nodes fit beside the root
+        (2, 20, 4),  # of the 19 rows that are left, half suffices for the ends of four
+        (8, 41, 5),  # half suffices for two, but an eighth of the rows may be taken
+        (8, 1, 0),
+    ],
+)
+def test_the_next_pass_leaves_memory_for_what_follows_it(branches: int, rows: int, expected: int) -> None:
+    sequences = [[1, second, third, 4, 5] for second in range(10, 20) for third in range(branches)]
+    tree = PrefixTree.of(sequences, np.ones((10 * branches, 5), bool))
+    kept = KeptStates(tree, np.flatnonzero(tree.inner), rows * 4)
+    kept.add(np.array([0]), torch.zeros(1, 1))
+    assert kept.fitting(np.flatnonzero(tree.depth == 1)) == expected
+
+
+def test_memory_is_taken_until_the_last_row_of_a_cache_is_used() -> None:
+    tree = PrefixTree.of([[1, 2, 3, 4], [1, 5, 6, 7]], np.ones((2, 4), bool))
+    kept = KeptStates(tree, np.flatnonzero(tree.inner), 2 * 4)
+    for nodes in ([0], [1, 4]):
+        kept.add(np.array(nodes), torch.zeros(len(nodes), 1))
+        kept.finish(np.array(nodes))
+    kept.finish(np.array([2]))
+    assert kept.fitting(np.array([5])) == 0
+    kept.finish(np.array([5]))
+    assert kept.fitting(np.array([5])) == 1
