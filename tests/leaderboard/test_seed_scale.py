@@ -1,10 +1,7 @@
 """A site filled with made-up runs."""
 
 import pytest
-from django.test import Client
 
-from leaderboard.figures import item_rows
-from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.queued_runs import recent_rates
 from leaderboard.figures.runs import benchmarks
 from leaderboard.models import Model, Run, RunPart, RunRank, Score
@@ -34,32 +31,6 @@ def test_every_model_has_a_run_on_every_benchmark_and_others_wait() -> None:
     first = Run.objects.filter(state=Run.State.FINISHED).exclude(artefact="").earliest("pk")
     assert set(first.scores.values_list("dimension", flat=True)) == {"overall", "domain", "relation", "template"}
     assert RunPart.objects.filter(run=first).count() == 60 * 2
-
-
-@pytest.mark.slow
-def test_one_run_has_many_items() -> None:
-    filled()
-    large = Run.objects.get(benchmark__slug="synthetic-large")
-    rows = list(item_rows.rows(large, item_rows.find(large, ItemFilter())))
-    assert len(rows) == 600
-    assert all(row["correct"] == (row["answer_label"] == row["prediction_label"]) for row in rows)
-    assert {row["rank"] == 1 for row in rows if row["correct"]} == {True}
-
-
-@pytest.mark.slow
-def test_its_pages_can_be_read(client: Client) -> None:
-    filled()
-    large = Run.objects.get(benchmark__slug="synthetic-large")
-    two = Run.objects.filter(benchmark__slug="synthetic-1").exclude(artefact="").order_by("pk")[:2]
-    addresses = [
-        "/benchmarks/synthetic-1/",
-        "/benchmarks/synthetic-1/relations/R1/",
-        "/models/synthetic/model-00000/",
-        f"{large.get_absolute_url()}items/?search=subject+7",
-        "/compare/?" + "&".join(f"m={run.pk}" for run in two),
-        "/queue/",
-    ]
-    assert {address: client.get(address).status_code for address in addresses} == dict.fromkeys(addresses, 200)
 
 
 def test_a_database_with_runs_is_refused() -> None:

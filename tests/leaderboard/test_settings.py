@@ -1,3 +1,5 @@
+"""The settings: how they read the environment, and what follows from it."""
+
 import os
 import subprocess
 import sys
@@ -7,6 +9,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard import settings
+from leaderboard.environment import env_address, env_bool, env_int, env_share
 
 
 def test_a_secret_key_is_generated_once_and_readable_only_by_its_owner(
@@ -94,3 +97,35 @@ def test_the_documented_settings_of_a_public_site_leave_nothing_to_warn_of(tmp_p
     command = [sys.executable, "manage.py", "check", "--deploy", "--tag", "security", "--fail-level", "WARNING"]
     checked = subprocess.run(command, env=environment, cwd=settings.BASE_DIR, capture_output=True, text=True)
     assert (checked.returncode, "no issues" in checked.stdout) == (0, True), checked.stderr
+
+
+def test_a_switch_reads_the_usual_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, expected in {"1": True, "true": True, "Yes": True, "0": False, "no": False, "": True}.items():
+        monkeypatch.setenv("SWITCH", value)
+        assert env_bool("SWITCH", True) is expected
+
+
+def test_a_value_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SWITCH", "perhaps")
+    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
+        env_bool("SWITCH", False)
+    with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
+        env_int("SWITCH", 8000)
+
+
+def test_a_share_is_a_number_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    for value, expected in {"": 0.25, "0": 0, "0.5": 0.5, "1": 1}.items():
+        monkeypatch.setenv("SHARE", value)
+        assert env_share("SHARE", 0.25) == expected
+    for value in ("2", "-1", "nan", "half"):
+        monkeypatch.setenv("SHARE", value)
+        with pytest.raises(ImproperlyConfigured, match="SHARE is not a share"):
+            env_share("SHARE", 0)
+
+
+def test_an_address_has_no_slash_at_its_end_and_is_one_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCUMENTS", "https://docs.example.org/ ")
+    assert env_address("DOCUMENTS") == "https://docs.example.org"
+    monkeypatch.setenv("DOCUMENTS", "docs.example.org")
+    with pytest.raises(ImproperlyConfigured, match="Set it like DOCUMENTS=https://"):
+        env_address("DOCUMENTS")

@@ -213,12 +213,6 @@ def test_a_wrong_token_submits_nothing(client: Client, small: Benchmark, header:
     assert not Submission.objects.exists()
 
 
-def test_the_list_of_submissions_needs_a_token_that_submits(client: Client, small: Benchmark) -> None:
-    push = tokens.create("pusher", tokens.Purpose.PUSH)
-    assert client.get("/api/v1/submissions").status_code == 401
-    assert client.get("/api/v1/submissions", headers={"Authorization": f"Bearer {push}"}).status_code == 401
-
-
 def test_a_submission_that_is_checked_says_when_to_look_again(client: Client, small: Benchmark, local_hub: Hub) -> None:
     token = send(client, model="org/causal", benchmark="small")[1]["submission"]
     assert client.get(f"/api/v1/submissions/{token}")["Retry-After"] == "5"

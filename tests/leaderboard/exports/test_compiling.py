@@ -75,9 +75,3 @@ def test_csl_json_is_valid(client: Client, page: str) -> None:
     run = make.finished(make.benchmark(title=HOSTILE), 0.5, make.model("org/name"))
     address = {"run": run.get_absolute_url(), "model": "/models/org/name/", "overview": "/"}[page]
     jsonschema.validate(client.get(f"{address}?format=csl").json(), SCHEMA)
-
-
-def test_a_table_that_is_not_on_the_page_is_named(client: Client) -> None:
-    response = client.get("/?format=csv&table=nothing")
-    assert response.status_code == 404
-    assert "Tables of this page: overview" in response.content.decode()

@@ -5,7 +5,6 @@ huggingface_hub than this project.
 """
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,6 @@ from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
-from leaderboard.worker.third_party import import_result
-from probing.catalog import open_benchmark
-from probing.known_benchmarks import CATALOG
-from probing.runner import run as measure
-from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -29,11 +23,6 @@ AGGREGATE, SAMPLE = (
     jsonschema.Draft7Validator(json.loads((SCHEMAS / name).read_text(encoding="utf-8")))
     for name in ("eval.schema.json", "instance_level_eval.schema.json")
 )
-SHIPPED = [
-    pytest.param(slug, marks=pytest.mark.slow if slug in ("culture", "geography") else ())
-    for slug, entry in CATALOG.items()
-    if not entry.downloads
-]
 
 
 def record_of(client: Client, run: Run) -> dict[str, Any]:
@@ -50,24 +39,7 @@ def samples_of(client: Client, run: Run) -> list[dict[str, Any]]:
     return lines
 
 
-def imported(slug: str, folder: Path) -> Run:
-    """A run of a shipped benchmark with everything that a real run has."""
-    make.shipped(slug)
-    probe = CATALOG[slug].probe
-    limit = None if probe == "perplexity" else 4  # what is false stands behind what is true
-    card = replace(FAKE_CARD, id="org/elsewhere", kind="causal")
-    content = open_benchmark(slug)
-    some = tuple(dict.fromkeys(relation.label for relation in content.relations))[:3]
-    measure(Pupil(card=card), content, out=folder, probe=probe, relations=some, limit=limit)
-    return import_result(folder, "Example University", "https://example.org/")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("slug", SHIPPED)
-def test_the_record_of_a_run_of_every_probe_has_all_its_scores_and_answers(
-    client: Client, slug: str, tmp_path: Path
-) -> None:
-    run = imported(slug, tmp_path / "result")
+def expect_record_with_all_scores_and_answers(client: Client, run: Run) -> None:
     record = record_of(client, run)
     results = {
         tuple(result["score_details"]["details"][name] for name in ("metric", "dimension", "group")): result

@@ -1,26 +1,15 @@
 """Compared runs: which runs names stand for, and the rows on which they agree and disagree."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from leaderboard.figures.comparisons import (
-    Comparison,
-    ModelAnswer,
-    compared,
-    disagreements,
     find_runs,
-    read_answers,
-    records,
     short_names,
 )
 from leaderboard.models import Benchmark, Run
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.errors import BadInput
 from tests.leaderboard import factories as make
-from tests.leaderboard.conftest import Site
-
-PREDICTION = ModelAnswer(("prediction_label",), lambda row: row["prediction_label"])
 
 
 def comparable(benchmark: Benchmark, hub_id: str) -> Run:
@@ -133,38 +122,3 @@ def test_names_of_runs_are_as_short_as_telling_them_apart_allows(db: None) -> No
     other.model.weights_file = other.model.quantisation = "Q4_1"
     assert short_names([first, other]) == ["a", "b (Q4_1)"]
     assert short_names([first, again]) == [f"org/a, run {first.pk}", f"org/a, run {again.pk}"]
-
-
-def test_patterns_are_counted() -> None:
-    right = np.array([[True, False], [True, True], [True, False]])
-    comparison = Comparison([], right, np.zeros((3, 2), int))
-    assert comparison.counts() == {(True, False): 2, (True, True): 1}
-
-
-def test_a_comparison_knows_which_row_of_which_run_is_right(site: Site) -> None:
-    comparison = compared(site.first.pk, site.second.pk)
-    assert comparison.right.shape == comparison.rows.shape == (12, 2)
-    overall = comparison.differences[0]
-    assert (overall["dimension"], overall["result"]) == ("overall", "second")
-    assert overall["first"] == pytest.approx(comparison.right[:, 0].mean())
-
-
-def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(site: Site) -> None:
-    comparison = compared(site.first.pk, site.second.pk)
-    rows = disagreements(site.first, comparison, None)
-    assert all(set(row["right"]) == {True, False} for row in rows)
-    assert len(rows) == sum(count for pattern, count in comparison.counts().items() if len(set(pattern)) == 2)
-
-
-@pytest.mark.parametrize("pattern", [(True, True), (True, False), (False, True), (False, False)])
-def test_a_pattern_selects_its_rows_with_the_answers_of_both_runs(site: Site, pattern: tuple[bool, bool]) -> None:
-    runs, comparison = [site.first, site.second], compared(site.first.pk, site.second.pk)
-    rows = disagreements(site.first, comparison, pattern)
-    assert len(rows) == comparison.counts().get(pattern, 0)
-    read_answers(runs, rows, PREDICTION)
-    for row in rows:
-        assert tuple(answer == row["answer_label"] for answer in row["answers"]) == pattern
-
-
-def test_records_are_dicts_by_the_names_of_columns() -> None:
-    assert records(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]

@@ -2,46 +2,15 @@
 
 import pytest
 
-from leaderboard.figures.leaders import folded, fullest, leader, ranked
+from leaderboard.figures.leaders import folded, leader, ranked
 from leaderboard.figures.overview import BenchmarkColumn, Measure, ModelKey, ModelRow, Overview, overview
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 
 
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
-
-
 def shown(*benchmarks: Benchmark) -> Overview:
     return overview([Measure(on.title, "Facts", [on], ("accuracy",), OVERALL_SLICE) for on in benchmarks])
-
-
-def test_the_fullest_column_has_the_most_figures(tiny: Benchmark) -> None:
-    other = make.benchmark("other")
-    assert fullest(shown(tiny, other).columns) is None
-    for _ in range(2):
-        make.finished(other)
-    make.finished(tiny)
-    column = fullest(shown(tiny, other).columns)
-    assert column is not None
-    assert column.slug == "other"
-
-
-def test_models_are_level_whose_intervals_overlap_that_of_the_best(tiny: Benchmark) -> None:
-    for name, value, parameters in (("a", 0.60, 10**9), ("b", 0.55, 10**8), ("c", 0.2, 10**8), ("d", 0.9, None)):
-        make.finished(tiny, value, make.model(f"org/{name}", parameters=parameters))
-    of = shown(tiny)
-    (column,) = of.columns
-    best = leader(ranked(of.rows, column), below=10**10)
-    assert best is not None
-    assert (best.row.hub_id, [row.hub_id for row in best.level], best.models) == ("org/a", ["org/b"], 3)
-    everything = leader(ranked(of.rows, column))
-    assert everything is not None
-    assert everything.row.hub_id == "org/d", "a model of unknown size is in no class"
-    assert leader(ranked(of.rows, column), below=10**7) is None
-    assert leader(ranked(of.rows, column), measured=False) is None
 
 
 def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:

@@ -2,8 +2,6 @@
 
 from types import SimpleNamespace
 
-import pytest
-
 from leaderboard.figures.runs import finished_runs, light_rows, read_field, read_records, runs_on
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
@@ -26,11 +24,6 @@ def test_a_field_is_read_for_all_rows_at_once(db: None, django_assert_num_querie
         read_field(rows, "licence")
         read_field(rows, "licence")
         assert [row.licence for row in rows] == ["mit", "apache-2.0"]
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def test_the_runs_of_a_benchmark_say_the_same_as_whole_rows(tiny: Benchmark) -> None:

@@ -2,7 +2,6 @@
 
 import pandas as pd
 import pytest
-from django.core.files.storage import storages
 from pytest_django import DjangoAssertNumQueries
 
 from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, WRONG, answers_of, counts_of, outcomes_of, store_outcomes
@@ -23,11 +22,6 @@ def finished(on: Benchmark, *answers: tuple[int, int, bool | None], **fields: ob
     run = make.run(make.model(), on, Run.State.FINISHED, **fields)
     store_outcomes(run, rows(*answers))
     return run
-
-
-@pytest.fixture
-def tiny() -> Benchmark:
-    return make.benchmark()
 
 
 def test_each_template_of_an_item_keeps_its_outcome(tiny: Benchmark) -> None:
@@ -83,10 +77,9 @@ def test_a_deleted_run_is_no_longer_counted(tiny: Benchmark) -> None:
 def test_outcomes_are_those_of_the_stored_items(site: Site) -> None:
     assert outcomes_of(site.first) == {}
     make.restore_figures(site.benchmark)
-    with storages["artefacts"].open(f"{site.first.artefact}/items.parquet") as file:
-        stored = pd.read_parquet(file)
-    outcomes, columns = outcomes_of(site.first), ["relation", "template", "index", "correct"]
-    for relation, template, index, correct in stored[columns].itertuples(index=False):
+    stored = make.stored_rows(site.first)[["relation", "template", "index", "correct"]]
+    outcomes = outcomes_of(site.first)
+    for relation, template, index, correct in stored.itertuples(index=False):
         assert outcomes[relation].of(index)[template] == (RIGHT if correct else WRONG)
 
 

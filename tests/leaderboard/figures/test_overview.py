@@ -2,19 +2,12 @@
 
 from weakref import ref
 
-import pytest
-
 from leaderboard.figures.overview import Measure, ModelKey, Overview, open_runs, overview, versions
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
 METRICS = ("accuracy", "other_metric")
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def shown(*benchmarks: Benchmark) -> Overview:
@@ -111,22 +104,6 @@ def test_it_was_updated_when_the_last_measurement_finished(tiny: Benchmark) -> N
     assert shown(tiny).updated == run.finished
 
 
-def test_a_measure_is_about_one_part_of_the_items(tiny: Benchmark) -> None:
-    for names in (("b", "a"), ("a",), ("c", "a", "b")):
-        run = make.run(make.model(), tiny, Run.State.FINISHED)
-        for name in names:
-            make.score(run, 0.5, "domain", name)
-    part = Measure("Tiny", "Facts", [tiny], METRICS, Slice("domain", "c"))
-    assert len(overview([part]).rows) == 1
-
-
-def test_open_runs_are_added_to_the_rows_of_a_page(tiny: Benchmark) -> None:
-    make.finished(make.benchmark("other"), 0.5, make.model("org/a"))
-    going = make.running(make.model("org/a"), tiny, done=25)
-    rows = overview([Measure("Other", "Facts", versions()["other"], METRICS, OVERALL_SLICE)]).rows
-    assert open_runs(rows) == {("org/a", ""): {"tiny": (going.pk, "scoring", 25)}}
-
-
 def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> None:
     published(tiny, 0.9, "org/a")
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
@@ -146,13 +123,3 @@ def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -
     make.finished(tiny)
     assert len(shown(tiny).rows) == 2
     assert before() is None
-
-
-def test_an_overview_follows_the_queue(transactional_db: None) -> None:
-    tiny = make.benchmark()
-    make.finished(tiny)
-    first = shown(tiny)
-    make.run(make.model("org/waiting"), tiny)
-    assert {row.hub_id for row in shown(tiny).rows} - {row.hub_id for row in first.rows} == {"org/waiting"}
-    Run.objects.filter(model__hub_id="org/waiting").delete()
-    assert len(shown(tiny).rows) == len(first.rows)

@@ -1,9 +1,7 @@
 """The facets of the overview."""
 
-from django.http import QueryDict
-
 from leaderboard.figures.overview import Figure, ListedModel, ModelKey, ModelRow
-from leaderboard.figures.overview_filter import OverviewFilter, read_overview_filter
+from leaderboard.figures.overview_filter import OverviewFilter
 
 
 def row(
@@ -15,16 +13,6 @@ def row(
         for place, provenance in enumerate(provenances)
     }
     return ModelRow(ModelKey(hub_id, weights), kind, parameters, figures)
-
-
-def test_unknown_choices_are_left_out() -> None:
-    filters = read_overview_filter(QueryDict("kind=nonsense&size=1b&several=maybe&search=+gpt+"))
-    assert filters == OverviewFilter("gpt", {"size": "1b"}, several=False)
-
-
-def test_everything_passes_without_a_filter() -> None:
-    assert OverviewFilter().holds(row("org/a"))
-    assert OverviewFilter().active == {}
 
 
 def test_a_range_of_sizes_begins_with_its_lower_end() -> None:
@@ -49,29 +37,3 @@ def test_quantised_weights_with_an_adapter_are_of_two_kinds() -> None:
     assert passing("full") == ["full", "file"]
     assert passing("quantised") == ["4 bits", "both"]
     assert passing("adapter") == ["adapter", "both"]
-
-
-def test_a_model_has_a_source_if_any_of_its_figures_has() -> None:
-    published = OverviewFilter(chosen={"provenance": "published"})
-    assert published.holds(row("org/a", "measured", "published"))
-    assert published.holds(row("org/a", "third-party"))
-    assert not published.holds(row("org/a", "measured"))
-
-
-def test_several_benchmarks_are_at_least_two() -> None:
-    assert not OverviewFilter(several=True).holds(row("org/a", "measured"))
-    assert OverviewFilter(several=True).holds(row("org/a", "measured", "measured"))
-
-
-def test_what_is_left_without_each_filter_is_counted() -> None:
-    rows = [row("org/gpt2", "measured"), row("org/bert", "measured", kind="masked")]
-    filters = OverviewFilter("gpt", {"kind": "masked"}, several=True)
-    assert filters.left_without(rows) == [
-        ("search", "“gpt”", 0),
-        ("kind", "masked (both sides)", 0),
-        ("several", "at least 2 benchmarks", 0),
-    ]
-    assert OverviewFilter("gpt", {"kind": "masked"}).left_without(rows) == [
-        ("search", "“gpt”", 1),
-        ("kind", "masked (both sides)", 1),
-    ]

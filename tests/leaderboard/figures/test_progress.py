@@ -75,11 +75,6 @@ def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) ->
     ]
 
 
-def test_a_finished_run_is_not_in_the_queue(small: Benchmark) -> None:
-    make.finished(small)
-    assert not rows()
-
-
 def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small: Benchmark) -> None:
     finished(small, work=60_000)  # a hundred times as fast
     run = at_work(small, pace=1, left=1800)
@@ -223,13 +218,6 @@ def test_a_run_whose_parts_are_done_waits_for_the_worker_that_finishes_it(
     assert progress.progress(waits).left == seconds(60), "it keeps no worker from its next run"
     monkeypatch.setattr(progress, "served_queues", lambda: frozenset({"measure"}))
     assert not progress.progress(run).has_worker
-
-
-def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
-    finished(small, work=600)
-    run = make.run(make.model(parameters=270_000_000), small)
-    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=60)
-    assert progress.progress(run).left == seconds(120)
 
 
 def test_a_run_of_another_probe_or_kind_says_nothing_about_the_time(small: Benchmark, pairs: Benchmark) -> None:

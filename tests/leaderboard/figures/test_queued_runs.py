@@ -73,9 +73,3 @@ def test_the_place_of_a_run_is_right_at_once_for_every_reader(tiny: Benchmark) -
     assert positions == {first.pk: 1, second.pk: 2}
     first.delete()
     assert [(row.run.pk, row.position) for row in progress.queue(0, 10).waiting] == [(second.pk, 1)]
-
-
-def test_what_waits_for_the_hub_has_no_place(tiny: Benchmark) -> None:
-    resting = waiting(tiny, state=Run.State.WAITING)
-    assert queued_runs().resting == [resting.pk]
-    assert queued_runs().lines["measure"] == []

@@ -1,7 +1,5 @@
 """Lists of benchmarks, models and runs."""
 
-import pytest
-
 from leaderboard.figures.runs import (
     ANY_VERSION,
     benchmarks,
@@ -15,11 +13,6 @@ from leaderboard.figures.runs import (
 from leaderboard.figures.standings import published_version
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def test_benchmarks_count_models_and_the_most_measured_come_first(tiny: Benchmark) -> None:

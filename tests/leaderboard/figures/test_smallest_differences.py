@@ -1,6 +1,5 @@
 """The smallest difference that a benchmark can tell apart: stored when a run finishes, assumed before."""
 
-import pandas as pd
 import pytest
 from django.core.files.storage import storages
 from django.test import Client
@@ -20,18 +19,13 @@ def stored(benchmark: Benchmark) -> dict[str, float]:
     return shown_difference(benchmark)
 
 
-def rows(run: Run) -> pd.DataFrame:
-    with storages["artefacts"].open(f"{run.artefact}/items.parquet") as file:
-        return pd.read_parquet(file)
-
-
 def usual(benchmark: Benchmark, count: int) -> list[Run]:
     return [make.measured(benchmark, make.model(), skill=seed, seed=seed, templates=(0,)) for seed in range(count)]
 
 
 def test_it_is_that_of_the_stored_rows(small: Benchmark) -> None:
     runs = usual(small, 3)
-    expected = smallest_difference({str(run.pk): rows(run) for run in runs})
+    expected = smallest_difference({str(run.pk): make.stored_rows(run) for run in runs})
     assert expected
     assert stored(small) == pytest.approx(expected._asdict())
     assert expected.pairs == 3
@@ -43,7 +37,7 @@ def test_only_the_newest_runs_with_the_usual_settings_are_compared(
     monkeypatch.setattr(ranks, "NEWEST_RUNS", 2)
     *_, first, second = usual(small, 3)
     make.measured(small, make.model(), skill=1, templates=(1,))
-    expected = smallest_difference({"first": rows(first), "second": rows(second)})
+    expected = smallest_difference({"first": make.stored_rows(first), "second": make.stored_rows(second)})
     assert expected
     assert stored(small) == pytest.approx(expected._asdict())
 

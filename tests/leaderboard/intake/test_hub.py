@@ -1,3 +1,5 @@
+"""Names of models as people write them, and what the hub says of a model."""
+
 import json
 import shutil
 from pathlib import Path
@@ -6,9 +8,12 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import hub
-from probing.errors import ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
+from leaderboard.intake.hub import ModelName, full_ids, parse_name, refuse_revision, suggestions
+from leaderboard.models import Model
+from probing.errors import BadInput, ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
 from probing.files.listing import files_to_load
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
 
 
 def index(shards: list[str]) -> str:
@@ -52,18 +57,6 @@ def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavaila
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
         listing.read_json("config.json")
-
-
-def test_a_missing_model_is_not_found(local_hub: Hub) -> None:
-    with pytest.raises(ModelNotFound, match="no public model org/nothing"):
-        hub.find("org/nothing")
-
-
-def test_gated_and_private_models_are_not_public(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
-    local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
-    local_hub.add("org/private", tiny_models["org/causal"], private=True)
-    assert not hub.find("org/gated").public
-    assert not hub.find("org/private").public
 
 
 def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
@@ -167,3 +160,44 @@ def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Pat
 def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:
     settings.HF_TOKEN = "hf_secret"
     assert hub.find("org/masked").hub_id == "org/masked"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (" org/name ", ModelName("org/name")),
+        ("gpt2", ModelName("gpt2")),
+        ("https://huggingface.co/org/name", ModelName("org/name")),
+        ("http://hf.co/org/name/", ModelName("org/name")),
+        ("huggingface.co/org/name?library=transformers", ModelName("org/name")),
+        ("https://huggingface.co/gpt2", ModelName("gpt2")),
+        ("https://huggingface.co/gpt2/tree/v1", ModelName("gpt2", "v1")),
+        ("https://huggingface.co/org/name/tree/main", ModelName("org/name")),
+        ("https://huggingface.co/org/name/tree/v1.0", ModelName("org/name", "v1.0")),
+        ("https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md", ModelName("org/name", "refs/pr/1")),
+        ("https://huggingface.co/org/name/discussions/3", ModelName("org/name")),
+        ("https://example.org/org/name", ModelName("https://example.org/org/name")),
+        ("[]", ModelName("[]")),
+    ],
+)
+def test_ids_and_addresses_name_a_model_and_perhaps_a_revision(text: str, name: ModelName) -> None:
+    assert parse_name(text) == name
+
+
+def test_the_address_of_a_data_set_is_refused() -> None:
+    with pytest.raises(BadInput, match="This is the address of one of the datasets"):
+        parse_name("https://huggingface.co/datasets/org/name")
+
+
+@pytest.mark.parametrize("revision", ["a b", "../x", "-x", "x" * 101])
+def test_what_is_no_revision_is_refused(revision: str) -> None:
+    with pytest.raises(BadInput, match="is not a revision"):
+        refuse_revision(revision)
+
+
+def test_a_short_name_stands_for_the_models_of_that_name(db: None) -> None:
+    make.model("openai-community/gpt2"), make.model("org/gpt2-large")
+    make.model("openai-community/gpt2", commit="", source=Model.Source.PUBLISHED)
+    assert full_ids("GPT2") == ["openai-community/gpt2"]
+    assert full_ids("org/gpt2") == full_ids("") == []
+    assert suggestions() == ["openai-community/gpt2", "org/gpt2-large"]

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.changed_settings import differences, settings_group
 from leaderboard.intake import number_format
 from leaderboard.intake.check_rules import Examination, number_format_chosen
 from leaderboard.models import Benchmark
@@ -116,14 +115,3 @@ def test_auto_is_the_stored_format_unless_the_site_computes_on_a_cpu(
     examination = Examination("org/model", Benchmark(), plan_of(STARTER, chosen), listing=listing, weights=weights)
     assert number_format_chosen(examination) == f"{used}, which auto stands for here."
     assert examination.settings.digest == Settings(dtype=used).digest
-
-
-def test_a_run_in_the_format_that_auto_chose_is_ranked_apart_unless_the_size_chooses_it_too(
-    settings: DjangoSettings,
-) -> None:
-    settings.FLOAT32_PARAMETERS = 10**9
-    chosen = Settings(dtype="bfloat16").to_json()
-    changed = differences(chosen, Settings())
-    assert settings_group(changed, chosen, SMALL.parameters, "bfloat16") == "bfloat16"
-    assert settings_group(changed, chosen, LARGE.parameters, "bfloat16") == ""
-    assert changed == {"dtype": "bfloat16"}  # which the name of the run shows

@@ -29,11 +29,6 @@ pytestmark = pytest.mark.django_db
 Usage = namedtuple("Usage", "total used free")
 
 
-@pytest.fixture
-def on() -> Benchmark:
-    return make.benchmark()
-
-
 def only(messages: list[CheckMessage]) -> CheckMessage:
     (message,) = messages
     assert message.hint, "every message says what to do"
@@ -169,9 +164,9 @@ def test_a_hub_that_does_not_answer_is_a_warning(local_hub: Hub, settings: Djang
     assert only(checks.hub()).id == "clozeboard.W110"
 
 
-def test_a_queue_without_a_worker_is_an_error_where_runs_wait(on: Benchmark, rq_worker: Worker) -> None:
+def test_a_queue_without_a_worker_is_an_error_where_runs_wait(tiny: Benchmark, rq_worker: Worker) -> None:
     assert ids(checks.workers()) == ["W111"] * 3
-    run = make.run(make.model(), on)
+    run = make.run(make.model(), tiny)
     queue.enqueue(run.pk)
     messages = checks.workers()
     assert ids(messages) == ["E111", "W111", "W111"]
@@ -180,9 +175,9 @@ def test_a_queue_without_a_worker_is_an_error_where_runs_wait(on: Benchmark, rq_
     assert checks.workers() == []
 
 
-def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(on: Benchmark, rq_worker: Worker) -> None:
+def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(tiny: Benchmark, rq_worker: Worker) -> None:
     rq_worker.register_birth()
-    run = make.run(make.model(), on)
+    run = make.run(make.model(), tiny)
     queue.enqueue(run.pk)
     assert checks.workers() == []
     redis_server.connection().delete("rq:queue:measure")
@@ -191,9 +186,9 @@ def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(on: Benchm
     assert f"run {run.pk} (1 in all)" in message.msg and "requeue" in message.hint
 
 
-def test_a_run_in_progress_without_a_worker_is_an_error(on: Benchmark) -> None:
-    lost = make.running(make.model(), on)
-    make.running(make.model(), on)
+def test_a_run_in_progress_without_a_worker_is_an_error(tiny: Benchmark) -> None:
+    lost = make.running(make.model(), tiny)
+    make.running(make.model(), tiny)
     Claim.objects.filter(run=lost).update(seen=timezone.now() - timedelta(minutes=1))
     assert checks.runs_in_progress() == [], "it will be put back within minutes"
     RunEvent.objects.update(time=timezone.now() - timedelta(hours=1))

@@ -14,7 +14,6 @@ from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.ui.charts.plotted import plotted
 
 
 def csv(client: Client, run: Run, table: str, query: str = "") -> list[dict[str, str]]:
@@ -76,16 +75,6 @@ def test_a_run_with_upper_bounds_says_that_it_needs_a_full_run(client: Client, s
     html = client.get(f"/runs/{run.pk}/").content.decode()
     assert FULL_RUN_NEEDED in html
     assert 'data-table="biases"' not in html
-
-
-def test_compared_runs_stand_beside_each_other(site: Site) -> None:
-    names = [site.first.name, site.second.name]
-    section = compared_section([site.first, site.second], "P30", "Continent")
-    assert section
-    assert section.table
-    assert [column.title for column in section.table.columns] == ["Option", *names, "Right"]
-    assert section.chart
-    assert [trace.name for trace in plotted(section.chart.figure).data] == [*names, "right answers"]
 
 
 def test_runs_without_the_relation_have_no_biases_to_compare(site: Site) -> None:

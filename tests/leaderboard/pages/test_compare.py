@@ -245,13 +245,6 @@ def test_an_empty_choice_is_none(client: Client, site: Site) -> None:
     assert client.get(f"{comparison}&m=&m=").status_code == 200
 
 
-@pytest.mark.parametrize("second", ["org/nobody", "999", "org/first"])
-def test_what_cannot_be_compared_is_said(client: Client, site: Site, second: str) -> None:
-    response = client.get(f"/compare/?m=org/first&m={second}")
-    assert response.status_code == 400
-    assert "Choose" in response.content.decode()
-
-
 def test_the_page_begins_with_what_was_found(client: Client, site: Site) -> None:
     page = client.get(address([site.first, site.second])).content.decode()
     (overall,) = [

@@ -46,10 +46,3 @@ def test_columns_are_offered_for_groups_but_not_for_fine_dimensions(db: None) ->
     for dimension, group in (("culture_pair", "arab-west"), ("culture_pair_language_relation", "arab-west en P37")):
         make.score(run, 0.5, dimension, group, metric="p_at_1")
     assert offered_slices(benchmark) == [Slice("culture_pair", "arab-west")]
-
-
-def test_columns_and_facets_that_do_not_exist_are_left_out(db: None) -> None:
-    offered = [Slice("domain", "Arts")]
-    query = QueryDict("columns=domain:Arts&columns=domain:None&columns=nonsense&colour=red")
-    filters = read_filter(query, make.benchmark(), offered)
-    assert (list(filters.slices), filters.chosen, filters.rank_published) == (offered, {}, False)

@@ -1,16 +1,18 @@
-"""/runs/<id>/items/ : filters against counting by hand, the file itself, what is missing."""
+"""/runs/<id>/items/ : filters, the files with all items, and what is missing."""
 
+import gzip
+import json
 from io import BytesIO
 
 import pandas as pd
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import storages
+from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.models import Benchmark
+from leaderboard.pages.items_page import ItemsForm
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.pages.html_table import Tables
@@ -25,25 +27,6 @@ def stored(client: Client, site: Site) -> pd.DataFrame:
 def test_the_file_has_every_item_and_template(stored: pd.DataFrame) -> None:
     assert len(stored) == 12
     assert stored["scores"].map(len).isin([2, 3]).all()
-
-
-@pytest.mark.parametrize("batch", [1, 5, 2048])
-def test_filters_find_what_counting_finds(
-    site: Site, stored: pd.DataFrame, batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
-    political = stored["domain"].map(lambda domains: "Political" in domains)
-    norway = stored["subject"].str.contains("Norway")
-    filters = [
-        (ItemFilter(correct=True), stored["correct"]),
-        (ItemFilter(correct=False, template=1), ~stored["correct"] & (stored["template"] == 1)),
-        (ItemFilter(tags={"domain": "Political"}), political),
-        (ItemFilter(relation="P36", search="norw"), norway & (stored["relation"] == "P36")),
-    ]
-    for filter_, passed in filters:
-        assert item_rows.find(site.first, filter_) == list(stored.index[passed])
-        subjects = [row["subject"] for row in item_rows.rows(site.first, item_rows.find(site.first, filter_))]
-        assert subjects == list(stored["subject"][passed])
 
 
 def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
@@ -70,24 +53,6 @@ def test_a_wrong_filter_is_said_and_left_out(client: Client, site: Site) -> None
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P99").content.decode()
     assert "Select a valid choice" in html
     assert "12 rows" in html
-
-
-def test_ends_tell_what_differs_without_reading_rows(site: Site, stored: pd.DataFrame) -> None:
-    ends = item_rows.ends(site.first)
-    assert ends.keys() == set(stored.columns)
-    assert ends["template"] == {0, 1}
-    assert ends["domain"] == {"Geographic", "Political"}
-    assert ends["margin"] == {stored["margin"].min(), stored["margin"].max()}
-
-
-def test_ends_know_what_is_missing(site: Site, stored: pd.DataFrame) -> None:
-    rows = stored.assign(margin=float("nan"), rank=stored["rank"].where(stored["template"] == 1), subject_id="")
-    storage, name = storages["artefacts"], f"{site.first.artefact}/{item_rows.FILE}"
-    storage.delete(name)
-    storage.save(name, ContentFile(rows.to_parquet(row_group_size=5)))
-    ends = item_rows.ends(site.first)
-    assert (ends["margin"], ends["subject_id"]) == ({None}, {""})
-    assert None in ends["rank"]
 
 
 def test_a_template_can_be_asked_for_where_there_is_one_only(client: Client, site: Site, small: Benchmark) -> None:
@@ -128,3 +93,60 @@ def test_parquet_is_not_compressed_again(client: Client, site: Site) -> None:
     answer = client.get(f"/runs/{site.first.pk}/items.parquet", headers={"Accept-Encoding": "gzip"})
     assert "Content-Encoding" not in answer
     assert int(answer["Content-Length"]) == len(answer.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("query", "filters"),
+    [
+        ("", ItemFilter(tags={})),
+        ("correct=yes&template=1", ItemFilter(correct=True, template=1, tags={})),
+        ("correct=no&relation=P36&search=norw", ItemFilter(correct=False, relation="P36", search="norw", tags={})),
+        ("domain=Political", ItemFilter(tags={"domain": "Political"})),
+        ("correct=maybe&template=9&relation=P99&domain=None", ItemFilter(tags={})),
+    ],
+)
+def test_a_filter_of_items_leaves_out_what_is_not_valid(site: Site, query: str, filters: ItemFilter) -> None:
+    form = ItemsForm(QueryDict(query), run=site.first, values=item_rows.ends(site.first))
+    assert form.filter() == filters
+
+
+def test_items_that_are_neither_right_nor_wrong_have_no_such_filter(site: Site) -> None:
+    values = {name: both for name, both in item_rows.ends(site.first).items() if name != "correct"}
+    assert "correct" not in ItemsForm(QueryDict("correct=yes"), run=site.first, values=values).fields
+
+
+pytestmark = pytest.mark.django_db
+
+
+def test_json_lines_have_the_rows_and_columns_of_the_parquet_file(client: Client, site: Site) -> None:
+    page = site.first.get_absolute_url()
+    response = client.get(f"{page}items.jsonl")
+    rows = pd.DataFrame([json.loads(line) for line in response.getvalue().decode().splitlines()])
+    stored = pd.read_parquet(BytesIO(client.get(f"{page}items.parquet").getvalue()))
+    assert list(rows) == list(stored)
+    for name in rows:
+        left, right = ([list(v) if hasattr(v, "__len__") else v for v in frame[name]] for frame in (rows, stored))
+        assert left == right, name
+    assert response["Content-Disposition"] == f'attachment; filename="clozeboard-runs-{site.first.pk}-items.jsonl"'
+
+
+def test_they_are_compressed_and_not_sent_again_while_they_are_the_same(client: Client, site: Site) -> None:
+    address = f"{site.first.get_absolute_url()}items.jsonl"
+    plain = client.get(address).getvalue()
+    packed = client.get(address, headers={"Accept-Encoding": "gzip"})
+    assert packed["Content-Encoding"] == "gzip"
+    content = packed.getvalue()
+    assert gzip.decompress(content) == plain and len(content) < len(plain) / 3
+    again = client.get(address, headers={"If-None-Match": packed["ETag"]})
+    assert again.status_code == 304
+
+
+def test_a_missing_number_is_null(client: Client, site: Site) -> None:
+    rows = pd.DataFrame({"relation": ["P30"], "template": [0], "index": [0], "margin": [float("nan")]})
+    run = make.stored_items(make.model(), site.benchmark, rows)
+    (line,) = client.get(f"{run.get_absolute_url()}items.jsonl").getvalue().decode().splitlines()
+    assert json.loads(line, parse_constant=pytest.fail)["margin"] is None
+
+
+def test_a_run_without_items_has_no_such_file(client: Client, site: Site) -> None:
+    assert client.get(f"{site.published.get_absolute_url()}items.jsonl").status_code == 404

@@ -32,8 +32,3 @@ def test_a_hostile_name_is_shown_inert(client: Client, db: None) -> None:
     page = client.get("/models/org/<b>bald/").content.decode()
     assert "&lt;b&gt;bold" in page
     assert "<b>bold" not in page
-
-
-def test_the_api_answers_in_json(client: Client, db: None) -> None:
-    response = client.get("/api/v1/nowhere")
-    assert (response.status_code, response.json()["error"]["code"]) == (404, "not-found")

@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
@@ -12,11 +11,6 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
-
-
-@pytest.fixture
-def graph(db: None) -> Benchmark:
-    return make.shipped("graph")
 
 
 def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Client, graph: Benchmark) -> None:
@@ -36,11 +30,6 @@ def test_every_pair_of_a_relation_shows_its_own_answer(client: Client, pairs: Be
 
 def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
     assert client.get("/benchmarks/small/relations/nope/").status_code == 404
-
-
-def test_a_relation_with_nothing_but_figures_has_a_page(client: Client, db: None) -> None:
-    make.published(make.benchmark())
-    assert client.get("/benchmarks/tiny/relations/P30/").status_code == 200
 
 
 def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db: None) -> None:

@@ -3,9 +3,7 @@
 import hashlib
 import json
 import re
-from io import StringIO
 
-import pandas as pd
 import pytest
 from django.test import Client
 
@@ -123,12 +121,6 @@ def test_the_whole_site_has_the_overview_and_every_leaderboard(client: Client, s
     assert page.count("<table") == 3
     assert csv(client, f"{snapshot.get_absolute_url()}?table=table1") != csv(client, snapshot.get_absolute_url())
     assert "Whole site: November 2026" in client.get("/history/").content.decode()
-
-
-def test_pandas_reads_a_frozen_table(client: Client, site: Site) -> None:
-    board = pd.read_csv(StringIO(csv(client, frozen_page(client, BOARD))))
-    assert site.first.pk in set(board["run"])
-    assert board["accuracy"].between(0, 1).all()
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
-
 from leaderboard.figures.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import group_title
 from tests.leaderboard.ui.charts.plotted import plotted
 
 PAGES = ProbePages(metric_labels={"chance": "Chance"})
@@ -58,21 +55,6 @@ def test_fractions_of_items_are_explained() -> None:
 def test_a_section_is_named_by_its_dimension() -> None:
     section = dimension_section(run(), PAGES, "culture_pair", [group("arab-west", 0.5)])
     assert (section.name, section.title) == ("culture_pair", "By culture pair")
-
-
-@pytest.mark.parametrize(
-    ("dimension", "group", "title"),
-    [
-        ("template", "0", "Wording 1"),
-        ("language", "ar", "Arabic"),
-        ("culture_pair", "south-america-west", "South America and West"),
-        ("relation_culture", "P37 South America", "Official language (South America)"),
-        ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
-        ("cardinality", "multiple instances per answer", "answers repeat"),
-    ],
-)
-def test_a_group_is_named_in_words(dimension: str, group: str, title: str) -> None:
-    assert group_title(dimension, group, {}) == title
 
 
 def test_published_figures_are_hollow_and_have_no_number_of_items() -> None:

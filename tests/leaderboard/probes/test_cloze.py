@@ -10,16 +10,12 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes.cloze import judged_section
 from probing.errors import BadInput
 from probing.plan import plan_of
-from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.in_process import work_off
 from tests.leaderboard.probes.cloze_runs import TRIPLES, published_cloze_run
 
 pytestmark = pytest.mark.django_db
@@ -195,18 +191,3 @@ def test_a_version_whose_files_could_not_be_read_once_is_read_again(
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
     run: Any = make.finished(geography)
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("hub_id", "method"), [("org/masked", "in_top_10"), ("org/causal", "in_near_15")])
-def test_a_worker_measures_it(
-    hub_id: str, method: str, geography: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Benchmark.objects.update(settings={"options": {"instruction": 0}})
-    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
-    run = submit(hub_id, Benchmark.objects.get(slug="geography")).run
-    work_off(run)
-    run.refresh_from_db()
-    assert (run.state, run.message) == (Run.State.FINISHED, "")
-    assert run.scores.filter(metric=method, dimension="head").exists()

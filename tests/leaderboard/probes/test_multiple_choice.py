@@ -1,16 +1,30 @@
-"""Pages of multiple choice, which are the default ones."""
+"""Pages of multiple choice and of similarity, which are the default ones."""
 
 import pytest
 from django.test import Client
 
 from leaderboard.figures import scores
 from leaderboard.models import Benchmark
+from leaderboard.probes.items import item_url
+from probing.settings import Settings
+from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
-from tests.leaderboard.probes.default_pages import assert_every_page_opens
+from tests.leaderboard.csv_rows import csv_rows
 
 
-def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, small: Benchmark) -> None:
-    assert_every_page_opens(client, small, "multiple_choice")
+@pytest.mark.parametrize("probe", ["multiple_choice", "similarity"])
+def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, small: Benchmark, probe: str) -> None:
+    Benchmark.objects.update(probe=probe)
+    small.refresh_from_db()
+    run = make.probed(small, make.model(), FakeModel(), Settings(probe=probe))
+    score = run.scores.get(metric=small.main_metric, dimension="overall").value
+    for address in ("/benchmarks/small/", f"/models/{run.model.hub_id}/"):
+        (row,) = (row for row in csv_rows(client, address) if str(score) in row.values())
+        assert row
+    question = item_url(run, {"relation": "P30", "template": 0, "index": 1})
+    pages = (f"/runs/{run.pk}/", f"/runs/{run.pk}/items/", question, "/benchmarks/small/relations/P30/")
+    for address in (*pages, f"/compare/?m={run.pk}"):
+        assert client.get(address).status_code == 200
 
 
 @pytest.mark.parametrize(("most", "are_some"), [(scores.MOST_DOTS, False), (1, True)])

@@ -6,7 +6,6 @@ from statistics import median
 
 import pandas as pd
 import pytest
-from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.figures.ranks import refresh_standings, store_figures
@@ -24,14 +23,9 @@ def models(small: Benchmark) -> list[Run]:
     small.save()
     runs = [make.measured(small, make.model(name), skill, seed=7) for name, skill in SKILLS.items()]
     for run in runs:
-        store_figures(run, items(run))
+        store_figures(run, make.stored_rows(run))
     refresh_standings(small)
     return runs
-
-
-def items(run: Run) -> pd.DataFrame:
-    with storages["artefacts"].open(f"{run.artefact}/items.parquet") as file:
-        return pd.read_parquet(file)
 
 
 def stored(run: Run, dimension: str, group: str) -> float:
@@ -65,7 +59,7 @@ def test_relations_come_with_the_lowest_median_first(client: Client, models: lis
 
 
 def test_questions_are_counted_by_the_share_of_right_answers(client: Client, models: list[Run]) -> None:
-    answers = pd.concat([items(run) for run in models])
+    answers = pd.concat([make.stored_rows(run) for run in models])
     shares = answers.groupby(["relation", "index"])["correct"].mean()
     rows = csv_rows(client, "/benchmarks/small/", "difficulty")
     assert int(rows[0]["questions"]) == (shares == 0).sum()

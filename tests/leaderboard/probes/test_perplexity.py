@@ -27,11 +27,6 @@ FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 @pytest.fixture
-def graph() -> Benchmark:
-    return make.shipped("graph")
-
-
-@pytest.fixture
 def measured(graph: Benchmark) -> Run:
     """By a model that knows every second true statement."""
     true = [item.subject for relation in benchmarks.read(graph).relations for item in relation.items if item.is_true]

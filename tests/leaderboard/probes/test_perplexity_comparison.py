@@ -8,19 +8,11 @@ from scipy.stats import rankdata, spearmanr
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
-from probing.analysis.paired_tests import DIFFERENCE_COLUMNS
-from probing.benchmark import ROW_KEY
-from probing.probes.perplexity import Perplexity
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def graph() -> Benchmark:
-    return make.shipped("graph")
 
 
 def measured(on: Benchmark, name: str, every: int) -> Run:
@@ -57,17 +49,6 @@ def test_runs_are_compared_by_their_superiority(client: Client, runs: list[Run])
         assert float(row["high"]) == pytest.approx(stored.high)
     assert float(rows[1]["difference"]) < 0
     assert float(rows[2]["p_holm"]) < 0.05
-
-
-def test_the_page_has_the_numbers_of_the_library(client: Client, runs: list[Run]) -> None:
-    columns = [*ROW_KEY, "statement", "true", "perplexity"]
-    results = {name: item_rows.frame(run, columns) for name, run in zip(("first", "second"), runs, strict=False)}
-    expected = Perplexity.compare(results)
-    shown = csv_rows(client, address(runs[:2]), "differences")
-    assert len(shown) == len(expected)
-    for row, (_, line) in zip(shown, expected.iterrows(), strict=True):
-        for name in DIFFERENCE_COLUMNS[3:]:
-            assert float(row[name]) == pytest.approx(line[name], rel=1e-12)
 
 
 def test_the_ranks_of_sentences_are_shown_and_not_their_perplexities(client: Client, runs: list[Run]) -> None:

@@ -17,11 +17,6 @@ pytestmark = pytest.mark.django_db
 OTHER = {"true": "false", "false": "true"}
 
 
-@pytest.fixture
-def graph() -> Benchmark:
-    return make.shipped("graph")
-
-
 def measured(graph: Benchmark, name: str, knows: str) -> Run:
     """Create a finished run of a model that knows all true, or all false, statements."""
     items = [item for relation in benchmarks.read(graph).relations for item in relation.items]

@@ -38,24 +38,18 @@ def measured(request: pytest.FixtureRequest, tmp_path: Path) -> Run:
     return run
 
 
-def test_it_has_a_rank_and_a_chart_on_the_leaderboard(measured: Run, client: Client) -> None:
+def test_it_has_its_score_on_all_pages_and_a_rank(measured: Run, client: Client) -> None:
     (row,) = [row for row in csv_rows(client, "/benchmarks/trex/") if row["model"] == "org/measured"]
     assert (row["rank"], float(row["accuracy"])) == ("1", 0.5)
-    assert 'id="chart-scatter"' in client.get("/benchmarks/trex/").content.decode()
-
-
-def test_it_has_a_main_score_and_its_relations_on_its_own_page(measured: Run, client: Client) -> None:
+    board = client.get("/benchmarks/trex/").content.decode()
+    assert 'id="chart-scatter"' in board and measured.get_absolute_url() in board
     html = client.get(measured.get_absolute_url()).content.decode()
     assert '<div class="headline">' in html
     assert 'data-table="relation"' in html
     rows = csv_rows(client, measured.get_absolute_url(), "relation")
     assert [(row["group"], float(row["value"])) for row in rows] == [("P1001", 1), ("P36", 0)]
-
-
-def test_it_has_a_score_on_the_pages_of_its_model_and_its_benchmark(measured: Run, client: Client) -> None:
     (row,) = csv_rows(client, measured.model.get_absolute_url())
     assert (row["metric"], float(row["score"])) == ("Accuracy", 0.5)
-    assert measured.get_absolute_url() in client.get("/benchmarks/trex/").content.decode()
 
 
 def test_figures_relative_to_the_model_before_training_are_one_row_and_no_standings(client: Client) -> None:

@@ -1,11 +1,13 @@
-"""Refusals of requests: too large, too many, or too much work at once."""
+"""Refusals of requests: too large, too many, or too much work at once; and by which address a client is counted."""
 
 import pytest
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.urls import reverse
 from pytest_django.fixtures import Settings
 
-from leaderboard.serving.limits import EXPORTS, EXPORTS_OF_ADDRESS, MAX_ADDRESS, MAX_BODY, Exports
+from leaderboard.serving.errors import read_object
+from leaderboard.serving.limits import EXPORTS, EXPORTS_OF_ADDRESS, MAX_ADDRESS, MAX_BODY, Exports, client_address
+from probing.errors import BadInput
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
@@ -85,3 +87,47 @@ def test_an_export_that_was_read_or_left_makes_room_for_the_next(client: Client,
         response = client.get(address)
         assert response.status_code == 200
         assert response.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("remote_address", "counted"),
+    [
+        ("192.0.2.7", "192.0.2.7"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
+        ("::ffff:192.0.2.7", "192.0.2.7"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("", "unknown"),
+        ("localhost", "unknown"),
+        ("1.2.3.4, 5.6.7.8", "unknown"),
+    ],
+)
+def test_a_client_is_counted_by_its_address_or_its_network(remote_address: str, counted: str) -> None:
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote_address)) == counted
+
+
+def test_a_client_cannot_choose_the_address_that_it_is_counted_by() -> None:
+    request = RequestFactory().get("/", REMOTE_ADDR="192.0.2.7", headers={"X-Forwarded-For": "198.51.100.1"})
+    assert client_address(request) == "192.0.2.7"
+
+
+def read(body: bytes, content_type: str = "application/json") -> dict[str, object]:
+    return read_object(RequestFactory().post("/", body, content_type=content_type))
+
+
+def test_an_object_is_read() -> None:
+    assert read('{"model": "gpt2", "words": ["é", 1.5]}'.encode()) == {"model": "gpt2", "words": ["é", 1.5]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"\xff", b"[" * 9000, b'{"a": NaN}', b'{"a": 1e999}', b'{"a": "\\ud800"}', b'{"a": "\\u0000"}'],
+)
+def test_anything_else_is_bad_input(body: bytes) -> None:
+    with pytest.raises(BadInput):
+        read(body)
+
+
+def test_another_content_type_is_bad_input() -> None:
+    with pytest.raises(BadInput):
+        read(b"{}", "text/plain")

@@ -6,11 +6,8 @@ from leaderboard.ui.charts.scaling_chart import SizedScore
 from leaderboard.ui.columns import (
     best_and_largest,
     interval_columns,
-    model_column,
     score_points,
-    settings_column,
     source,
-    source_column,
     summary,
 )
 
@@ -32,11 +29,6 @@ def published(authors: str, year: int | None = 2024) -> Run:
     )
 
 
-def test_a_model_links_to_its_run() -> None:
-    cell = model_column(lambda row: row).cell(run())
-    assert (cell.text, cell.href) == ("org/a", "/runs/7/")
-
-
 def test_only_csv_has_a_column_for_each_end_of_an_interval() -> None:
     low, high, *_ = interval_columns(lambda score: score)
     assert [(column.name, column.shown) for column in (low, high)] == [("low", False), ("high", False)]
@@ -51,23 +43,9 @@ def test_the_clustered_interval_is_in_the_csv_only() -> None:
     assert [column.cell(score).value for column in (low, high)] == [0.3, 0.7]
 
 
-def test_intervals_of_several_scores_are_told_apart_by_name() -> None:
-    assert [column.name for column in interval_columns(lambda score: score, "gap")][:2] == ["gap_low", "gap_high"]
-
-
-def test_settings_are_empty_where_a_run_has_the_usual_ones() -> None:
-    column = settings_column(lambda row: row)
-    assert [column.cell(row).text for row in (run(), run(settings={"limit": 5}))] == ["", "limit 5"]
-
-
 def test_a_point_leads_where_its_label_does() -> None:
     (point,) = score_points([("a", SCORE)], href=lambda label: f"/{label}/")
     assert point.href == "/a/"
-
-
-def test_a_run_that_was_measured_here_has_no_citation() -> None:
-    cell = source_column(lambda row: row).cell(run())
-    assert (cell.text, cell.href) == ("measured here", "")
 
 
 def test_a_published_figure_is_cited_in_short_with_the_whole_reference_in_csv() -> None:

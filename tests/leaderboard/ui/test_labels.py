@@ -1,9 +1,11 @@
-"""Titles of what scores are stored under, and small phrases about runs and languages."""
+"""Titles of what scores are stored under, small phrases, and text in which hidden characters are written out."""
 
 import pytest
 
 from leaderboard.models import Model, Run
 from leaderboard.ui import labels
+from leaderboard.ui.cells import figure_with_uncertainty
+from leaderboard.ui.visible import LINES, visible
 from probing.curation.cultures import FOLDER, read_culture
 from probing.formats import dlama
 
@@ -14,11 +16,6 @@ def run(hub_id: str) -> Run:
 
 def test_settings_without_a_title_are_made_readable() -> None:
     assert [labels.setting(name) for name in ("pll", "dtype", "templates")] == ["PLL", "Number format", "Wordings"]
-
-
-def test_dimensions_and_metrics_without_a_title_are_made_readable() -> None:
-    assert (labels.dimension("culture_pair"), labels.dimension("head_size")) == ("Culture pair", "Head size")
-    assert (labels.metric("accuracy_sem"), labels.metric("in_top_1")) == ("Spread over wordings", "In top 1")
 
 
 @pytest.mark.parametrize(
@@ -58,3 +55,36 @@ def test_every_culture_that_ships_has_a_name_within_sentences() -> None:
 )
 def test_models_are_counted_and_runs_where_they_are_more(models: list[str], text: str) -> None:
     assert labels.counted([run(name) for name in models]) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "text"),
+    [
+        (0.412, 0.385, 0.439, "0.412 ± 0.027"),
+        (0.412, None, None, "0.412"),
+        (0.412, 0.385, None, "0.412"),
+        (-0.1, -0.2, 0.0, "−0.100 ± 0.100"),
+        (0.0, 0.0, 0.354, "0.000 (0.000 to 0.354)"),
+    ],
+)
+def test_a_figure_stands_with_its_interval(value: float, low: float | None, high: float | None, text: str) -> None:
+    assert figure_with_uncertainty(value, low, high) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Apache 2.0 – für alle, 中文, العربية", "Apache 2.0 – für alle, 中文, العربية"),
+        ("org/\u202egnp.exe", r"org/\u202egnp.exe"),
+        ("a\u200bb\u2066c\ufeff", r"a\u200bb\u2066c\ufeff"),
+        ("bell\x07 null\x00 line\nend\u2028", r"bell\x07 null\x00 line\x0aend\u2028"),
+        ("tag\U000e0041", r"tag\U000e0041"),
+        ("half \ud800", r"half \ud800"),
+    ],
+)
+def test_what_cannot_be_seen_is_written_out(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_log_keeps_its_lines() -> None:
+    assert visible("first\n\tsecond\x1b[31m", LINES) == "first\n\tsecond\\x1b[31m"

@@ -83,13 +83,6 @@ def test_a_new_version_is_imported_for_all_probes(bear_folder: BearFolder) -> No
     assert {row.version for row in current} & {old} == set()
 
 
-def test_the_same_files_for_the_same_probe_are_imported_once(bear_folder: BearFolder) -> None:
-    arguments = ("import_benchmark", "bear", str(bear_folder.write()), "--probe", "similarity")
-    assert "2 relations, 6 items" in output_of(*arguments)
-    assert "nothing to do" in output_of(*arguments)
-    assert Benchmark.objects.count() == 1
-
-
 def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
     graph, few = str(FIXTURES / "graph"), ("--samples", "10", "--repetitions", "2")
     output_of("import_benchmark", "knowledge_graph", graph)

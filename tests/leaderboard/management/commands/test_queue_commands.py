@@ -1,4 +1,4 @@
-"""manage.py rqworker: what a worker does before it takes jobs."""
+"""manage.py rqworker, rqcron, requeue and serve: what they do before they take jobs, and what they call for."""
 
 from contextlib import nullcontext
 from typing import Any
@@ -8,11 +8,20 @@ from django.core.management import CommandError, call_command
 from django_rq.management.commands import rqworker
 from pytest_django.fixtures import Settings as DjangoSettings
 
+from leaderboard import redis_server
+from leaderboard.figures import kept_lists
 from leaderboard.intake import queue
 from leaderboard.management.commands import rqworker as command
-from leaderboard.models import Run
+from leaderboard.management.commands.rqcron import Scheduler
+from leaderboard.models import Benchmark, Run
+from leaderboard.redis_server import embedded_server
+from leaderboard.serving import web_server
+from leaderboard.worker.reconciling import SECONDS, reconcile
 from probing.measuring import limits
+from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
+from tests.leaderboard.management.commands.output import output_of
+from tests.leaderboard.workers import manage, until
 
 pytestmark = pytest.mark.django_db
 Starts = list[tuple[dict[str, Any], list[str], tuple[str, ...]]]  # a worker's options, the jobs then, its queues
@@ -108,3 +117,45 @@ def test_the_device_of_a_worker_is_the_one_of_its_measuring_processes(
     assert settings.DEVICE == "auto"
     call_command("rqworker", "measure", "--device", "cuda:1")
     assert settings.DEVICE == "cuda:1"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_job_is_in_the_queue_once_however_often_it_is_due(redis: None) -> None:
+    scheduler = Scheduler(redis_server.connection())
+    job = scheduler.register(reconcile, "checks", interval=SECONDS)
+    for _ in range(2):
+        job.latest_enqueue_time = job.next_enqueue_time = None
+        assert scheduler.enqueue_jobs() == [job]
+    assert queue.rq_queue("checks").get_job_ids() == ["reconcile"]
+    assert scheduler.enqueue_jobs() == [], "it is not due for a while"
+
+
+@pytest.mark.slow
+@pytest.mark.django_db(transaction=True)
+def test_it_outlasts_a_server_that_is_emptied_and_stops_at_once(redis: None) -> None:
+    process = manage("rqcron")
+    until(lambda: queue.rq_queue("checks").get_job_ids() == ["reconcile"])
+    redis_server.connection().flushall()
+    process.terminate()
+    output = process.communicate(timeout=60)[0]
+    assert process.returncode == 0, output
+    assert "Traceback" not in output
+
+
+def test_requeue_needs_redis() -> None:
+    with pytest.raises(CommandError, match="REDIS_URL"):
+        output_of("requeue")
+
+
+def test_requeue_says_how_many(small: Benchmark, local_hub: Hub) -> None:
+    output_of("submit", "org/causal", "--benchmark", "small")
+    with embedded_server():
+        assert "1 runs stand in the queue" in output_of("requeue")
+
+
+def test_lists_are_renewed_while_the_site_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(kept_lists, "start", lambda: calls.append("renewal"))
+    monkeypatch.setattr(web_server, "serve", calls.append)
+    call_command("serve", "--listen", "127.0.0.1:1")
+    assert calls == ["renewal", "127.0.0.1:1"]
