@@ -14,6 +14,7 @@ from django.test import Client
 
 from leaderboard.models import Run
 from tests.leaderboard.conftest import forget
+from tests.leaderboard.test_true_sentences import numbers_agree_with_their_nouns_and_none_is_missing
 from tests.tools.seed_scale import fill
 
 pytestmark = [
@@ -75,6 +76,8 @@ def steps(client: Client, models: int) -> dict[str, list[tuple[int, str]]]:
         for page in PAGES:
             with counted(by_page.setdefault(page, [])):
                 assert client.get(page.format(**numbers), follow=True).status_code == 200
+        if models == MODELS[-1]:  # sentences about hundreds of models are in good order, too
+            numbers_agree_with_their_nouns_and_none_is_missing(client)
         transaction.set_rollback(True)
     return by_page
 

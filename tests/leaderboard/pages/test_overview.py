@@ -3,19 +3,14 @@
 import re
 from datetime import timedelta
 
-import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from leaderboard.models import Benchmark, Claim, Model, Run, Score
+from leaderboard.models import Benchmark, Claim, Model, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
-
-MOST_BYTES = 300_000
 
 
 def rows(client: Client, address: str = "/") -> list[dict[str, str]]:
@@ -347,36 +342,6 @@ def test_it_is_described_to_those_who_search(client: Client, tiny: Benchmark) ->
     html = page(client)
     assert "<title>What do language models know? · Clozeboard</title>" in html
     assert re.search(r'name="description"\s+content="\s*1 language model on 1 fill-in-the-blank test of facts', html)
-
-
-def many_models(number: int, benchmarks: int) -> None:
-    """Create models of about as many letters as those of a hub, each measured on each benchmark."""
-    versions = [make.benchmark(f"benchmark-{place}") for place in range(benchmarks)]
-    names = [f"organisation-{place % 50}/pythia-{place}m-finetuned" for place in range(number)]
-    created = Model.objects.bulk_create(
-        Model(hub_id=name, commit=f"{place:040x}", kind="causal", parameters=10**8 + 10**6 * place)
-        for place, name in enumerate(names)
-    )
-    runs = Run.objects.bulk_create(
-        Run(model=model, benchmark=version, settings_digest=f"{model.pk:064x}", state=Run.State.FINISHED)
-        for model in created
-        for version in versions
-    )
-    Score.objects.bulk_create(
-        Score(run=run, metric="accuracy", dimension="overall", group="all", value=0.4, low=0.38, high=0.42, n=1352)
-        for run in runs
-    )
-
-
-@pytest.mark.slow
-def test_a_thousand_models_are_a_page_of_moderate_size_and_few_queries(client: Client, db: None) -> None:
-    many_models(1000, 6)
-    client.get("/")
-    with CaptureQueriesContext(connection) as queries:
-        response = client.get("/")
-    assert len(queries) <= 13
-    assert len(response.content) < MOST_BYTES
-    assert "1,000 models ·" in response.content.decode()
 
 
 def leaders(client: Client, address: str = "/") -> list[str]:

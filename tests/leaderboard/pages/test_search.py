@@ -1,8 +1,11 @@
-"""The search of the header: suggestions while a reader types, and pages that are named exactly."""
+"""Search, names that are nearly right, robots.txt and the sitemaps: what is there is found, and opens."""
+
+import re
 
 import pytest
 from django.test import Client
 
+from leaderboard.models import Run
 from leaderboard.pages.search_page import pages_named
 from leaderboard.probes.wording import read_relations
 from tests.leaderboard import factories as make
@@ -66,3 +69,60 @@ def test_what_has_no_such_name_is_said_and_near_names_are_offered(client: Client
     html = client.get("/search/?search=org/secnod").content.decode()
     assert "Did you mean one of these" in html
     assert '<a href="/models/org/second/">org/second</a>' in html
+
+
+@pytest.mark.parametrize("address", ["/models/org/frist/", "/models/org/FIRST1/", "/frist", "/org/first"])
+def test_a_name_that_is_nearly_right_leads_to_the_model(client: Client, site: Site, address: str) -> None:
+    response = client.get(address)
+    assert response.status_code == 404
+    assert 'href="/models/org/first/"' in response.content.decode()
+
+
+def test_a_benchmark_with_a_near_name_is_offered(client: Client, site: Site) -> None:
+    response = client.get("/benchmarks/smal/")
+    assert (response.status_code, 'href="/benchmarks/small/"' in response.content.decode()) == (404, True)
+
+
+def test_a_name_that_is_near_to_nothing_has_a_search_only(client: Client, site: Site) -> None:
+    response = client.get("/models/xx/qqqqqqqqqqqq/")
+    page = response.content.decode()
+    assert response.status_code == 404
+    assert "Did you mean" not in page
+    assert 'role="search"' in page
+
+
+def test_a_hostile_name_is_shown_inert(client: Client, db: None) -> None:
+    make.model("org/<b>bold")
+    page = client.get("/models/org/<b>bald/").content.decode()
+    assert "&lt;b&gt;bold" in page
+    assert "<b>bold" not in page
+
+
+def addresses(client: Client, sitemap: str) -> list[str]:
+    response = client.get(sitemap)
+    assert response.status_code == 200
+    assert response["Content-Type"].startswith("application/xml")
+    return re.findall(r"<loc>http://testserver(.*?)</loc>", response.content.decode())
+
+
+def test_robots_are_led_to_the_sitemap_and_away_from_what_is_personal(client: Client) -> None:
+    text = client.get("/robots.txt").content.decode()
+    assert "\nDisallow: /submissions/\n" in text
+    assert "\nSitemap: http://testserver/sitemap.xml\n" in text
+
+
+def test_every_page_of_the_sitemaps_opens(client: Client, site: Site) -> None:
+    pages = [page for part in addresses(client, "/sitemap.xml") for page in addresses(client, part)]
+    assert {"/", "/benchmarks/small/", f"/runs/{site.first.pk}/", f"/models/{site.first.model.hub_id}/"} <= set(pages)
+    assert f"/runs/{site.running.pk}/" not in pages
+    assert len(pages) == len(set(pages))
+    for page in pages:
+        assert client.get(page).status_code == 200
+
+
+def test_a_run_states_when_it_was_measured_and_baselines_are_no_models(client: Client) -> None:
+    benchmark = make.benchmark()
+    make.finished(benchmark)
+    make.finished(benchmark, of=make.model("baseline/chance"), provenance=Run.Provenance.BASELINE)
+    assert "<lastmod>2026-11-01</lastmod>" in client.get("/sitemap-runs.xml").content.decode()
+    assert len(addresses(client, "/sitemap-models.xml")) == 1

@@ -49,6 +49,13 @@ def test_unfinished_runs_are_queued_again_before_a_worker_starts(started: Starts
     assert (options["serializer"], options["worker_ttl"]) == ("json", 20)
 
 
+def test_a_queue_that_does_not_exist_is_refused() -> None:
+    words = "There is no queue 'default'. The queues are measure, measure-large, finish, checks."
+    with pytest.raises(CommandError, match=words) as raised:
+        call_command("rqworker", "default")
+    assert raised.value.returncode == 2
+
+
 def test_a_worker_refuses_to_start_without_redis(started: Starts, settings: DjangoSettings) -> None:
     settings.EMBEDDED_REDIS = ""
     with pytest.raises(CommandError, match="REDIS_URL"):
