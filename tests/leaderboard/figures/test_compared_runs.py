@@ -17,14 +17,12 @@ def comparable(benchmark: Benchmark, hub_id: str) -> Run:
     return make.finished(benchmark, of=of, artefact="runs/1")
 
 
-def test_runs_are_found_by_number_and_by_model(db: None) -> None:
-    tiny = make.benchmark()
+def test_runs_are_found_by_number_and_by_model(tiny: Benchmark) -> None:
     first, second = comparable(tiny, "org/a"), comparable(tiny, "org/b")
     assert find_runs([str(first.pk), "org/b"], "") == [first, second]
 
 
-def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
-    tiny = make.benchmark()
+def test_the_id_of_a_training_stands_for_its_last_step(tiny: Benchmark) -> None:
     last, _ = (
         make.finished(tiny, of=make.model("org/a", step=step), artefact="runs/1", settings_digest="5" * 64)
         for step in (20, 10)
@@ -33,9 +31,8 @@ def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
     assert find_runs(["org/a", "org/b"], "") == [last, other]
 
 
-def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_once(db: None) -> None:
+def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_once(tiny: Benchmark) -> None:
     """Trying one combination after the other would take days."""
-    tiny = make.benchmark()
     of = make.model("org/a")
     runs = [make.finished(tiny, of=of, artefact="runs/1") for _ in range(30)]
     chosen = find_runs([*["org/a"] * 7, str(runs[0].pk)], "")
@@ -46,38 +43,35 @@ def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_on
         find_runs(["org/a"] * 8, "")
 
 
-def test_models_are_compared_on_the_benchmark_that_all_have(db: None) -> None:
-    tiny, other = make.benchmark(), make.benchmark("other")
+def test_models_are_compared_on_the_benchmark_that_all_have(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
     comparable(tiny, "org/a")
     expected = [comparable(other, "org/a"), comparable(other, "org/b")]
     assert find_runs(["org/a", "org/b"], "") == expected
 
 
-def test_the_benchmark_can_be_chosen(db: None) -> None:
-    tiny, other = make.benchmark(), make.benchmark("other")
+def test_the_benchmark_can_be_chosen(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
     expected = [comparable(tiny, name) for name in ("org/a", "org/b")]
     for name in ("org/a", "org/b"):
         comparable(other, name)
     assert find_runs(["org/a", "org/b"], "tiny") == expected
 
 
-def test_a_model_that_is_named_twice_is_compared_with_another_of_its_runs(db: None) -> None:
-    tiny = make.benchmark()
+def test_a_model_that_is_named_twice_is_compared_with_another_of_its_runs(tiny: Benchmark) -> None:
     older, newer = comparable(tiny, "org/a"), comparable(tiny, "org/a")
     assert set(find_runs(["org/a", "org/a"], "")) == {older, newer}
     assert find_runs(["org/a", str(newer.pk)], "") == [older, newer]
 
 
-def test_a_name_without_a_finished_run_is_an_error(db: None) -> None:
-    tiny = make.benchmark()
+def test_a_name_without_a_finished_run_is_an_error(tiny: Benchmark) -> None:
     comparable(tiny, "org/a")
     make.running(make.model("org/b"), tiny)
     with pytest.raises(BadInput, match="no finished run of 'org/b'"):
         find_runs(["org/a", "org/b"], "")
 
 
-def test_published_runs_cannot_be_compared(db: None) -> None:
-    tiny = make.benchmark()
+def test_published_runs_cannot_be_compared(tiny: Benchmark) -> None:
     comparable(tiny, "org/a")
     with pytest.raises(BadInput, match="no finished run"):
         find_runs(["org/a", str(make.published(tiny).pk)], "")
@@ -103,8 +97,7 @@ def test_runs_of_different_versions_cannot_be_compared_and_the_versions_are_name
         find_runs(["org/a", "org/b"], "")
 
 
-def test_runs_that_a_third_party_uploaded_can_be_compared(db: None) -> None:
-    tiny = make.benchmark()
+def test_runs_that_a_third_party_uploaded_can_be_compared(tiny: Benchmark) -> None:
     first, second = comparable(tiny, "org/a"), comparable(tiny, "org/b")
     Run.objects.filter(pk=second.pk).update(provenance=Run.Provenance.THIRD_PARTY)
     assert find_runs(["org/a", "org/b"], "") == [first, second]
