@@ -98,6 +98,11 @@ def test_a_run_that_a_maintainer_deletes_leaves_no_files(
     assert not storages["artefacts"].exists(f"runs/{run.pk}")
 
 
+@pytest.fixture
+def graph(db: None) -> Benchmark:
+    return make.shipped("graph")
+
+
 def draw(client: Client, benchmark: Benchmark, **fields: object) -> str:
     """Send the form of the sampling plan; without fields, open it."""
     chosen = {"action": "draw_sample", "_selected_action": [benchmark.pk], **fields}

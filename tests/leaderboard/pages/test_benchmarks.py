@@ -3,15 +3,11 @@
 from collections import Counter
 
 import pytest
-from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.country_shares import countries_of
-from leaderboard.figures.runs import ANY_VERSION
-from leaderboard.figures.scores import Slice
 from leaderboard.models import Benchmark
-from leaderboard.pages.standings_table import offered_slices, read_filter
 from probing.analysis.facts_by_culture import facts_of
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
@@ -38,44 +34,6 @@ def test_unknown_counts_are_not_zero(client: Client) -> None:
 
 def test_an_empty_site_says_what_to_do(client: Client) -> None:
     assert "import_benchmark" in client.get("/benchmarks/").content.decode()
-
-
-def test_a_query_string_chooses_columns_facets_and_ranks(db: None) -> None:
-    culture = make.benchmark(probe="ranking")
-    offered = [Slice("culture_pair", "arab-west"), Slice("culture_pair_culture", "arab-west Arab")]
-    filters = read_filter(QueryDict("kind=causal&search= x &published=ranked"), culture, offered)
-    assert (filters.metric, filters.chosen, filters.search) == ("p_at_1", {"kind": "causal"}, "x")
-    assert filters.rank_published
-    assert list(filters.slices) == [offered[1], offered[0]], "the cultures of a pair stand before it"
-    assert list(filters.other_metrics) == ["culture_gap"]
-
-
-def test_measured_runs_on_imported_trex_files_share_no_table_with_published_relative_accuracies(
-    client: Client, db: None
-) -> None:
-    trex = make.benchmark("trex", probe="cloze", path="benchmarks/trex")
-    printed = make.run(
-        make.model("org/printed", source=make.Model.Source.PUBLISHED),
-        make.benchmark("trex", version=ANY_VERSION, probe="cloze", current=False),
-        make.Run.State.FINISHED,
-        provenance=make.Run.Provenance.PUBLISHED,
-        settings={"options": {"experience": 1}},
-    )
-    make.score(printed, 0.7, metric="relative_accuracy_lm_pub_quiz")
-    make.finished(trex, 0.4, make.model("org/measured"))
-    (measured,) = csv_rows(client, "/benchmarks/trex/")
-    assert (measured["model"], measured["rank"], measured["accuracy"]) == ("org/measured", "≈ 1", "0.4")
-    assert "relative_accuracy_lm_pub_quiz" not in measured
-    (paper,) = csv_rows(client, "/benchmarks/trex/", "published-training")
-    assert (paper["model"], paper["relative_accuracy_lm_pub_quiz_1"]) == ("org/printed", "0.7")
-
-
-def test_columns_are_offered_for_groups_but_not_for_fine_dimensions(db: None) -> None:
-    benchmark = make.benchmark(probe="ranking")
-    run = make.run(make.model(), benchmark, make.Run.State.FINISHED)
-    for dimension, group in (("culture_pair", "arab-west"), ("culture_pair_language_relation", "arab-west en P37")):
-        make.score(run, 0.5, dimension, group, metric="p_at_1")
-    assert offered_slices(benchmark) == [Slice("culture_pair", "arab-west")]
 
 
 def test_facts_are_counted_by_the_culture_that_the_benchmark_names(client: Client, culture: Benchmark) -> None:

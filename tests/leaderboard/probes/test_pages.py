@@ -65,6 +65,17 @@ def test_without_related_slices_exactly_the_chosen_ones_are_columns() -> None:
     assert ProbePages().chosen_slices(parts[:1], parts) == parts[:1]
 
 
+def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
+    columns = slice_columns(Slice("culture_pair", "arab-west"), "p_at_1")
+    assert [(column.name, column.shown) for column in columns] == [
+        ("culture_pair_arab-west", True),
+        ("culture_pair_arab-west_low", False),
+        ("culture_pair_arab-west_high", False),
+        ("culture_pair_arab-west_cluster_low", False),
+        ("culture_pair_arab-west_cluster_high", False),
+    ]
+
+
 def test_a_slice_is_headed_by_its_group_and_explained_by_its_dimension() -> None:
     column = slice_columns(Slice("head", "Natural"), "accuracy")[0]
     assert (column.title, column.help) == ("Natural", "Kind of place: Natural")
