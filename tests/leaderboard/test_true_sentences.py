@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -84,7 +83,7 @@ def many_workers(small: Benchmark) -> None:
 
 def without_its_file(small: Benchmark) -> None:
     two_models(small)
-    shutil.rmtree(_folder(small))
+    shutil.rmtree(folder_of(small))
 
 
 def partial_runs(small: Benchmark) -> None:
@@ -101,10 +100,6 @@ def _finish(on: Benchmark) -> None:
     on.save()
     make.restore_figures(on)
     refresh_standings(on)
-
-
-def _folder(on: Benchmark) -> Path:
-    return Path(folder_of(on))
 
 
 STATES = (

@@ -1,4 +1,4 @@
-"""Profiles of models: their families, read from their names, and their figures beside those of similar size."""
+"""Profiles of models: their families, their figures beside those of similar size, what they know best and least."""
 
 import re
 
@@ -8,6 +8,8 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.figures.profiles import RULES, family_of, levels, medians, profile
 from leaderboard.figures.scores import main_scores
+from leaderboard.models import Score
+from leaderboard.pages.model_sections import KnownGroup, extremes
 from tests.leaderboard import factories as make
 
 
@@ -126,3 +128,30 @@ def test_the_figure_of_a_benchmark_with_parts_is_of_the_part_that_all_pages_show
         make.score(runs[-1], value, "culture_pair_language", pair, metric="p_at_1")
     (row,) = profile(of.hub_id, runs, None)
     assert (row.score.group, row.value) == ("arab-west en", 0.3)
+
+
+def group(name: str, value: float, n: float, low: float, high: float, chance: float = 0.25) -> KnownGroup:
+    score = Score(metric="accuracy", dimension="domain", group=name, value=value, n=n, low=low, high=high)
+    return KnownGroup(name, name, "", score, chance, None)
+
+
+@pytest.mark.parametrize(
+    ("groups", "best", "least"),
+    [
+        (
+            [group("Few", 1.0, 6, 0.6, 1.0), group("Arts", 0.7, 50, 0.5, 0.8), group("Sport", 0.2, 50, 0.1, 0.3)],
+            ["Arts"],
+            ["Sport"],
+        ),
+        ([group("Arts", 0.3, 50, 0.2, 0.4), group("Sport", 0.2, 50, 0.1, 0.3)], [], ["Sport"]),
+        ([group("Arts", 0.7, 50, 0.5, 0.8), group("Few", 0.0, 3, 0.0, 0.5)], [], []),
+    ],
+)
+def test_superlatives_rest_on_enough_questions(groups: list[KnownGroup], best: list[str], least: list[str]) -> None:
+    named_best, named_least = extremes(groups)
+    assert [one.name for one in named_best] == best
+    assert [one.name for one in named_least] == least
+
+
+def test_an_interval_stands_beside_each() -> None:
+    assert group("Arts", 0.7, 50, 0.562, 0.809).interval == "0.56 to 0.81"

@@ -68,12 +68,6 @@ def test_a_model_is_checked_at_the_revision_that_was_named(small: Benchmark, loc
     assert checked(small, "https://huggingface.co/org/causal/tree/no-such-branch").state == State.REFUSED
 
 
-def test_a_second_submitter_is_subscribed_to_the_run(small: Benchmark, local_hub: Hub) -> None:
-    first = checked(small)
-    second = checked(small, "causal")
-    assert (second.state, second.run, second.duplicate) == (State.ACCEPTED, first.run, True)
-
-
 def test_a_refused_model_leaves_its_checks_and_nothing_public(small: Benchmark, local_hub: Hub) -> None:
     submission = checked(small, "org/nothing")
     assert (submission.state, submission.run) == (State.REFUSED, None)

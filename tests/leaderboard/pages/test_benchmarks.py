@@ -1,4 +1,4 @@
-"""/benchmarks/ and what pages of benchmarks share: sentences in groups, columns and filters, and diversity."""
+"""/benchmarks/ and what pages of benchmarks share: sentences in groups, and diversity."""
 
 from collections import Counter
 
