@@ -20,7 +20,6 @@ from leaderboard import redis_server
 from leaderboard.figures import artefacts
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Claim, RunEvent
-from leaderboard.operations import deployment_checks
 from leaderboard.operations import deployment_checks as checks
 from probing.measuring import limits
 from tests.hub.local_hub import Hub
@@ -200,45 +199,40 @@ def test_a_run_in_progress_without_a_worker_is_an_error(tiny: Benchmark) -> None
 
 
 def test_a_fresh_installation_is_in_order(data: Path) -> None:
-    assert deployment_checks.data_folder_is_writable() == []
-    assert deployment_checks.secret_key_is_secret() == []
-    assert deployment_checks.redis_answers() == []
-    assert deployment_checks.debug_is_local() == []
+    assert checks.data_folder_is_writable() == []
+    assert checks.secret_key_is_secret() == []
+    assert checks.redis_answers() == []
+    assert checks.debug_is_local() == []
 
 
 def test_a_data_folder_that_is_a_file_is_an_error(settings: DjangoSettings, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings.DATA = tmp_path / "file" / "data"
-    assert ids_of(deployment_checks.data_folder_is_writable()) == ["clozeboard.E001"]
+    assert only(checks.data_folder_is_writable()).id == "clozeboard.E001"
 
 
 def test_a_short_secret_key_is_an_error(settings: DjangoSettings) -> None:
     settings.SECRET_KEY = "secret"
-    assert ids_of(deployment_checks.secret_key_is_secret()) == ["clozeboard.E002"]
+    assert only(checks.secret_key_is_secret()).id == "clozeboard.E002"
 
 
 def test_a_redis_that_does_not_answer_is_a_warning(settings: DjangoSettings) -> None:
     settings.EMBEDDED_REDIS = None
-    assert ids_of(deployment_checks.redis_answers()) == ["clozeboard.W001"]
+    assert only(checks.redis_answers()).id == "clozeboard.W001"
 
 
-@pytest.mark.parametrize(("hosts", "ids"), [(["localhost"], []), (["*"], ["clozeboard.W002"])])
-def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], ids: list[str]) -> None:
+@pytest.mark.parametrize(("hosts", "expected"), [(["localhost"], []), (["*"], ["W002"])])
+def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], expected: list[str]) -> None:
     settings.DEBUG, settings.ALLOWED_HOSTS = True, hosts
-    assert ids_of(deployment_checks.debug_is_local()) == ids
+    assert ids(checks.debug_is_local()) == expected
 
 
 def test_a_machine_that_cannot_isolate_models_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, settings: DjangoSettings
 ) -> None:
-    assert deployment_checks.models_are_isolated() == []
+    assert checks.models_are_isolated() == []
     monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
-    assert ids_of(deployment_checks.models_are_isolated()) == ["clozeboard.W003"]
+    assert only(checks.models_are_isolated()).id == "clozeboard.W003"
     settings.ISOLATION_REQUIRED = True
-    (message,) = deployment_checks.models_are_isolated()
+    (message,) = checks.models_are_isolated()
     assert "not measured on this machine" in message.msg
-
-
-def ids_of(messages: list[deployment_checks.CheckMessage]) -> list[str]:
-    assert all(message.hint for message in messages)
-    return [message.id for message in messages]

@@ -25,7 +25,6 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.management.commands.output import output_of
 from tests.leaderboard.pages.html_table import Tables
-from tests.leaderboard.pages.test_every_page import read_csv
 
 pytestmark = pytest.mark.django_db
 
@@ -131,8 +130,7 @@ def test_the_table_has_the_figures_of_the_library(client: Client, site: Site, in
     facts = pd.DataFrame([{"relation": item["relation"], "subject": item["subject"], "answer": "nothing"}])
     text = facts.to_json(orient="records", lines=True) if in_lines else facts.to_csv(index=False)
     expected = changes_by_nearness(rows(site.first), rows(site.second), facts)
-    header, *lines = read_csv(client, f"{address(site, text)}&table=facts&format=csv")
-    table = pd.DataFrame(lines, columns=header)
+    table = pd.DataFrame(csv_rows(client, address(site, text), "facts"))
     assert [name.lower() for name in table["group"]] == expected["group"].tolist()
     bounds = ("first_low", "second_high", "unchanged_n", "unchanged_low", "unchanged_high", "chance")
     for name in ("n", "first", "second", "difference", "low", "high", "unchanged", "p", "p_holm", *bounds):

@@ -52,7 +52,10 @@ def test_fractions_of_items_are_explained() -> None:
     whole, half = group("Arts", 0.5), group("Sports", 0.5)
     half.scores["accuracy"].n = 2.5
     assert dimension_section(run(), PAGES, "domain", [whole]).note == ""
-    assert "numbers of questions can be fractions" in dimension_section(run(), PAGES, "domain", [whole, half]).note
+    section = dimension_section(run(), PAGES, "domain", [whole, half])
+    assert "numbers of questions can be fractions" in section.note and section.table
+    (column,) = [column for column in section.table.columns if column.name == "n"]
+    assert "equal parts" in column.cell(half).note
 
 
 def test_a_section_is_named_by_its_dimension() -> None:
@@ -129,15 +132,6 @@ def test_raw_names_are_put_into_words_and_stand_in_the_csv_as_they_are() -> None
     assert [wordings.table.columns[0].cell(row).text for row in wordings.table.rows] == ["Wording 1", "Wording 2"]
 
 
-def test_half_an_item_is_explained_where_it_stands() -> None:
-    half = group("Sports", 0.5)
-    half.scores["accuracy"].n = 2.5
-    table = dimension_section(run(), PAGES, "domain", [half]).table
-    assert table
-    (column,) = [column for column in table.columns if column.name == "n"]
-    assert "equal parts" in column.cell(half).note
-
-
 RUN = Run(pk=7, benchmark=Benchmark(slug="starter", probe="multiple_choice"))
 VALUES: ColumnValues = {
     "subject": {"Chad", "Oslo"},
@@ -204,23 +198,18 @@ def test_narrow_screens_show_the_question_and_both_answers() -> None:
     assert [column.name for column in columns if not column.folded] == ["subject", "answer", "prediction"]
 
 
-@pytest.mark.parametrize(("correct", "band"), [(True, "right"), (False, "wrong"), (None, "")])
-def test_a_row_has_the_band_of_its_answer(correct: bool | None, band: str) -> None:
-    run = Run(benchmark=Benchmark(slug="starter", probe="multiple_choice"))
-    assert right_or_wrong(run)({"correct": correct}) == band
+def test_a_row_has_the_band_of_its_answer() -> None:
+    band = right_or_wrong(RUN)
+    assert [band({"correct": correct}) for correct in (True, False, None)] == ["right", "wrong", ""]
 
 
-@pytest.mark.parametrize(
-    ("values", "shown"), [({0}, False), ({0, 1}, True), ({"en"}, False), ({"en", "fr"}, True), ({"en", None}, True)]
-)
-def test_a_tag_is_shown_only_where_rows_differ_in_it(values: set[object], shown: bool) -> None:
-    columns = ItemColumns(()).build(RUN, {"language": values})
-    assert [column.shown for column in columns] == [shown]
-
-
-@pytest.mark.parametrize("values", [{None}, {""}, {None, ""}])
-def test_a_column_that_is_empty_throughout_is_hidden(values: set[object]) -> None:
-    assert [column.shown for column in ItemColumns(("rank",)).build(RUN, {"rank": values})] == [False]
+def test_a_tag_is_shown_only_where_rows_differ_in_it_and_no_column_that_is_empty_throughout() -> None:
+    for values, is_shown in (({0}, False), ({0, 1}, True), ({"en"}, False), ({"en", "fr"}, True), ({"en", None}, True)):
+        (column,) = ItemColumns(()).build(RUN, {"language": values})
+        assert column.shown == is_shown, values
+    for values in ({None}, {""}, {None, ""}):
+        (column,) = ItemColumns(("rank",)).build(RUN, {"rank": values})
+        assert not column.shown, values
 
 
 def test_all_columns_can_be_shown_except_for_those_that_only_the_file_has() -> None:

@@ -121,12 +121,9 @@ def record(**changes: Any) -> Callable[[Path], None]:
 
 SPOILED: dict[str, Callable[[Path], None]] = {
     "there are 5 rows for 6 items": items(lambda rows: rows.iloc[1:]),
-    "does not follow from its scores": items(lambda rows: rows.assign(correct=~rows["correct"])),
     "not a readable Parquet file": lambda folder: (folder / ITEMS).write_bytes(b"PAR1"),
     "is not a result": lambda folder: (folder / ITEMS).unlink(),
     "cannot be read": lambda folder: (folder / RECORD).write_text("{"),
-    "'device' of their record": record(device=None),
-    "number of items": record(items_done=7),
     "Unknown setting nothing": record(settings={"nothing": 1}),
     "too large for a record": lambda folder: (folder / RECORD).write_text(" " * (10**6 + 1)),
     "names its model '/home/somebody/model'": record(model={"id": "/home/somebody/model"}),
