@@ -107,8 +107,8 @@ def test_a_run_that_goes_on_has_a_version_and_says_when_to_look_again(client: Cl
     assert "Retry-After" not in client.get(f"/api/v1/runs/{site.first.pk}")
 
 
-@pytest.fixture(autouse=True)
-def _two_entries_per_page(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def two_entries_per_page(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parameters, "ENTRIES_PER_PAGE", 2)
 
 
@@ -121,6 +121,7 @@ def pages(client: Client, address: str) -> Iterator[dict[str, Any]]:
         following = answer["next"]
 
 
+@pytest.mark.usefixtures("two_entries_per_page")
 @pytest.mark.parametrize(
     ("route", "entries"),
     [
@@ -142,6 +143,7 @@ def test_pages_by_cursor_are_pages_by_number(client: Client, site: Site, route: 
         assert len(answer[entries]) == 2 or number == len(by_cursor)
 
 
+@pytest.mark.usefixtures("two_entries_per_page")
 def test_a_run_that_is_added_in_the_meantime_moves_nothing(client: Client, site: Site) -> None:
     before = [run["run"] for page in pages(client, "/api/v1/runs") for run in page["runs"]]
     first = client.get("/api/v1/runs").json()

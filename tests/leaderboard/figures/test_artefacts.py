@@ -8,10 +8,12 @@ import pandas as pd
 import pytest
 from django.core.files.base import ContentFile
 from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from leaderboard.figures import artefacts
 from leaderboard.figures.artefacts import DatabaseUnavailable, patiently
 from leaderboard.models import Run
+from leaderboard.worker.reconciling import remove_leftovers
 from probing.errors import NoSpace
 from probing.results.result import Result
 from tests.leaderboard import factories as make
@@ -57,8 +59,10 @@ def test_only_the_result_is_kept_of_a_finished_run(run: Run) -> None:
     artefacts.store_part(run.parts.get(), ROWS)
     artefacts.store_result(run, result)  # by a worker that was killed before it could finish the run
     run.artefact = artefacts.store_result(run, result)
-    artefacts.remove_leftovers(run)
-    artefacts.remove_leftovers(run)
+    facts = {"state": Run.State.FINISHED, "finished": timezone.now(), "artefact": run.artefact}
+    Run.objects.filter(pk=run.pk).update(**facts)
+    for _ in range(2):
+        remove_leftovers()
     folders, files = artefacts.storage().listdir(artefacts.folder(run))
     assert (folders, files) == ([run.artefact.rpartition("/")[2]], [])
 

@@ -242,6 +242,8 @@ def test_a_model_with_another_size_is_shown_with_it_at_once(client: Client, meas
     assert "7 B" not in client.get(OVERVIEW).content.decode()
     Model.objects.filter(hub_id="org/waits").update(parameters=7_000_000_000)
     assert "7 B" in client.get(OVERVIEW).content.decode(), "also while it has no figure"
+    make.run(make.model("org/new"), measured.benchmark)
+    assert "org/new" in client.get(OVERVIEW).content.decode()
 
 
 RENEWED = ("/", "/benchmarks/tiny/", "/models/org/first/", "/queue/")

@@ -170,26 +170,23 @@ def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settin
     assert hub.find("org/masked").hub_id == "org/masked"
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        (" org/name ", ModelName("org/name")),
-        ("gpt2", ModelName("gpt2")),
-        ("https://huggingface.co/org/name", ModelName("org/name")),
-        ("http://hf.co/org/name/", ModelName("org/name")),
-        ("huggingface.co/org/name?library=transformers", ModelName("org/name")),
-        ("https://huggingface.co/gpt2", ModelName("gpt2")),
-        ("https://huggingface.co/gpt2/tree/v1", ModelName("gpt2", "v1")),
-        ("https://huggingface.co/org/name/tree/main", ModelName("org/name")),
-        ("https://huggingface.co/org/name/tree/v1.0", ModelName("org/name", "v1.0")),
-        ("https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md", ModelName("org/name", "refs/pr/1")),
-        ("https://huggingface.co/org/name/discussions/3", ModelName("org/name")),
-        ("https://example.org/org/name", ModelName("https://example.org/org/name")),
-        ("[]", ModelName("[]")),
-    ],
-)
-def test_ids_and_addresses_name_a_model_and_perhaps_a_revision(text: str, name: ModelName) -> None:
-    assert parse_name(text) == name
+def test_ids_and_addresses_name_a_model_and_perhaps_a_revision() -> None:
+    names = {
+        " org/name ": ModelName("org/name"),
+        "gpt2": ModelName("gpt2"),
+        "https://huggingface.co/org/name": ModelName("org/name"),
+        "http://hf.co/org/name/": ModelName("org/name"),
+        "huggingface.co/org/name?library=transformers": ModelName("org/name"),
+        "https://huggingface.co/gpt2": ModelName("gpt2"),
+        "https://huggingface.co/gpt2/tree/v1": ModelName("gpt2", "v1"),
+        "https://huggingface.co/org/name/tree/main": ModelName("org/name"),
+        "https://huggingface.co/org/name/tree/v1.0": ModelName("org/name", "v1.0"),
+        "https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md": ModelName("org/name", "refs/pr/1"),
+        "https://huggingface.co/org/name/discussions/3": ModelName("org/name"),
+        "https://example.org/org/name": ModelName("https://example.org/org/name"),
+        "[]": ModelName("[]"),
+    }
+    assert {text: parse_name(text) for text in names} == names
 
 
 def test_the_address_of_a_data_set_is_refused() -> None:

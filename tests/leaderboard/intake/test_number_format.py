@@ -28,20 +28,15 @@ def limits(settings: DjangoSettings) -> None:
     settings.FLOAT32_PARAMETERS, settings.MODEL_MEMORY_LIMIT = 10**9, 25 * 10**9
 
 
-@pytest.mark.parametrize(
-    ("parameters", "stored", "used"),
-    [
-        (135_000_000, "bfloat16", "float32"),
-        (10**9, "float16", "float32"),
-        (10**9 + 1, "float16", "float16"),
-        (7_200_000_000, "bfloat16", "bfloat16"),
-        (7_200_000_000, "float32", "float32"),
-    ],
-)
-def test_small_models_are_computed_in_float32_and_larger_ones_as_they_are_stored(
-    parameters: int, stored: str, used: str
-) -> None:
-    assert number_format.by_size(WeightSummary(parameters, 0, stored)) == used
+def test_small_models_are_computed_in_float32_and_larger_ones_as_they_are_stored() -> None:
+    used = {
+        (135_000_000, "bfloat16"): "float32",
+        (10**9, "float16"): "float32",
+        (10**9 + 1, "float16"): "float16",
+        (7_200_000_000, "bfloat16"): "bfloat16",
+        (7_200_000_000, "float32"): "float32",
+    }
+    assert {model: number_format.by_size(WeightSummary(model[0], 0, model[1])) for model in used} == used
 
 
 def test_settings_without_a_choice_get_the_digest_of_those_with_the_same_choice() -> None:

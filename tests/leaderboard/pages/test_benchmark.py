@@ -97,13 +97,6 @@ def test_published_figures_are_ranked_only_where_asked_for(client: Client, tiny:
     assert models(client, TINY + "?published=ranked")[1] == "org/ours"
 
 
-def test_a_size_range_and_a_search_narrow_it(client: Client, tiny: Benchmark) -> None:
-    make.finished(tiny, 0.5, make.model("org/small", parameters=10**7))
-    make.finished(tiny, 0.5, make.model("org/large", parameters=10**11))
-    assert models(client, TINY + "?size=more") == ["org/large"]
-    assert models(client, TINY + "?search=SMALL") == ["org/small"]
-
-
 def test_chosen_slices_are_columns_with_their_intervals_in_the_csv(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.5)
     address = TINY + "?columns=domain:Arts&columns=no:such"

@@ -145,6 +145,8 @@ def test_it_stands_beside_the_measured_figure(client: Client) -> None:
     (profile,) = csv_rows(client, "/models/org/both/", "profile")
     assert (profile["score"], profile["published"]) == ("0.41", "0.435")
     assert "○ Published" not in client.get("/models/org/paper/").content.decode()
+    make.finished(on, 0.2, make.model("org/unknown", parameters=None))
+    assert "Its size is not known" in client.get("/models/org/unknown/").content.decode()
 
 
 def test_two_published_models_have_their_figures_in_all_common_settings(client: Client) -> None:

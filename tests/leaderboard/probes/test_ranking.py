@@ -9,6 +9,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, Score
+from leaderboard.operations.published import load
 from leaderboard.probes import pages_of
 from leaderboard.probes import wording as wording_module
 from leaderboard.probes.culture import pair_sections
@@ -219,6 +220,14 @@ def test_the_leaderboard_has_columns_for_each_side_and_the_gap(client: Client, c
     assert float(row[ARAB]) - float(row[WEST]) == pytest.approx(gap.value)
 
 
+def test_a_published_figure_of_other_facts_stands_in_no_column_of_measured_ones(
+    client: Client, culture_run: Run, published_culture_run: Run
+) -> None:
+    assert not [row for row in standings(client) if row["provenance"].startswith("published")]
+    (row,) = csv_rows(client, "/benchmarks/culture/?part=arab-west+ar", "published")
+    assert (row["model"], row["differs"]) == ("org/one", "Other facts.")
+
+
 def test_other_columns_take_their_place_and_none_are_none(client: Client, culture_run: Run) -> None:
     assert ARAB not in standings(client, "&columns=language:ar")[0]
     assert not any("arab-west" in name for name in standings(client, "&columns=")[0])
@@ -322,6 +331,22 @@ def test_it_has_the_mark_where_another_script_only_comes_far_down(client: Client
     text = b"".join(client.get(f"/runs/{run.pk}/items/", {"format": "csv"})).decode()
     assert text.startswith(BYTE_ORDER_MARK)
     assert text.index("العربية") > text.index("Land 59")
+
+
+def test_published_figures_stand_by_themselves_where_no_files_are_here(client: Client) -> None:
+    load(Path(__file__).parents[3] / "fixtures" / "published")
+    rows = csv_rows(client, "/benchmarks/dlama/?part=arab-west+ar", "pairs")
+    (row,) = (
+        row
+        for row in rows
+        if (row["model"], row["pair"], row["language"], row["objects"])
+        == ("google-bert/bert-base-multilingual-cased", "Arab and West", "ar", "augmented")
+    )
+    assert (row["first"], row["second"]) == ("0.137", "0.151")
+    assert float(row["gap"]) == pytest.approx(-0.014)
+    run = Run.objects.filter(benchmark__slug="dlama", model__hub_id="UBC-NLP/ARBERT").order_by("pk").first()
+    sides = csv_rows(client, f"/runs/{run.pk}/", "predicates")
+    assert next(row for row in sides if row["relation"] == "P17")["first"] == "0.499"
 
 
 def test_questions_are_chosen_by_language_and_pair(client: Client, culture: Benchmark) -> None:

@@ -203,21 +203,19 @@ def test_an_export_that_was_read_or_left_makes_room_for_the_next(client: Client,
         assert response.getvalue()
 
 
-@pytest.mark.parametrize(
-    ("remote_address", "counted"),
-    [
-        ("192.0.2.7", "192.0.2.7"),
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("2001:db8:1:2::ffff", "2001:db8:1:2::/64"),
-        ("::ffff:192.0.2.7", "192.0.2.7"),
-        ("fe80::1%eth0", "fe80::/64"),
-        ("", "unknown"),
-        ("localhost", "unknown"),
-        ("1.2.3.4, 5.6.7.8", "unknown"),
-    ],
-)
-def test_a_client_is_counted_by_its_address_or_its_network(remote_address: str, counted: str) -> None:
-    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote_address)) == counted
+def test_a_client_is_counted_by_its_address_or_its_network() -> None:
+    counted = {
+        "192.0.2.7": "192.0.2.7",
+        "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+        "2001:db8:1:2::ffff": "2001:db8:1:2::/64",
+        "::ffff:192.0.2.7": "192.0.2.7",
+        "fe80::1%eth0": "fe80::/64",
+        "": "unknown",
+        "localhost": "unknown",
+        "1.2.3.4, 5.6.7.8": "unknown",
+    }
+    for address, name in counted.items():
+        assert client_address(RequestFactory().get("/", REMOTE_ADDR=address)) == name, address
 
 
 def test_a_client_cannot_choose_the_address_that_it_is_counted_by() -> None:

@@ -26,7 +26,7 @@ VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
         (cells.score(None), None, "not measured"),
     ],
     "a negative number has a minus sign, and a difference its sign": [
-        (cells.number(-1.5), -1.5, "−1.5"),
+        (cells.number(-1.5), -1.5, "−1.500"),
         (cells.score(-1.5), -1.5, "−1.500"),
         (cells.signed(-1.5), -1.5, "−1.500"),
         (cells.bound(-1.5), -1.5, "−1.500"),

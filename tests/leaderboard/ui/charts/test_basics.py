@@ -70,19 +70,16 @@ def test_an_axis_of_parameters_has_a_few_round_numbers(parameters: tuple[int, ..
     assert (axis["type"], axis["ticktext"]) == ("log", ticks)
 
 
-@pytest.mark.parametrize(
-    ("logarithms", "ticks"),
-    [
-        ((-0.6, -0.1), ["0.2", "0.5", "1"]),
-        ((2.0, 3.0), ["100", "200", "500", "1,000"]),
-        ((-2.9, -0.1), ["0.001", "0.01", "0.1", "1"]),
-        ((-43.1, -22.4), ["10<sup>−40</sup>", "10<sup>−35</sup>", "10<sup>−30</sup>", "10<sup>−25</sup>"]),
-        ((-5000.0, float("-inf")), ["5·10<sup>−5001</sup>", "10<sup>−5000</sup>", "2·10<sup>−5000</sup>"]),
-        ((), ["0.5", "1", "2"]),
-    ],
-)
-def test_an_axis_of_powers_shows_numbers_or_whole_powers(logarithms: tuple[float, ...], ticks: list[str]) -> None:
-    assert power_axis(logarithms, "p-value")["ticktext"] == ticks
+def test_an_axis_of_powers_shows_numbers_or_whole_powers() -> None:
+    ticks: dict[tuple[float, ...], list[str]] = {
+        (-0.6, -0.1): ["0.2", "0.5", "1"],
+        (2.0, 3.0): ["100", "200", "500", "1,000"],
+        (-2.9, -0.1): ["0.001", "0.01", "0.1", "1"],
+        (-43.1, -22.4): ["10<sup>−40</sup>", "10<sup>−35</sup>", "10<sup>−30</sup>", "10<sup>−25</sup>"],
+        (-5000.0, float("-inf")): ["5·10<sup>−5001</sup>", "10<sup>−5000</sup>", "2·10<sup>−5000</sup>"],
+        (): ["0.5", "1", "2"],
+    }
+    assert {logarithms: power_axis(logarithms, "p-value")["ticktext"] for logarithms in ticks} == ticks
 
 
 @pytest.mark.parametrize("length", [0.1, 1, 2.5, 2.6, 7, 30, 90, 400, 900])
