@@ -21,16 +21,6 @@ def env_int(name: str, default: int) -> int:
     return int(value)
 
 
-def env_share(name: str, default: float) -> float:
-    try:
-        value = float(os.environ.get(name, "").strip() or default)
-    except ValueError:
-        value = -1
-    if 0 <= value <= 1:
-        return value
-    raise ImproperlyConfigured(f"{name} is not a share. Set it to a number from 0 to 1.")
-
-
 def env_list(name: str, default: str) -> list[str]:
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 

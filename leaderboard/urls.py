@@ -26,7 +26,7 @@ from leaderboard.pages.history_pages import (
     history_view,
     snapshot_view,
 )
-from leaderboard.pages.items_page import items_view, lines_view, parquet_view
+from leaderboard.pages.items_page import items_view, parquet_view
 from leaderboard.pages.machine_pages import health_view, metrics_view
 from leaderboard.pages.map_page import map_view
 from leaderboard.pages.methods_page import methods_view
@@ -99,7 +99,6 @@ runs = [
     path("every-eval-ever-samples.jsonl", evaluation_samples_view, name="evaluation_samples"),
     path("items/", kept(items_view), name="items"),
     path("items.parquet", parquet_view, name="parquet"),
-    path("items.jsonl", lines_view, name="lines"),
 ]
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
@@ -140,6 +139,7 @@ former = [
     path("snapshots/", former_snapshots_view),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
+    path("runs/<number:pk>/items.jsonl", RedirectView.as_view(pattern_name="parquet")),
     path("runs/<number:pk>/badge.svg", gone),
     path("embed/<path:page>", gone),
     path("embed/", gone, {"page": ""}),

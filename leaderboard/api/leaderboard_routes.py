@@ -88,6 +88,7 @@ class CommonFacts(TypedDict):
     counted: int
     best: int | None
     worst: int | None
+    tie_group: int | None
 
 
 class LeaderboardRow(TypedDict):

@@ -1,4 +1,4 @@
-"""A benchmark for programs: in the format Croissant of MLCommons, and as a `Dataset` of schema.org."""
+"""A benchmark for programs and for search engines: in the format Croissant 1.1 of MLCommons."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -10,9 +10,6 @@ from leaderboard.exports.references import SITE
 from leaderboard.models import Benchmark
 from leaderboard.probes.benchmark_words import description
 from leaderboard.ui.labels import number_of
-
-# A benchmark in the format Croissant 1.1 of MLCommons: what its questions are, and how programs read them.
-
 
 VERSION = "http://mlcommons.org/croissant/1.1"
 # The terms of the format, which every document states in full; a test compares them with those of its own library.
@@ -34,6 +31,7 @@ CONTEXT: Mapping[str, Any] = {
     "examples": {"@id": "cr:examples", "@type": "@json"},
     **{term: f"cr:{term}" for term in TERMS},
 }
+ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # none of them can end a script element
 FILE, RECORDS = "questions.csv", "questions"
 TEXT, INTEGER, FLOAT = "sc:Text", "sc:Integer", "sc:Float"
 # The types and the meanings of the columns of the questions of a benchmark.
@@ -63,7 +61,8 @@ def croissant(benchmark: Benchmark, address: str, columns: Iterable[str]) -> dic
         "conformsTo": VERSION,
         "isLiveDataset": True,
         "name": benchmark.title,
-        "description": description(benchmark),
+        "description": f"{description(benchmark)} "
+        f"A benchmark of {number_of(benchmark.items, benchmark.noun)} for language models.",
         "url": address,
         "version": benchmark.version,
         "license": benchmark.licence,
@@ -71,7 +70,15 @@ def croissant(benchmark: Benchmark, address: str, columns: Iterable[str]) -> dic
         "sameAs": benchmark.source,
         "publisher": {"@type": "sc:Organization", "name": SITE},
         "datePublished": benchmark.created.date().isoformat(),
-        "distribution": [{"@type": "cr:FileObject", "@id": FILE, **_file(address)}],
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": FILE,
+                "name": "Questions, with how many models got each right",
+                "encodingFormat": "text/csv",
+                "contentUrl": f"{address}items/?format=csv",
+            }
+        ],
         "recordSet": [
             {
                 "@type": "cr:RecordSet",
@@ -85,10 +92,6 @@ def croissant(benchmark: Benchmark, address: str, columns: Iterable[str]) -> dic
     return {name: value for name, value in facts.items() if value}
 
 
-def _file(address: str) -> dict[str, Any]:
-    return {name: value for name, value in question_file(address).items() if name != "@type"}
-
-
 def _field(name: str) -> dict[str, Any]:
     kind, meaning = COLUMNS[name]
     return {
@@ -98,55 +101,6 @@ def _field(name: str) -> dict[str, Any]:
         "description": meaning,
         "dataType": kind,
         "source": {"fileObject": {"@id": FILE}, "extract": {"column": name}},
-    }
-
-
-# What search engines for data sets read on the page of a benchmark: a `Dataset` of schema.org, as JSON-LD.
-
-
-ESCAPES = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}  # none of them can end a script element
-
-
-def dataset(benchmark: Benchmark, address: str) -> dict[str, Any]:
-    """Return the benchmark as a data set; `address`: of its page, absolute."""
-    facts = {
-        "@context": {"@vocab": "https://schema.org/"},
-        "@type": "Dataset",
-        "@id": address,
-        "name": benchmark.title,
-        "description": f"{description(benchmark)} "
-        f"A benchmark of {number_of(benchmark.items, benchmark.noun)} for language models.",
-        "url": address,
-        "version": benchmark.version,
-        "identifier": f"sha256:{benchmark.digest}" if benchmark.digest else "",
-        "license": benchmark.licence,
-        "citation": benchmark.citation,
-        "sameAs": benchmark.source,
-        "isAccessibleForFree": True,
-        "includedInDataCatalog": {"@type": "DataCatalog", "name": SITE},
-        "distribution": question_file(address) if benchmark.path else "",
-        "subjectOf": _croissant_file(address) if benchmark.path else "",
-    }
-    return {name: value for name, value in facts.items() if value}
-
-
-def question_file(address: str) -> dict[str, str]:
-    """Return where the questions are, as the site shows them."""
-    return {
-        "@type": "DataDownload",
-        "name": "Questions, with how many models got each right",
-        "encodingFormat": "text/csv",
-        "contentUrl": f"{address}items/?format=csv",
-    }
-
-
-def _croissant_file(address: str) -> dict[str, str]:
-    """Return where the same is described for programs that read the questions."""
-    return {
-        "@type": "DataDownload",
-        "name": "Croissant",
-        "encodingFormat": "application/ld+json",
-        "contentUrl": f"{address}croissant.json",
     }
 
 

@@ -71,11 +71,6 @@ def store_part(part: RunPart, rows: pd.DataFrame) -> str:
     return _digest(content)
 
 
-def digest_of_rows(rows: pd.DataFrame) -> str:
-    """Return the SHA-256 of the file in which rows are stored."""
-    return _digest(rows.to_parquet(index=False))
-
-
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 

@@ -25,7 +25,6 @@ from probing.benchmark import Benchmark as Content
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
-from probing.formats.graph_sample import SENTENCES
 from probing.graph_sampling import sample_graph
 from probing.known_benchmarks import CATALOG
 from probing.plan import Plan, all_templates, plan, plan_of, read_usual_settings, template_counts
@@ -153,7 +152,7 @@ def _probes(content: Content, slug: str, probe: str) -> list[str]:
     """
     here = Benchmark.objects.filter(slug=slug, current=True).order_by("-main", "pk")
     stored = list(here.exclude(path="").values_list("probe", flat=True))
-    usual = _usual_probe(content, slug)
+    usual = CATALOG[slug].probe if slug in CATALOG else content.probe
     offered = [usual, *content.further_probes] if usual == content.probe else [usual]
     if stored:
         further = offered if stored[0] == usual else []
@@ -183,10 +182,6 @@ def _store_work(benchmark: Benchmark, content: Content) -> None:
         usual = plan(content, benchmark.settings_with({}))
         benchmark.work = sum(estimate_work(usual, part, "causal").work for part in usual.parts)
         benchmark.save(update_fields=["work"])
-
-
-def _usual_probe(content: Content, slug: str) -> str:
-    return CATALOG[slug].probe if slug in CATALOG else content.probe
 
 
 def _facts(format: str, content: Content, slug: str) -> dict[str, object]:
@@ -255,21 +250,6 @@ def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any)
     with TemporaryDirectory() as folder:
         sample = sample_graph(graph, Path(folder) / "sample", **choices)
         return install(FORMAT, sample, slug, title)
-
-
-def sample_again(benchmark: Benchmark, **choices: Any) -> tuple[Benchmark, bool]:
-    """Import another sample of an imported graph; raise `BadInput` where the graph itself is not here.
-
-    A version that is a sample holds sentences only, so that the graph is that of the newest version with triples.
-    """
-    versions = Benchmark.objects.filter(slug=benchmark.slug, format=FORMAT).exclude(path="").order_by("-created")
-    folders = [folder_of(version) for version in versions]
-    graph = next((folder for folder in folders if folder.is_dir() and not list(folder.rglob(f"{SENTENCES}*"))), None)
-    if graph is None:
-        raise BadInput(
-            f"The graph of {benchmark.slug} is not on this site.", "Import it with manage.py import_benchmark first."
-        )
-    return install_sample(graph, benchmark.slug, benchmark.title, **choices)
 
 
 # Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.

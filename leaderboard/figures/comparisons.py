@@ -30,8 +30,7 @@ from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
 NEWEST_RUNS, READY_PAIRS = 40, 2  # how many runs are searched for ready pairs, and how many are shown for each reason
-GROUP_COLUMNS = ("relation", "domain")
-ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
+ITEM_COLUMNS = (*ROW_KEY, "relation", "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
 
@@ -339,20 +338,15 @@ def _compared_rows(run: Run, further: Sequence[str] = (), relation: str = "") ->
     return item_rows.frame(run, [name for name in needed if name in columns], relation)
 
 
-def disagreements(run: Run, comparison: Comparison, pattern: Pattern | None) -> list[Row]:
+def disagreements(comparison: Comparison, pattern: Pattern | None) -> list[Row]:
     """Return the rows of a pattern, or all rows on which the runs are neither all right nor all wrong.
 
-    Each holds the key and the groups of its item, read from the file of `run`, the first of the runs; `right`, a list
-    over runs; and `rows`, the number of the row in the file of each run.
+    Each holds `right`, a list over runs, and `rows`, the number of the row in the file of each run.
     """
     unanimous = comparison.right.all(axis=1) | ~comparison.right.any(axis=1)
     chosen = ~unanimous if pattern is None else (comparison.right == pattern).all(axis=1)
-    right, numbers = comparison.right[chosen].tolist(), comparison.rows[chosen]
-    groups = _in_order(run, numbers[:, 0], GROUP_COLUMNS)
-    return [
-        {**row, "right": right_ones, "rows": stored}
-        for row, right_ones, stored in zip(groups, right, numbers.tolist(), strict=True)
-    ]
+    right, rows = comparison.right[chosen].tolist(), comparison.rows[chosen].tolist()
+    return [{"right": of_row, "rows": stored} for of_row, stored in zip(right, rows, strict=True)]
 
 
 def read_answers(runs: Sequence[Run], rows: Sequence[Row], answer: ModelAnswer) -> None:

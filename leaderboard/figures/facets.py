@@ -11,6 +11,7 @@ from probing.kinds import KINDS
 Provenance = Run.Provenance
 REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
+SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"}
 
 
 @dataclass(frozen=True)
@@ -33,12 +34,7 @@ def _size(run: Run) -> str:
 
 FACETS = (
     Facet("kind", "Type", {kind: kind for kind in KINDS}, lambda run: run.model.kind),
-    Facet(
-        "size",
-        "Size",
-        {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
-        _size,
-    ),
+    Facet("size", "Size", SIZE_TITLES, _size),
     Facet(
         "provenance",
         "Source",

@@ -203,12 +203,6 @@ class DifficultyClass(NamedTuple):
     questions: int
 
     @property
-    def name(self) -> str:
-        """Its name on the axis of a chart: the most per cent of right answers."""
-        outermost = {NONE_RIGHT: "none", ALL_RIGHT: "all", ALL_RIGHT - 1: "<100"}
-        return outermost.get(self.number, str(10 * self.number))
-
-    @property
     def in_words(self) -> str:
         if self.number in (NONE_RIGHT, ALL_RIGHT):
             return "no answer is right" if self.number == NONE_RIGHT else "every answer is right"

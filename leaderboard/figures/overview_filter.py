@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from django.http import QueryDict
 
-from leaderboard.figures.facets import SIZES
+from leaderboard.figures.facets import SIZE_TITLES, SIZES
 from leaderboard.figures.near_names import near_models
 from leaderboard.figures.overview import ModelRow, Provenance
 from probing.kinds import KINDS
@@ -47,12 +47,7 @@ FACETS = (
         {kind: facts.title for kind, facts in KINDS.items()},
         lambda row, kind: row.kind == kind,
     ),
-    RowFacet(
-        "size",
-        "Size",
-        {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"},
-        _in_size,
-    ),
+    RowFacet("size", "Size", SIZE_TITLES, _in_size),
     RowFacet(
         "weights",
         "Weights",

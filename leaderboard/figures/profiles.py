@@ -261,24 +261,6 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Coll
     return {group: median(values) for group, values in by_group.items()}
 
 
-def family_figures(hub_id: str, rows: Sequence[ProfileRow]) -> tuple[ProfileRow, list[Figure]] | None:
-    """Return the row of the benchmark on which most models of the family have a figure, with these; None without any.
-
-    Only models of a known size count. One query at most.
-    """
-    family = family_of(hub_id)
-    if not family or not rows:
-        return None
-    of_all = levels({row.run.benchmark_id: row.run.benchmark for row in rows}).figures
-    figures = {
-        benchmark: [one for one in some if one.parameters and family_of(one.hub_id) == family]
-        for benchmark, some in of_all.items()
-    }
-    choices = [(row, _beside(row.run, part_of(row.score), figures)) for row in rows]
-    row, chosen = max(choices, key=lambda choice: len(choice[1]))
-    return (row, chosen) if len({figure.parameters for figure in chosen}) > 1 else None
-
-
 # Families of models, such as GPT-2 or Pythia: models of several sizes that one project trained in the same way.
 #
 # A family is read from a model's name alone. Each rule is a family with the pattern that its models' names match; the

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 from filelock import FileLock, Timeout
-from huggingface_hub import CachedRevisionInfo, scan_cache_dir
+from huggingface_hub import scan_cache_dir
 
 from leaderboard.figures.runs import WORKING
 from leaderboard.models import Run
@@ -36,7 +36,7 @@ def make_room(listing: Listing) -> None:
         begun = Run.objects.filter(state__in=WORKING).values_list("model__commit", flat=True)
         in_use = {listing.commit, *begun}
         commits = [commit for repository in scan_cache_dir(cache).repos for commit in repository.revisions]
-        for commit in sorted(commits, key=_last_used):
+        for commit in sorted(commits, key=lambda commit: commit.snapshot_path.stat().st_mtime):
             if commit.commit_hash not in in_use:
                 scan_cache_dir(cache).delete_revisions(commit.commit_hash).execute()
                 if _fits(missing, cache):
@@ -48,10 +48,6 @@ def make_room(listing: Listing) -> None:
 def note_use(folder: Path) -> None:
     """Note that a downloaded commit is used now."""
     os.utime(folder)
-
-
-def _last_used(commit: CachedRevisionInfo) -> float:
-    return float(commit.snapshot_path.stat().st_mtime)
 
 
 def _missing(listing: Listing, cache: Path) -> int:

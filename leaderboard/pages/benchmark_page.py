@@ -11,10 +11,9 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
-from leaderboard.exports.data_sets import as_script, croissant, dataset
+from leaderboard.exports.data_sets import as_script, croissant
 from leaderboard.exports.pictures import benchmark_picture
 from leaderboard.exports.references import benchmark_reference
-from leaderboard.figures import runs as runs_module
 from leaderboard.figures.country_shares import are_about_countries
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
@@ -22,12 +21,12 @@ from leaderboard.figures.scores import Slice
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import about_questions, published_sections
+from leaderboard.pages.benchmark_sections import overlap_fold, published_sections
 from leaderboard.pages.questions_page import question_columns
-from leaderboard.pages.rank_folds import size_equivalents_fold, ties
 from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.replicates_fold import replicates_fold
+from leaderboard.pages.size_equivalents_fold import size_equivalents_fold
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,
@@ -89,22 +88,21 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     }
     strips = strip_scores(filters, board, relations)
     everything = [
-        *ties(benchmark, pages, board.compared),
         *replicates_fold(board.everything),
         *size_equivalents_fold(filters, board),
-        *pages.strip_sections(benchmark, relations, strips),
+        *pages.strip_sections(benchmark, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
         *published_sections(benchmark, pair),
     ]
-    sections, folds = open_sections(everything), [*folds_of(everything), *about_questions(benchmark, versions)]
+    sections, folds = open_sections(everything), [*folds_of(everything), *overlap_fold(benchmark, versions)]
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
     tables: list[Table[Any]] = [standings, relations_table(benchmark, rows, pair)]
     axes = offered_axes(board, pair)
     context["axes"] = list(filter(None, [axis_links(request.GET, axes)]))
     charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))
-    page = request.build_absolute_uri(benchmark.get_absolute_url())
-    context["linked_data"] = as_script(dataset(benchmark, page))
+    if benchmark.path:
+        context["linked_data"] = as_script(_croissant(request, benchmark))
     context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
     context["contents"] = _contents(sections, folds, has_relations=bool(rows))
     today = timezone.now().date()
@@ -170,7 +168,6 @@ def _choices(
         "slices": _column_choices(offered, filters, relations),
         "narrowed": bool(filters.search or filters.narrows),
         "kept": [(name, query[name]) for name in ("sort", PARAMETER, AXIS) if name in query],
-        "named": runs_module.models_named(filters.search) if filters.search else [],
         "without_figure": list({run.model.hub_id: run for run in board.without_figure}.values()),
     }
 
@@ -251,10 +248,13 @@ def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
 @require_safe
 def croissant_view(request: HttpRequest, name: str) -> HttpResponseBase:
     """Send the description of the benchmark from which programs load its questions."""
-    benchmark = _with_questions(name)
-    columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
-    content = croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
+    content = _croissant(request, _with_questions(name))
     return HttpResponse(json.dumps(content, ensure_ascii=False, indent=1), content_type="application/ld+json")
+
+
+def _croissant(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
+    columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
+    return croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
 
 
 @require_safe

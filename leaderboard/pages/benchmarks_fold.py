@@ -11,7 +11,7 @@ from leaderboard.figures.training import Percent, StepScore, Trajectories, on_se
 from leaderboard.models import Run
 from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.ui import cells, charts
-from leaderboard.ui.charts.basics import Chart, Point
+from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.sections import Fold, Section, section
 from leaderboard.ui.tables import Column
 
@@ -38,7 +38,7 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     head: Column[PointRow] = Column("model", "Model", lambda row: cells.text(called[row.point.run.pk]), align="head")
     rows = [PointRow(title, point) for title, points in scores.items() for point in points]
     summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
-    figure = charts.grouped(_points(scores, names, _score))
+    figure = charts.beside(_points(scores, names, _score), dict.fromkeys(scores, ""), "score")
     first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="Scores")
     relative = [
         _relative(scores, names, "In percent of the first model", lambda point: point.percent),
@@ -51,21 +51,21 @@ def _score(point: StepScore) -> Percent:
     return Percent(point.value, point.score.low, point.score.high)
 
 
-def _points(scores: Scores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> dict[str, list[Point]]:
+def _points(scores: Scores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> list[Point]:
     """Return the points of each model, one for each benchmark on which it has such a value."""
-    return {
-        name: [
-            Point(title, known.value, known.low, known.high, href=points[place].run.get_absolute_url())
-            for title, points in scores.items()
-            if (known := value(points[place])).value is not None
-        ]
+    return [
+        Point(title, known.value, known.low, known.high, group=name, href=points[place].run.get_absolute_url())
         for place, name in enumerate(names)
-    }
+        for title, points in scores.items()
+        if (known := value(points[place])).value is not None
+    ]
 
 
 def _relative(scores: Scores, names: Sequence[str], title: str, value: Callable[[StepScore], Percent]) -> Section:
     """Return a chart of percentages of the first model, whose figures the table of the scores has, or its CSV."""
     name = slugify(title)
-    figure = charts.grouped(_points(scores, names, value), percent_of=names[0])
+    points = _points(scores, names, value)
+    figure = charts.beside(points, dict.fromkeys(scores, ""), f"% of {names[0]}")
+    figure.update_layout(xaxis={"range": range_in_view(points, 100.0), "tickformat": ".0f"})
     summary = f"{names[0]} has 100 % on every benchmark that is shown."
     return Section(name, title, chart=Chart(name, title, summary, figure))

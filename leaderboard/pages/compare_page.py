@@ -1,10 +1,9 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
@@ -23,6 +22,7 @@ from leaderboard.figures.comparisons import (
     shared_benchmarks,
     short_names,
 )
+from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
@@ -52,7 +52,6 @@ from leaderboard.probes.wording import (
     Names,
     RowKey,
     answer_cell,
-    group_title,
     relation_names,
     row_key,
     sentences,
@@ -108,14 +107,14 @@ def _comparison_page(
         "n": cells.items(comparison.differences[0]["n"]),
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
+        "mapped": runs if len(runs) == 2 and has_map(runs[1]) else [],
     }
     relations = relation_names(runs[0])
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
     if len(comparison.right):
         pattern = read_pattern(request.GET.get("right", ""), len(runs))
-        answers = disagreements(runs[0], comparison, pattern)
-        context |= _answer_choices(request.GET, answers, relations)
-        shown = disagreements_table(sides, chosen_rows(answers, request.GET), pattern, relations, pages)
+        context["everything"] = link(request.GET, right=None) if pattern else ""
+        shown = disagreements_table(sides, disagreements(comparison, pattern), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     context |= {"switches": part_switches, "part": pair.title if pair else ""}
     of_probe = [*pages.comparison_sections(runs, *pages.chosen_group(pair))]
@@ -127,9 +126,7 @@ def _comparison_page(
     if len(runs) == 2 and context["has_answers"]:
         part = pair.part if pair else OVERALL_SLICE
         folds.append(changed_facts_fold(runs, names, request.GET, part))
-    if len(runs) == 2:  # the differences by group are on top of the page
-        folds.append(Fold("scores", "Scores by group", "The figures behind the differences.", [scores]))
-    else:
+    if len(runs) > 2:  # the table of differences has both figures of two runs
         sections = [scores, *sections]
     context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
     context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
@@ -137,17 +134,6 @@ def _comparison_page(
     return show(
         request, "compare.html", context, tables, figures, sections, folded, comparison_reference(request, runs)
     )
-
-
-def _answer_choices(query: QueryDict, answers: Sequence[Row], names: Names) -> dict[str, Any]:
-    """Return the filters of the answers on which runs disagree, what their form keeps, and a link that drops them."""
-    narrowed = any(query.get(name) for name in ("right", *FILTERED_BY))
-    kept = [(name, text) for name in ("m", "model", "benchmark", "right") for text in query.getlist(name) if text]
-    return {
-        "group_filters": group_filters(answers, query, names),
-        "kept": kept,
-        "everything": link(query, right=None, **dict.fromkeys(FILTERED_BY)) if narrowed else "",
-    }
 
 
 def contents(
@@ -269,7 +255,7 @@ def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: 
 def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
     """Return the number of answers of a pattern with a bar for their share."""
     digits = "".join(str(int(right)) for right in pattern)
-    address = link(query, right=digits, domain=None, relation=None, **{"disagreements-page": None})
+    address = link(query, right=digits, **{"disagreements-page": None})
     number = counts.get(pattern, 0)
     share = cells.share(number / sum(counts.values()))
     note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
@@ -361,60 +347,3 @@ def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
 
 def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
     return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]
-
-
-# The filters of the answers on which compared runs disagree: by domain and by relation.
-
-
-FILTERED_BY = ("domain", "relation")
-
-
-class GroupChoice(NamedTuple):
-    """A group that a reader may choose, with the number of its answers."""
-
-    value: str
-    title: str
-    answers: int
-    chosen: bool
-
-
-class GroupFilter(NamedTuple):
-    """A field of the form: the dimension, its title, and its groups by title."""
-
-    name: str
-    title: str
-    choices: Sequence[GroupChoice]
-
-
-def chosen_rows(rows: Sequence[Row], query: QueryDict) -> list[Row]:
-    """Return the rows in the groups that the query string chooses."""
-    chosen = {name: query[name] for name in FILTERED_BY if query.get(name)}
-    return [row for row in rows if all(group in _disagreement_groups(row, name) for name, group in chosen.items())]
-
-
-def group_filters(rows: Sequence[Row], query: QueryDict, names: Names) -> list[GroupFilter]:
-    """Return the fields of the form; a dimension with one group is none. `names`: those of relations in words.
-
-    Relations are those of the chosen domain.
-    """
-    filters = []
-    for position, name in enumerate(FILTERED_BY):
-        wider = query.copy()
-        for narrower in FILTERED_BY[position:]:
-            wider.pop(narrower, None)
-        counts = Counter(group for row in chosen_rows(rows, wider) for group in _disagreement_groups(row, name))
-        choices = [
-            GroupChoice(group, group_title(name, group, names), count, group == query.get(name))
-            for group, count in counts.items()
-        ]
-        if len(choices) > 1:
-            filters.append(
-                GroupFilter(name, labels.dimension(name), sorted(choices, key=lambda choice: choice.title.lower()))
-            )
-    return filters
-
-
-def _disagreement_groups(row: Row, name: str) -> Sequence[str]:
-    """Return the groups of a dimension in which a row is; none where its items have no such tag."""
-    value = row.get(name) or ()
-    return [value] if isinstance(value, str) else [str(group) for group in value]

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import isnan
 from typing import Any
 
 from django import forms
@@ -11,7 +10,6 @@ from django.core.files.storage import storages
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import quote_etag
-from django.views.decorators.http import require_safe
 
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
@@ -21,7 +19,7 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.items import LABELS, ColumnValues, exported_value, right_or_wrong
 from leaderboard.probes.wording import group_title, relation_names, sentences, several_answers
 from leaderboard.ui import cells, labels
-from leaderboard.ui.csv_files import csv_response, json_lines, wants_csv
+from leaderboard.ui.csv_files import csv_response, wants_csv
 from leaderboard.ui.links import link, page_links, page_number
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
 from probing.probes import probe_named
@@ -37,7 +35,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         form = ItemsForm(request.GET, run=run, values=values)
         numbers = item_rows.find(run, form.filter())
     except ItemsMissing as error:
-        return items_missing(request, run, error, "Questions and answers")
+        return items_missing(request, run, error)
     if wants_csv(request):
         return _csv(request, run, numbers, values)
     pages = pages_of(run.benchmark)
@@ -65,9 +63,14 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     return render(request, "items.html", context)
 
 
-def items_missing(request: HttpRequest, run: Run, error: ItemsMissing, title: str) -> HttpResponse:
+def items_missing(request: HttpRequest, run: Run, error: ItemsMissing) -> HttpResponse:
     """Return the page that says why a run's items cannot be shown."""
-    return render(request, "problem.html", {"error": error, "title": title, "run": run}, status=404)
+    context = {"error": error, "title": items_title(run), "run": run}
+    return render(request, "problem.html", context, status=404)
+
+
+def items_title(run: Run) -> str:
+    return f"{run.benchmark.nouns.capitalize()} and answers"
 
 
 def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -77,32 +80,9 @@ def parquet_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         with item_rows.opened(run) as file:
             download = storages["artefacts"].open(file.name)
     except ItemsMissing as error:
-        return items_missing(request, run, error, "Questions and answers")
+        return items_missing(request, run, error)
     headers = {"ETag": _etag(run)}
     return FileResponse(download, as_attachment=True, filename=f"clozeboard-runs-{pk}-items.parquet", headers=headers)
-
-
-@require_safe
-def lines_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Stream all items of a run as JSONL, with the columns of its Parquet file; a number that is missing is null."""
-    run = get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk)
-    try:
-        numbers = item_rows.find(run, ItemFilter())
-    except ItemsMissing as error:
-        return items_missing(request, run, error, "Questions and answers")
-    rows = (_without_nan(row) for row in item_rows.rows(run, numbers))
-    response = json_lines(rows, f"clozeboard-runs-{pk}-items.jsonl")
-    response["ETag"] = _etag(run, "jsonl")
-    return response
-
-
-def _without_nan(value: Any) -> Any:
-    """Return a value as JSON can hold it, with None in place of numbers that are missing."""
-    if isinstance(value, dict):
-        return {name: _without_nan(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(part) for part in value]
-    return None if isinstance(value, float) and isnan(value) else value
 
 
 def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
@@ -134,7 +114,7 @@ def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[
 def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
     return Table(
         name="items",
-        caption=f"{run.benchmark.nouns.capitalize()} and answers",
+        caption=items_title(run),
         columns=columns,
         rows=rows,
         main=True,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -30,18 +29,9 @@ from leaderboard.ui.world_map import WorldMap, world, world_map
 from probing.errors import BadInput, ProbingError
 
 NUMBER = re.compile(r"[0-9]{1,18}")
-OTHERS_LISTED = 10
 SUMMARY_NAMES = 3  # countries that the summary names at each end
 LEAST_QUESTIONS = 10  # about each country that the summary names
 COUNTRY_HELP = "Select a country to see the questions that name it."
-
-
-class OtherMap(NamedTuple):
-    """Another run on the same benchmark: its name, the address of its own map, and that of the difference to it."""
-
-    name: str
-    own: str
-    difference: str
 
 
 def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -67,8 +57,6 @@ def map_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "all_items": sum(len(relation.items) for relation in tagged_relations(run.benchmark, tags)),
         "pair": pair,
         "switches": switches(request.GET, offered, pair, everything="All pairs and languages"),
-        "search": request.GET.get("search", ""),
-        "others": _others(request, run, other),
         "alone": link(request.GET, other=None),
     }
     named = "; ".join(f"{each.model.title} (run {each.pk})" for each in (run, other) if each)
@@ -148,19 +136,6 @@ def _named(row: CountryShare) -> str:
         return f"{_name(row)} ({cells.signed(row.difference).text})"
     low, high = row.interval
     return f"{_name(row)} ({low:.2f} to {high:.2f})"
-
-
-def _others(request: HttpRequest, run: Run, other: Run | None) -> list[OtherMap]:
-    """Return other runs on the benchmark with the addresses of their maps: those searched for, or the newest."""
-    runs = runs_with_items().newest_steps().filter(benchmark=run.benchmark)
-    runs = runs.exclude(pk__in=[run.pk, other.pk if other else run.pk])
-    if search := request.GET.get("search", "")[:100]:
-        runs = runs.filter(model__hub_id__icontains=search)
-    alone = link(request.GET, other=None, search=None).removesuffix("?")
-    return [
-        OtherMap(row.name, f"{reverse('world_map', args=[row.pk])}{alone}", link(request.GET, other=str(row.pk)))
-        for row in runs[:OTHERS_LISTED]
-    ]
 
 
 def countries_table(

@@ -9,27 +9,23 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from leaderboard.exports.references import model_reference
-from leaderboard.figures.profiles import ProfileRow, family_figures, medians, profile
+from leaderboard.figures.profiles import ProfileRow, medians, profile
 from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
 from leaderboard.figures.scores import breakdowns, main_scores
 from leaderboard.figures.standings import differs
-from leaderboard.figures.training import Series, Trajectories, series_of
+from leaderboard.figures.training import Series, series_of
 from leaderboard.figures.tuning import base_of, tuned_pairs
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.pages.model_sections import (
     by_topic,
     extremes,
-    family_section,
     groups_dimension,
     known_groups,
     known_section,
     profile_section,
-    replication_section,
-    replications,
     tuning_section,
 )
 from leaderboard.pages.rendering import page_address, show
-from leaderboard.pages.training_page import Curve, training_section
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.ui import cells
@@ -87,17 +83,14 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
         **_states(runs),
     }
     sections = [*([profile_section(rows, parameters)] if rows else []), *([known.section] if known else [])]
-    sections += training_sections(series)
     base = request.GET.get("base", "") or base_of(versions)
     if tuned := tuned_pairs(base, hub_id, scores):
         sections.append(tuning_section(base, tuned))
-    if family := family_figures(hub_id, rows):
-        sections.append(family_section(hub_id, *family))
-    if pairs := replications(runs, scores):
-        sections.append(replication_section(pairs))
     comparable = [run for run in runs if not differs(run)]
     apart = [run for run in runs if differs(run)]
-    tables = [runs_table(comparable, scores, series), *([published_table(apart, scores)] if apart else [])]
+    tables = [runs_table(comparable, scores, series)]
+    if apart:
+        tables.append(_runs_table([RunScore(run, scores.get(run.pk)) for run in apart], "published"))
     figures = [(run, score) for run in runs if (score := scores.get(run.pk)) and score.value is not None]
     name_shown = context["name"] if versions[0].printed_name else hub_id
     reference = model_reference(name_shown, figures, page_address(request), timezone.now().date())
@@ -162,16 +155,6 @@ def _known_groups(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | N
     return row, KnownGroups(known_section(row.run, dimension, rows_by_gap), rows_by_gap)
 
 
-def training_sections(series: Sequence[Series]) -> list[Section]:
-    """Return the section with the curve of the model's main series, nothing without one. One query."""
-    if not series:
-        return []
-    main = series[0]
-    points = Trajectories([main]).overall(main)
-    label = pages_of(main.benchmark).metric_label(main.benchmark.main_metric)
-    return [training_section(Curve("", main, points), label)] if len(points) > 1 else []
-
-
 def shown_versions(versions: Sequence[Model], series: Sequence[Series]) -> list[Model]:
     """Return the commits that the page lists: of a training the last step, as its own page has all of them."""
     earlier = {run.model_id for part in series for run in part.runs} - {part.model.pk for part in series}
@@ -189,12 +172,13 @@ def runs_table(runs: list[Run], scores: dict[int, Score], series: Sequence[Serie
     return replace(_runs_table(rows), export=_runs_table([RunScore(run, scores.get(run.pk)) for run in runs]))
 
 
-def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
+def _runs_table(rows: Sequence[RunScore], name: str = "runs") -> Table[RunScore]:
+    """Return runs under their benchmarks: all that compare, or published figures with what differs in them."""
     unfinished = any(row.run.state != Run.State.FINISHED for row in rows)
     varied = any(row.run.variant for row in rows)
     return Table(
-        name="runs",
-        caption="Runs",
+        name=name,
+        caption="Published figures" if name == "published" else "Runs",
         columns=[
             Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
             Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
@@ -207,10 +191,11 @@ def _runs_table(rows: Sequence[RunScore]) -> Table[RunScore]:
             Column("score", "Score", lambda row: score_cell(row.run, row.score), align="score"),
             *interval_columns(lambda row: row.score),
             source_column(lambda row: row.run),
-            *_date_column(rows),
+            Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
+            Column("date", "Date", lambda row: cells.day(row.run.finished)),
         ],
         rows=rows,
-        main=True,
+        main=name == "runs",
         heading=lambda row: row.heading,
     )
 
@@ -224,37 +209,8 @@ def _steps_cell(row: RunScore) -> cells.Cell:
     return cells.Cell(step, f"{row.steps:,} points to {step:,}", address, kind="number")
 
 
-def published_table(runs: list[Run], scores: dict[int, Score]) -> Table[RunScore]:
-    """Return the figures that share no column with those of measured runs, and in what they differ."""
-    rows = [RunScore(run, scores.get(run.pk)) for run in runs]
-    varied = any(run.variant for run in runs)
-    return Table(
-        name="published",
-        caption="Published figures",
-        columns=[
-            Column("run", "Run", lambda row: cells.Cell(row.run.pk, str(row.run.pk), row.run.get_absolute_url())),
-            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title), shown=False),
-            Column("settings", "Settings", _settings_cell, align="wide", shown=varied),
-            Column("metric", "Metric", lambda row: cells.text(_metric_label(row.run.benchmark)), shown=False),
-            Column("part", "", lambda row: cells.text(part_in_words(row.score) if row.score else ""), shown=False),
-            Column("score", "Score", lambda row: score_cell(row.run, row.score), align="score"),
-            *interval_columns(lambda row: row.score),
-            source_column(lambda row: row.run),
-            Column("differs", "What differs", lambda row: cells.text(differs(row.run)), align="wide"),
-        ],
-        rows=rows,
-        heading=lambda row: row.heading,
-    )
-
-
 def _settings_cell(row: RunScore) -> cells.Cell:
     return replace(cells.text(row.run.variant), text=variant_in_words(row.run))
-
-
-def _date_column(rows: Sequence[RunScore]) -> list[Column[RunScore]]:
-    """Return the column with the days of results; figures of papers have none."""
-    column = Column[RunScore]("date", "Date", lambda row: cells.day(row.run.finished))
-    return [column] if any(row.run.finished for row in rows) else []
 
 
 def _metric_label(benchmark: Benchmark) -> str:

@@ -1,4 +1,4 @@
-"""The sections of a model's page: its profile, what it knows best, its family, and replicated published figures."""
+"""The sections of a model's page: its profile, what it knows best, and what tuning changed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,8 +6,9 @@ from math import isnan
 
 from django.urls import reverse
 
-from leaderboard.figures.profiles import Figure, ProfileRow, family_of
+from leaderboard.figures.profiles import ProfileRow
 from leaderboard.figures.scores import PART_SETTINGS, Group
+from leaderboard.figures.standings import differs
 from leaderboard.figures.tuning import TunedPair
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.comparison_tables import difference_cell
@@ -16,12 +17,12 @@ from leaderboard.probes.benchmark_words import topic_of, topic_order
 from leaderboard.probes.breakdowns import group_href, titled_cell
 from leaderboard.probes.culture.pairs import part_in_words, settings_in_words
 from leaderboard.probes.wording import group_title, relation_names
-from leaderboard.ui import cells, charts, labels
+from leaderboard.ui import cells, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.models_in_rows import Mark, profile
 from leaderboard.ui.columns import citation, interval_columns, score_points, source_column, summary
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from leaderboard.ui.tables import Column, Table
 from probing.analysis.paired_tests import SIDE_BOUNDS
 
 EXTREMES = 3  # groups that are named as known best, and as known least
@@ -47,8 +48,7 @@ def metric_label(benchmark: Benchmark) -> str:
 
 
 def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Section:
-    """Return a model's figures on all benchmarks, beside the range of models of similar size."""
-    figures = by_topic(rows)
+    """Return a model's figures on all benchmarks (`by_topic`), beside the range of models of similar size."""
     marks = [
         Mark(
             row_label(row.run, row.score),
@@ -60,11 +60,11 @@ def profile_section(rows: Sequence[ProfileRow], parameters: int | None) -> Secti
             band=row.band,
             chance=row.chance,
         )
-        for row in figures
+        for row in rows
     ]
-    heads = {row_label(row.run, row.score): topic_of(row.run.benchmark) for row in figures}
-    drawing = (_profile_summary(figures), profile(marks, heads, "score", rows[0].run.model.kind))
-    return section(_profile_table(figures), drawing, _profile_note(figures, parameters))
+    heads = {row_label(row.run, row.score): topic_of(row.run.benchmark) for row in rows}
+    drawing = (_profile_summary(rows), profile(marks, heads, "score", rows[0].run.model.kind))
+    return section(_profile_table(rows), drawing, _profile_note(rows, parameters))
 
 
 def _profile_note(rows: Sequence[ProfileRow], parameters: int | None) -> str:
@@ -98,12 +98,9 @@ def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
             Column("run", "Run", lambda row: _run_number(row.run), shown=False),
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
-            *_columns_with_values(
-                rows,
-                Column("published", "○ Published", _published_cell, "The figure of a paper.", align="number"),
-                Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
-                Column("similar", "Models of similar size", lambda row: cells.text(_similar_words(row))),
-            ),
+            Column("published", "○ Published", _published_cell, "The figure of a paper.", align="number"),
+            Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
+            Column("similar", "Models of similar size", lambda row: cells.text(_similar_words(row))),
             Column("similar_low", "", lambda row: cells.number(row.band[0] if row.band else None), shown=False),
             Column("similar_median", "", lambda row: cells.number(row.median), shown=False),
             Column("similar_high", "", lambda row: cells.number(row.band[1] if row.band else None), shown=False),
@@ -115,21 +112,16 @@ def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
     )
 
 
-def _columns_with_values(rows: Sequence[ProfileRow], *columns: Column[ProfileRow]) -> list[Column[ProfileRow]]:
-    """Return the columns that have a value in any row."""
-    return [column for column in columns if any(column.cell(row).value not in (None, "") for row in rows)]
-
-
 def _benchmark_cell(row: ProfileRow) -> cells.Cell:
     return cells.text(row_label(row.run, row.score), href=row.run.get_absolute_url())
 
 
 def _published_cell(row: ProfileRow) -> cells.Cell:
-    """Show a published figure beside a measured one; its note names the source, and what differs in the settings."""
+    """Show a published figure beside a measured one; its note names the source, and what differs in it."""
     if row.published is None:
         return cells.number(None)
     run, score = row.published
-    note = ", ".join(filter(None, [citation(run), run.settings_group]))
+    note = ", ".join(filter(None, [citation(run), run.settings_group, differs(run)]))
     return replace(cells.number(score.value), href=run.get_absolute_url(), note=note)
 
 
@@ -231,10 +223,6 @@ def known_section(run: Run, dimension: str, groups: Sequence[KnownGroup]) -> Sec
 
 
 def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> Table[KnownGroup]:
-    columns: list[Column[KnownGroup]] = [
-        Column("chance", "Chance", lambda group: cells.number(group.chance), align="number"),
-        Column("median", "Similar size, median", lambda group: cells.number(group.median), align="number"),
-    ]
     return Table(
         name="known",
         caption=caption,
@@ -242,7 +230,8 @@ def _known_table(caption: str, dimension: str, groups: Sequence[KnownGroup]) -> 
             Column("group", labels.dimension(dimension), lambda g: titled_cell(g.key, g.name, g.href), align="head"),
             Column("value", "Score", lambda group: cells.of_score(group.score), align="score"),
             *interval_columns(lambda group: group.score),
-            *(column for column in columns if any(column.cell(group).value is not None for group in groups)),
+            Column("chance", "Chance", lambda group: cells.number(group.chance), align="number"),
+            Column("median", "Similar size, median", lambda group: cells.number(group.median), align="number"),
             Column("n", "Questions", lambda group: cells.items(group.score.n), align="number"),
         ],
         rows=groups,
@@ -257,47 +246,6 @@ def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[Known
     many = [group for group in groups if group.score.n >= LEAST_QUESTIONS]
     number = min(EXTREMES, len(many) // 2)
     return [group for group in many[:number] if group.is_known], list(many[::-1][:number])
-
-
-def family_section(hub_id: str, row: ProfileRow, figures: Sequence[Figure]) -> Section:
-    """Return the figures of a model and the rest of its family against their sizes."""
-    benchmark, family = row.run.benchmark, family_of(hub_id)
-    scores = [
-        charts.SizedScore(
-            figure.hub_id.rpartition("/")[2],
-            figure.value,
-            figure.low,
-            figure.high,
-            figure.parameters,
-            family,
-            figure.measured,
-            f"/runs/{figure.run}/",
-            figure.kind,
-        )
-        for figure in sorted(figures, key=lambda figure: (figure.parameters or 0, figure.value))
-        if figure.parameters
-    ]
-    metric = labels.within(metric_label(benchmark))
-    title = f"The {family} family on {row_label(row.run, row.score)}"
-    smallest, largest = scores[0], scores[-1]
-    words = f"{title}: {smallest.label} {smallest.value:.3f} to {largest.label} {largest.value:.3f}."
-    return section(_family_table(title, figures), (words, charts.scaling_curve(scores, row.chance, metric)))
-
-
-def _family_table(caption: str, figures: Sequence[Figure]) -> Table[Figure]:
-    return Table(
-        name="family",
-        caption=caption,
-        columns=[
-            Column("model", "Model", lambda f: cells.text(f.hub_id, href=f"/models/{f.hub_id}/"), align="head"),
-            Column("parameters", "Parameters", lambda f: cells.parameters(f.parameters), align="number"),
-            Column("score", "Score", lambda f: cells.score(f.value, f.low, f.high), align="score"),
-            *interval_columns(lambda f: f),
-            Column("provenance", "Source", lambda f: cells.text("measured here" if f.measured else "published")),
-        ],
-        rows=sorted(figures, key=lambda f: f.parameters or 0),
-        page_size=PAGE_SIZE,
-    )
 
 
 def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
@@ -345,83 +293,3 @@ def _bound(pair: TunedPair, name: str) -> float | None:
     """Return the end of an interval; a share that is a mean of several relations has none of its own."""
     value = float(pair.figures[name])
     return None if isnan(value) else value
-
-
-# Published figures against those measured here, on a model's page.
-
-
-@dataclass(frozen=True)
-class Replication:
-    """A figure that was measured here, and a published one about the same items in the same settings."""
-
-    measured: Run
-    measured_score: Score
-    published: Run
-    published_score: Score
-
-    @property
-    def difference(self) -> float:
-        return float(self.measured_score.value or 0) - float(self.published_score.value or 0)
-
-    @property
-    def agrees(self) -> bool | None:
-        """Tell whether the published figure lies within the interval of the measured one; None without interval."""
-        low, high = self.measured_score.low, self.measured_score.high
-        if low is None or high is None:
-            return None
-        return low <= float(self.published_score.value or 0) <= high
-
-
-def replications(runs: Sequence[Run], scores: dict[int, Score]) -> list[Replication]:
-    """Return each published figure with that of the newest measured run on the same version in the same settings."""
-    shown = [run for run in runs if run.pk in scores and scores[run.pk].value is not None]
-    newest: dict[tuple[int, str], Run] = {}
-    for run in shown:
-        if run.provenance == Run.Provenance.MEASURED:
-            newest.setdefault((run.benchmark_id, run.settings_group), run)
-    pairs = [
-        (measured, run)
-        for run in shown
-        if run.is_published and (measured := newest.get((run.benchmark_id, _settings_of(run))))
-    ]
-    return [Replication(measured, scores[measured.pk], run, scores[run.pk]) for measured, run in pairs]
-
-
-def _settings_of(run: Run) -> str:
-    """Return how a published run differs from the usual settings; who reported it is not a setting."""
-    reported = run.differences.get("reported")
-    return "" if run.settings_group == reported else run.settings_group
-
-
-def replication_section(rows: Sequence[Replication]) -> Section:
-    """Return published figures against those measured here."""
-    table = Table(
-        name="replications",
-        caption="Published against measured",
-        columns=[
-            Column(
-                "benchmark",
-                "Benchmark",
-                _replicated_cell,
-                align="head",
-            ),
-            Column("measured", "Measured here", lambda row: _score_of(row.measured_score, row.measured), align="score"),
-            *interval_columns(lambda row: row.measured_score, "measured"),
-            Column("published", "Published", lambda row: _score_of(row.published_score, row.published), align="score"),
-            Column("difference", "Difference", lambda row: cells.signed(row.difference), align="number"),
-            Column("agrees", "Within the interval", lambda row: cells.yes_no(row.agrees)),
-            source_column(lambda row: row.published),
-        ],
-        rows=rows,
-    )
-    note = "The same questions and settings. The difference is measured minus published."
-    return section(table, note=note)
-
-
-def _replicated_cell(row: Replication) -> cells.Cell:
-    return cells.text(row_label(row.measured, row.measured_score), row.measured.benchmark.get_absolute_url())
-
-
-def _score_of(score: Score, run: Run) -> cells.Cell:
-    cell = cells.of_score(score)
-    return cells.Cell(cell.value, cell.text, run.get_absolute_url(), cell.note, cell.bar, cell.kind, spoken=cell.spoken)

@@ -317,7 +317,7 @@ def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -
         columns, details = chosen.columns, Details()
         table = overview_table(chosen.rows, columns, details)
     else:
-        columns = _by_fullness(chosen.columns)
+        columns = sorted(chosen.columns, key=lambda column: -len(column.figures))
         details = Details(is_dense=True, bars_of=grouped.column.slug)
         rows = [row for row in _best_first(chosen.rows, grouped.column) if row.figures]
         table = topic_table(rows, columns, grouped, details)
@@ -332,10 +332,6 @@ def _dimensions(column: BenchmarkColumn) -> list[str]:
     """Return the dimensions one of which is shown beside a column where its benchmark has no domains."""
     part = column.measure.part
     return list(pages_of(column.version).default_dimensions) if part == OVERALL_SLICE else [part.dimension]
-
-
-def _by_fullness(columns: Sequence[BenchmarkColumn]) -> list[BenchmarkColumn]:
-    return sorted(columns, key=lambda column: -len(column.figures))
 
 
 def _best_first(rows: Sequence[ModelRow], main: BenchmarkColumn) -> list[ModelRow]:

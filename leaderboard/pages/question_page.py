@@ -119,7 +119,7 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
         own = RunRows(run, item_rows.of_item(run, item.relation.label, item.item.index)) if run else None
     except ProbingError as error:
         if run and isinstance(error, ItemsMissing):
-            return items_missing(request, run, error, benchmark.noun.capitalize())
+            return items_missing(request, run, error)
         return question_missing(request, benchmark, error)
     outcomes, form = question_outcomes(benchmark, item), AnswersForm(request.GET, bool(benchmark.correctness.column))
     wordings = _wordings(request, benchmark, item, outcomes, own)

@@ -1,6 +1,6 @@
 """/queue/ : the runs that are being measured, those that wait and for how long, and those that have ended."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -85,7 +85,7 @@ def _page(number: int) -> tuple[int, int]:
 def queue_table(line: Queue) -> Table[QueuedRun]:
     """Return all open runs in one table, for CSV."""
     rows = [*line.working, *line.waiting]
-    columns = [_POSITION, *_what(rows), _QUEUE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
+    columns = [_POSITION, *_what(), _QUEUE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
     return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
 
 
@@ -93,7 +93,7 @@ def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     return Table(
         name="running",
         caption="Being measured now",
-        columns=[*_what(rows), _STATE, _DONE, _ITEMS, _TIME_LEFT],
+        columns=[*_what(), _STATE, _DONE, _ITEMS, _TIME_LEFT],
         rows=rows,
         sortable=False,
         empty="No run is being measured.",
@@ -111,7 +111,7 @@ def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
     return Table(
         name="queue",
         caption="Waiting",
-        columns=[position, *_what(rows), queue_column, state, replace(time_left, title="Result in"), _SUBMITTED],
+        columns=[position, *_what(), queue_column, state, replace(time_left, title="Result in"), _SUBMITTED],
         rows=rows,
         main=True,
         sortable=False,
@@ -124,9 +124,7 @@ def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
         name="finished",
         caption="Finished in the last 7 days",
         columns=[
-            model_column(lambda row: row.run),
-            Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-            settings_column(lambda row: row.run),
+            *_what(),
             Column("score", "Score", lambda row: cells.of_score(row.scores.get(_metric(row))), align="score"),
             Column("metric", "Metric", _metric_cell),
             Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
@@ -142,9 +140,7 @@ def failed_table(runs: list[Run]) -> Table[Run]:
         name="failed",
         caption="Failed or cancelled in the last 7 days",
         columns=[
-            model_column(lambda run: run),
-            Column("benchmark", "Benchmark", lambda run: cells.text(run.benchmark.title)),
-            settings_column(lambda run: run),
+            *_what(lambda run: run),
             Column("code", "Code", lambda run: cells.text(run.code or run.state)),
             Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
             Column("ended", "Ended", lambda run: cells.moment(run.finished)),
@@ -202,21 +198,17 @@ def _metric_cell(row: RecentResult) -> cells.Cell:
     return cells.text(with_part(title, score) if score else title)
 
 
-def _what(rows: Sequence[QueuedRun]) -> list[Column[QueuedRun]]:
-    """Return the columns that tell what a run measures."""
+def _what(run: Callable[[Any], Run] = lambda row: row.run) -> list[Column[Any]]:
+    """Return the columns that tell what the run of a row measures."""
     return [
-        model_column(lambda row: row.run),
-        Column("benchmark", "Benchmark", lambda row: cells.text(row.run.benchmark.title)),
-        settings_column(lambda row: row.run),
+        model_column(run),
+        Column("benchmark", "Benchmark", lambda row: cells.text(run(row).benchmark.title)),
+        settings_column(run),
     ]
 
 
 def _state(row: QueuedRun) -> cells.Cell:
     return cells.text(labels.sentence(state_in_words(row.run, row.progress)))
-
-
-def _position(row: QueuedRun) -> cells.Cell:
-    return cells.number(row.position) if row.position else cells.Cell(None, cells.NO_VALUE)
 
 
 def _items(row: QueuedRun) -> cells.Cell:
@@ -226,7 +218,7 @@ def _items(row: QueuedRun) -> cells.Cell:
 _POSITION: Column[QueuedRun] = Column(
     "position",
     "Position",
-    _position,
+    lambda row: cells.number(row.position or None),
     "Number of runs ahead, plus one. Two runs of each submitter stand in line; as one begins, the next one joins it. "
     "Runs that wait for the hub or for disk space have no position.",
 )

@@ -1,14 +1,15 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, and the models on it."""
 
 from dataclasses import replace
-from typing import Any
+from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.figures.benchmarks import HUB_ID as CHANCE
-from leaderboard.figures.questions import question_url
+from leaderboard.figures.questions import PAIR_TAGS
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
@@ -20,19 +21,17 @@ from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.wording import (
     FREE_TEXT,
     example_question,
-    language_of,
     read_relations,
     relation_name,
     tag_text,
     template_pieces,
-    usual_sentence,
 )
 from leaderboard.ui import cells, labels
 from leaderboard.ui import charts as charts_module
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.columns import interval_columns, model_column, score_points, settings_column, source_column
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
-from probing.benchmark import Item, Relation
+from probing.benchmark import Relation
 
 CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
@@ -51,6 +50,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "id": relation,
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
+        "questions": _questions_url(benchmark, content) if content else "",
         "example": example_question([content], pages.offers_options, in_writing=pages.question_form is FREE_TEXT)
         if content
         else None,
@@ -58,15 +58,13 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
-    tables: list[Table[Any]] = [
-        models_table(benchmark, scores),
-        *([items_table(benchmark, content)] if content else []),
-    ]
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
     charts = models_charts(title, scores)
-    return show(request, "relation.html", context, tables, charts, published, reference=reference)
+    return show(
+        request, "relation.html", context, [models_table(benchmark, scores)], charts, published, reference=reference
+    )
 
 
 def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Score]]:
@@ -81,6 +79,12 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     """Return the tags of a relation with their names; a predicate is named in the page's heading already."""
     tags = relation.tags if relation else {}
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
+
+
+def _questions_url(benchmark: Benchmark, relation: Relation) -> str:
+    """Return the address of the list of the relation's questions."""
+    chosen = {tag: relation.tags[tag] for tag in PAIR_TAGS if tag in relation.tags}
+    return f"{reverse('questions', args=[benchmark.name])}?{urlencode({'relation': relation.label, **chosen})}"
 
 
 def models_table(benchmark: Benchmark, scores: list[Score]) -> Table[Score]:
@@ -127,30 +131,3 @@ def models_charts(title: str, scores: list[Score]) -> list[Chart]:
     if ticks:
         summary += " Ticks mark chance."
     return [Chart("models", f"{title} by model", summary, charts_module.dots(points, ticks, labels.within(title)))]
-
-
-def items_table(benchmark: Benchmark, relation: Relation) -> Table[Item]:
-    lang, form = language_of(relation), pages_of(benchmark).question_form
-
-    def answer(item: Item) -> cells.Cell:
-        options = relation.options_of(item)
-        return cells.text("; ".join(options[answer] for answer in item.answers), lang=lang)
-
-    def question(item: Item) -> cells.Cell:
-        cell = cells.text(item.subject, question_url(benchmark, relation, item), lang=lang)
-        return replace(cell, text=usual_sentence(benchmark, form, relation, item))
-
-    has_answers = any(item.subject not in relation.options_of(item) for item in relation.items)
-    wordings: Column[Item] = Column("sentence", "", lambda item: cells.text(item.wording), shown=False)
-    return Table(
-        name="items",
-        caption=benchmark.nouns.capitalize(),
-        columns=[
-            Column("index", "", lambda item: cells.number(item.index), shown=False),
-            Column("subject", benchmark.noun.capitalize(), question, align="head"),
-            Column("answer", "Right answer", answer, shown=has_answers),
-            *([wordings] if any(item.wording for item in relation.items) else []),
-        ],
-        rows=relation.items,
-        page_size=PAGE_SIZE,
-    )

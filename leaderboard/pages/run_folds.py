@@ -17,7 +17,7 @@ from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
 from leaderboard.pages.answers_fold import answers_fold
 from leaderboard.probes import pages_of
-from leaderboard.probes.breakdowns import answer_space_titles, hover_label, titled_cell
+from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import answer_cell, group_title, in_words, relation_names, several_answers, wording
@@ -31,7 +31,6 @@ from probing.analysis.confidence import (
     BIN_CONFIDENCE,
     BRIER,
     CALIBRATION_ERROR,
-    CONFIDENCES,
     CURVES,
     ENTROPY,
     MARGIN,
@@ -51,12 +50,12 @@ def folds(run: Run, scores: Sequence[Score], query: QueryDict, pair: PairInLangu
         answers_fold(run, query, pair),
         wording_fold(run, scores),
         bias_fold.bias_fold(run, scores, query),
-        confidence_fold(run, scores),
+        confidence_fold(scores),
     )
     return [fold for fold in optional_folds if fold]
 
 
-# The fold on confidence: measures over all items and by relation, and the two calibration curves.
+# The fold on confidence: measures over all items, and the two calibration curves.
 
 
 NAME = "confidence"
@@ -82,13 +81,13 @@ CURVE_NOTES: Mapping[str, str] = {
 Bin = Mapping[str, Score]  # accuracy and mean confidence of a bin, by metric
 
 
-def confidence_fold(run: Run, scores: Sequence[Score]) -> Fold | None:
+def confidence_fold(scores: Sequence[Score]) -> Fold | None:
     """Return the fold, or None for a run without scores of confidence."""
     overall = {score.metric: score for score in scores if score.dimension == "overall" and score.metric in MEASURES}
     if CALIBRATION_ERROR not in overall:
         return None
     curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
-    sections = [_overall_section(overall), *curves, _relations_section(run, scores)]
+    sections = [_overall_section(overall), *curves]
     return Fold(NAME, TITLE, _confidence_lead(scores, overall), sections)
 
 
@@ -157,31 +156,6 @@ def _point(part: Bin) -> Point:
     )
 
 
-def _relations_section(run: Run, scores: Sequence[Score]) -> Section:
-    relations: dict[str, dict[str, Score]] = {}
-    for score in scores:
-        if score.metric in CONFIDENCES and score.dimension in ("relation", VERSIONED):
-            relations.setdefault(score.group, {})[score.metric] = score
-    titles = answer_space_titles(run, relations)
-    table = Table(
-        name="relation-confidences",
-        caption="Confidence by relation",
-        columns=[
-            Column("relation", "Relation", lambda row: titled_cell(row[0], titles[row[0]]), align="head"),
-            *map(_measure_column, CONFIDENCES),
-            Column("n", "Questions", lambda row: cells.items(row[1][MAX_SOFTMAX].n), align="number"),
-        ],
-        rows=list(relations.items()),
-        page_size=10,
-    )
-    return section(table)
-
-
-def _measure_column(metric: str) -> Column[tuple[str, Mapping[str, Score]]]:
-    title, help_text = MEASURES[metric]
-    return Column(metric, title, lambda row: cells.number(row[1][metric].value), help_text, align="number")
-
-
 # The fold on template sensitivity: components of variance, and the accuracy of each relation with each template.
 
 
@@ -201,9 +175,8 @@ VARIANCE_NOTE = (
     "last two."
 )
 WORDING_NOTE = (
-    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. "
-    "A field is red where the sentence does worse than the mean of its row, so a bad wording stands out. A difference "
-    "of a few questions is chance."
+    "Accuracy of each relation with each of its wordings; the relations whose wordings differ most come first. A "
+    "difference of a few questions is chance."
 )
 FLIPS_HELP = "Share of questions whose prediction is not the same with all wordings."
 Relations = Mapping[str, Relation]  # by the name of the answer space
@@ -249,23 +222,7 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
 def _wording_section(run: Run) -> Section:
     rows = pd.DataFrame(highlights(run).wordings)
     templates = [name for name in rows.columns if name.isdigit()]
-    table = _table(run, rows, templates)
-    summary = (
-        f"{table.caption}: {len(rows)} relations with up to {len(templates)} wordings. The table has the same figures."
-    )
-    relations = rows["relation"].to_list()
-    titles = answer_space_titles(run, relations)
-    figure = charts.deviations(
-        {hover_label(name, titles[name]): titles[name] for name in relations},
-        [wording(name) for name in templates],
-        _fields(rows, templates),
-        [_relation_href(run, name) for name in relations],
-    )
-    return section(table, (summary, figure), WORDING_NOTE)
-
-
-def _fields(rows: pd.DataFrame, templates: Sequence[str]) -> list[list[float | None]]:
-    return [[None if pd.isna(value) else float(value) for value in row] for row in rows[list(templates)].to_numpy()]
+    return section(_table(run, rows, templates), note=WORDING_NOTE)
 
 
 def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:

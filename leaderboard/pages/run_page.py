@@ -16,10 +16,9 @@ from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
 from leaderboard.exports.references import run_reference
-from leaderboard.figures import item_rows
 from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.highlights import highlights
-from leaderboard.figures.item_rows import ItemFilter, Row
+from leaderboard.figures.item_rows import Row
 from leaderboard.figures.progress import progress
 from leaderboard.figures.ranks import rank_group
 from leaderboard.figures.runs import OPEN, WORKING
@@ -32,14 +31,13 @@ from leaderboard.pages.rendering import probe_sections, show, switch_links
 from leaderboard.pages.run_folds import folds
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
-from leaderboard.probes.breakdowns import dimension_section, group_names, has_all_items, titled_cell
+from leaderboard.probes.breakdowns import dimension_section, has_all_items, titled_cell
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of
-from leaderboard.probes.items import item_url, right_or_wrong
+from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import answer_cell, group_title, relation_names, row_key, sentences, several_answers
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
-from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import TIES, ties_in_words
@@ -68,9 +66,6 @@ MAIN_BREAKDOWNS = (
     "head",
     *TAG_FILES.values(),
 )
-QUESTIONS = 10  # that the page shows of a run's items
-HIDDEN = ("rank", "index")  # columns that only the list of all items shows
-ANSWERS = {"": "All", "yes": "Right", "no": "Wrong"}  # by the value of the parameter `correct`
 
 
 def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
@@ -85,11 +80,10 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     sections, surprising = open_sections(everything), surprise_sections(run, pages)
     details = [
         *folds_of(everything),
-        *breakdown_fold(run, pages, scores, [*others, *place_section(run, places)]),
+        *breakdown_fold([*others, *place_section(run, places)]),
         *folds(run, scores, request.GET, pair),
     ]
     know_say, crossed = know_say_context(run, request.GET, pair)
-    first_questions = questions(run, pages, request.GET)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
     context = {
@@ -100,13 +94,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "surprises": surprising,
         "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, pair),
-        "contents": contents(
-            sections, surprising, details, run.benchmark.nouns if first_questions else "", bool(script)
-        ),
+        "contents": contents(sections, surprising, details, bool(script)),
         "has_map": has_map(run),
         "has_series": is_part_of_series(run),
-        "has_questions": first_questions is not None,
-        "answers": answer_links(request.GET) if has_right_answers(first_questions) else [],
         "notes": run_notes(run, scores),
         **know_say,
         **_state(run),
@@ -114,9 +104,10 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
     }
     folded = [*surprising, *crossed, *(section for fold in details for section in fold.sections)]
-    tables: list[Table[Any]] = [all_scores(run, scores), *([first_questions] if first_questions else [])]
     reference = run_reference(run, pages, main.score, address) if main else None
-    return show(request, "run.html", context, tables, sections=sections, folded=folded, reference=reference)
+    return show(
+        request, "run.html", context, [all_scores(run, scores)], sections=sections, folded=folded, reference=reference
+    )
 
 
 def _state(run: Run) -> dict[str, Any]:
@@ -177,23 +168,22 @@ def run_sections(
     return [*special, *main], [section for section in plain if section not in main]
 
 
-def breakdown_fold(run: Run, pages: ProbePages, scores: Sequence[Score], sections: Sequence[Section]) -> list[Fold]:
-    """Return the fold of breakdowns that are no main ones, with a sentence for each that has a single group."""
-    single = " ".join(single_groups(run, pages, scores))
-    noted = [*sections, *([Section("single-groups", "Breakdowns with one group", note=single)] if single else [])]
-    titles = [section.title[:1].lower() + section.title[1:] for section in noted]
-    return [Fold("breakdowns", "Other breakdowns", f"{labels.sentence(', '.join(titles))}.", noted)] if noted else []
+def breakdown_fold(sections: Sequence[Section]) -> list[Fold]:
+    """Return the fold of breakdowns that are no main ones."""
+    titles = [section.title[:1].lower() + section.title[1:] for section in sections]
+    return (
+        [Fold("breakdowns", "Other breakdowns", f"{labels.sentence(', '.join(titles))}.", sections)] if titles else []
+    )
 
 
 def contents(
-    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], items: str, script: bool
+    sections: Sequence[Section], surprising: Sequence[Section], details: Sequence[Fold], script: bool
 ) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     return [
         *anchors(sections),
         *([Anchor("surprises", "Surprises")] if surprising else []),
         *([Anchor("details", "Behind the figure")] if details else []),
-        *([Anchor("questions", items.capitalize())] if items else []),
         *([Anchor("reproduce", "Reproduce")] if script else []),
         Anchor("provenance", "Provenance"),
     ]
@@ -203,40 +193,6 @@ def other_figures(scores: Sequence[Score], main: Score | None) -> list[Score]:
     """Return the figures about the same items as the main one; those of folds stand there, and ties are a sentence."""
     left_out, part = {TIES, "chance", *DETAIL_METRICS}, part_of(main) if main else OVERALL_SLICE
     return [score for score in scores if part_of(score) == part and score.metric not in left_out and score != main]
-
-
-def questions(run: Run, pages: ProbePages, query: QueryDict) -> Table[Row] | None:
-    """Return the first items that pass the filter, None for a run without stored items."""
-    if not run.artefact:
-        return None
-    values = item_rows.ends(run)
-    filtered = {"yes": True, "no": False}.get(query.get("correct", "")) if "correct" in values else None
-    numbers = item_rows.find(run, ItemFilter(correct=filtered))[:QUESTIONS]
-    columns = pages.item_columns
-    rows = list(item_rows.rows(run, numbers, columns.listed(values)))
-    form = pages.question_form
-    answers = several_answers(run, rows, form)
-    built = columns.build(run, values, sentences=sentences(run, rows, form), answers=answers)
-    return Table(
-        name="questions",
-        caption=f"The first {run.benchmark.nouns}",
-        columns=[replace(column, shown=column.shown and column.name not in HIDDEN) for column in built],
-        rows=rows,
-        sortable=False,
-        band=right_or_wrong(run),
-        empty=f"No {run.benchmark.noun} passes this filter.",
-    )
-
-
-def has_right_answers(table: Table[Row] | None) -> bool:
-    """Tell whether the questions can be chosen by whether they were answered rightly."""
-    return table is not None and any(column.name == "correct" for column in table.columns)
-
-
-def answer_links(query: QueryDict) -> list[list[PageLink]]:
-    """Return the links that choose which questions are shown: all, or those answered right or wrong."""
-    chosen = query.get("correct", "") if query.get("correct") in ANSWERS else ""
-    return [[PageLink(title, link(query, correct=value or None), value == chosen) for value, title in ANSWERS.items()]]
 
 
 def phases(run: Run) -> list[tuple[str, str]]:
@@ -273,17 +229,6 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
         page_size=PAGE_SIZE,
         empty="No scores yet.",
     )
-
-
-def single_groups(run: Run, pages: ProbePages, scores: Sequence[Score]) -> list[str]:
-    """Return a sentence for each breakdown whose only group has all items, which needs no section."""
-    groups = breakdowns(scores, pages.main_metric(run.benchmark), pages.hidden_dimensions)
-    return [
-        f"There is no breakdown by {labels.dimension(name).lower()}, as all {run.benchmark.nouns} are in one group: "
-        f"{group_names(run, name, rows)[rows[0].name]}."
-        for name, rows in groups.items()
-        if has_all_items(rows, scores)
-    ]
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:

@@ -34,7 +34,9 @@ from leaderboard.probes.culture.pairs import (
     pair_columns,
     settings_in_words,
 )
+from leaderboard.probes.culture.sides import GAP
 from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart
@@ -123,7 +125,7 @@ def _table(
             *_spread_column(board.standings),
             *_count_column(pages),
             *(_secondary_column(metric, pages) for metric in pages.metrics_beside(filters.benchmark)),
-            *(column for part in filters.slices for column in pages.slice_columns(part, filters.metric)),
+            *(column for part in filters.slices for column in slice_columns(part, filters.metric)),
             *_run_columns(board.standings),
         ],
         rows=board.standings,
@@ -189,11 +191,15 @@ def _model_columns(alike: Mapping[int, Sequence[Run]], items: str) -> list[Colum
         return with_baseline_name(model.cell(row), alike.get(row.run.pk, [row.run]))
 
     return [
-        Column("rank", "Rank", lambda row: _rank(row, items), RANK_HELP.format(items=items), _rank_key, "rank"),
+        Column(
+            *("rank", "Rank", lambda row: _rank(row, items), RANK_HELP.format(items=items), _rank_key, "rank"),
+            methods_heading="#what-does-a-rank-such-as-2-to-5-mean",
+        ),
         replace(model, cell=cell),
         Column("kind", "Type", lambda row: cells.text(row.run.model.kind), folded=True),
         Column("parameters", "Parameters", lambda row: cells.parameters(row.run.model.parameters), align="number"),
         Column("active_parameters", "", lambda row: cells.parameters(row.run.model.active_parameters), shown=False),
+        Column("tie_group", "", lambda row: cells.number(getattr(row.stored_rank, "tie_group", None)), shown=False),
     ]
 
 
@@ -289,6 +295,20 @@ def _secondary_column(metric: str, pages: ProbePages) -> Column[Standing]:
         return cells.number(row.value(metric), 2)
 
     return Column(metric, pages.metric_label(metric), cell, align="number", folded=True)
+
+
+def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
+    """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
+    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
+    name = labels.group_column(part.dimension, part.group)
+
+    def cell(row: Standing) -> cells.Cell:
+        return score_cell(row.run, row.score(metric, part))
+
+    return [
+        Column(name, labels.sentence(group), cell, f"{dimension}: {group}", align="score"),
+        *interval_columns(lambda row: row.score(metric, part), name),
+    ]
 
 
 def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:
@@ -436,14 +456,13 @@ def read_filter(query: QueryDict, benchmark: Benchmark, offered: list[Slice]) ->
     """Return what the query string asks for; what does not exist is left out."""
     pages, pair = pages_of(benchmark), pair_of(query, benchmark, offered)
     defaults = pages.default_dimensions if pair is None else ()
-    columns = pages.chosen_slices(chosen_slices(query, offered, defaults), offered)
     return LeaderboardFilter(
         benchmark,
         pages.ranking_metric(benchmark),
-        [*pages.metrics_beside(benchmark), *pages.slice_metrics],
+        [*pages.metrics_beside(benchmark), *([GAP] if pair else [])],
         chosen=chosen_facets(query),
         search=query.get("search", "").strip(),
-        slices=columns,
+        slices=chosen_slices(query, offered, defaults),
         rank_published=query.get("published") == "ranked",
         part=pair.part if pair else OVERALL_SLICE,
         sides=pair.sides if pair else (),

@@ -48,8 +48,8 @@ from leaderboard.probes.culture.pairs import with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import read_relations
 from leaderboard.ui import labels
-from leaderboard.ui.charts.basics import Chart, Point
-from leaderboard.ui.charts.curves import SMALL, Scale, Trajectory, trajectories
+from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.charts.curves import Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.visible import visible
@@ -538,10 +538,3 @@ def differences_section(first: Curve, second: Curve) -> Section:
         "independent."
     )
     return section(table, note=note, title=f"{second.name} against {first.name}")
-
-
-def training_section(curve: Curve, metric: str) -> Section:
-    """Return the small section of a model's page: the curve of its main series without a table."""
-    figure = trajectories([curve.line(Look())], Look().scale, labels.within(metric), height=SMALL)
-    title = f"During its training: {metric} on {curve.series.benchmark.title}"
-    return Section("training", title, None, Chart("training", title, headline(metric, curve.points), figure))

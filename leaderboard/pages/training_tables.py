@@ -208,10 +208,6 @@ def groups_table(rows: Sequence[GroupRow], dimension: str, nouns: str) -> Table[
         low, high = interval_of_difference(row.last, row.first) or (None, None)
         return cells.signed(row.change, low=low, high=high)
 
-    chance: Column[GroupRow] = Column(
-        "chance", "Chance", lambda row: cells.number(row.chance), CHANCE_HELP, align="number"
-    )
-    by_chance = [chance] if any(row.chance is not None for row in rows) else []
     return Table(
         name="groups",
         caption=f"Change from the first to the last step by {dimension}",
@@ -221,7 +217,7 @@ def groups_table(rows: Sequence[GroupRow], dimension: str, nouns: str) -> Table[
             Column("last_step", "", lambda row: cells.number(row.last.step), shown=False),
             Column("first", "First step", lambda row: cells.of_score(row.first.score), align="score"),
             Column("last", "Last step", lambda row: cells.of_score(row.last.score), align="score"),
-            *by_chance,
+            Column("chance", "Chance", lambda row: cells.number(row.chance), CHANCE_HELP, align="number"),
             Column("change", "Change", change, align="number"),
             *_bounds(lambda row: interval_of_difference(row.last, row.first)),
             Column("percent", PERCENT, last_percent, PERCENT_HELP, align="number", methods_heading=TRAINING_METHODS),

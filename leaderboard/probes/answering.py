@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark
-from leaderboard.probes.culture.pair_sections import models, predicates_by_pair, run_sections
+from leaderboard.probes.culture.pair_sections import predicates_by_pair, run_sections
 from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
 from leaderboard.probes.culture.sides import sides
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table
@@ -22,10 +22,11 @@ def run_answer(item: ItemRow) -> RunAnswer:
 
 
 def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
-    """Return all models on the chosen pair, or on each; the predicates where all figures are of single predicates."""
+    """Return the predicates where all figures are of single ones, which the rows of models do not show."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    section = models(rows_in_one_language(of_pairs, pair))
-    return [section] if section else predicates_by_pair(rows_in_one_language(of_predicates, pair))
+    if rows_in_one_language(of_pairs, pair):
+        return []
+    return predicates_by_pair(rows_in_one_language(of_predicates, pair))
 
 
 PAGES = replace(

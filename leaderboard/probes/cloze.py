@@ -16,7 +16,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import finished_runs
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href
-from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, examples, run_answer
+from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answer
 from leaderboard.probes.further_training import TRAINING_METRICS, training_sections
 from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import TYPED
@@ -57,11 +57,11 @@ NONE_LEFT = "No fact type remains with these choices."
 
 
 def run_sections(run: Run, major_only: bool, no_leaks: bool) -> list[Section]:
-    """Return the macro-averages, the fact types and examples of a run."""
+    """Return the macro-averages and the fact types of a run."""
     chosen = choose([run.pk], major_only, no_leaks)
     types, suffix = chosen.runs.get(run.pk, {}), choice_suffix(major_only, no_leaks)
     averages = [_averages_section(run, types, suffix)] if chosen.divided else []
-    return [*averages, *_fact_types_section(run, types, suffix, chosen.divided), *examples(run)]
+    return [*averages, *_fact_types_section(run, types, suffix, chosen.divided)]
 
 
 def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -> list[Section]:
@@ -273,7 +273,7 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
     Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
     """
     stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
-    cells = [(_cell(score), score) for score in stored if score.dimension == CELL]
+    cells = [(FactTypeCell(*split_group(CELL, score.group)), score) for score in stored if score.dimension == CELL]
     majors = {cell.fact_type for cell, _ in cells if cell.size == "major"}
     if no_leaks:
         scores = [(cell.fact_type, score) for cell, score in cells if cell.leak == "not leaky"]
@@ -292,10 +292,6 @@ class FactTypeCell(NamedTuple):
     fact_type: str
     size: str
     leak: str
-
-
-def _cell(score: Score) -> FactTypeCell:
-    return FactTypeCell(*split_group(score.dimension, score.group))
 
 
 def choice_suffix(major_only: bool, no_leaks: bool) -> str:

@@ -1,17 +1,14 @@
-"""Single items of cloze: how they are listed, the page of one, and examples with the answer marked."""
+"""Single items of cloze: how they are listed, and the page of one with the answer marked."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import ModelAnswer
-from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
+from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
-from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table, item_url
+from leaderboard.probes.items import PLACE_COLUMNS, ColumnValues, ItemColumns, ItemRow, RunAnswer, facts_table
 from leaderboard.probes.wording import ONE_COUNTS
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.probes.cloze import Cloze
 from probing.template import BLANK_TEXT
@@ -30,14 +27,6 @@ ABOVE_FACTS = (
     *PLACE_COLUMNS,
     *("statement", "answer", "answers", "prediction", "correct", "rank", "method", "predictions", "continuation"),
 )
-EXAMPLE_COLUMNS = (
-    *("relation", "template", "index", "statement", "answer_label", "rank", "predictions", "continuation", "method"),
-)
-EXAMPLES_NOTE = (
-    "The first sentence of each fact type and what the model put at its blank. The answer that counts is marked; "
-    "others may be true as well."
-)
-OUTPUT_TITLES = {"top": "Ten best words", "near": "Continuation"}
 
 
 def k_of(run: Run) -> int:
@@ -131,54 +120,3 @@ def _ranking_table(row: Row) -> Table[RankedWord]:
         rows=[RankedWord(rank, *word, rank == row["rank"]) for rank, word in enumerate(words, 1)],
         sortable=False,
     )
-
-
-def examples(run: Run) -> list[Section]:
-    """Return the section of examples; nothing where the run's items are not stored."""
-    try:
-        rows = list(item_rows.rows(run, first_rows(run), EXAMPLE_COLUMNS))
-    except ItemsMissing:
-        return []
-    return [section(_examples_table(run, rows), note=EXAMPLES_NOTE)]
-
-
-def first_rows(run: Run) -> list[int]:
-    """Return the number of the first row of each relation that the model was asked."""
-    first: dict[str, int] = {}
-    for number, row in enumerate(item_rows.rows(run, item_rows.find(run, ItemFilter()), ["relation", "method"])):
-        if row["method"]:
-            first.setdefault(row["relation"], number)
-    return list(first.values())
-
-
-def _examples_table(run: Run, rows: Sequence[Row]) -> Table[Row]:
-    def output(row: Row) -> Cell:
-        return cells.marked(output_text(row), row["answer_label"])
-
-    return Table(
-        name="examples",
-        caption="Examples",
-        columns=[
-            Column(
-                "statement",
-                "Sentence",
-                lambda row: cells.text(row["statement"], href=item_url(run, row)),
-                align="head",
-            ),
-            Column("answer", "Answer", lambda row: cells.text(row["answer_label"])),
-            Column("given", OUTPUT_TITLES[rows[0]["method"]] if rows else "", output, align="wide"),
-            Column(
-                "rank",
-                "Found at",
-                lambda row: cells.number(row["rank"]),
-                "Rank of the answer among the words, or number of tokens until it is complete.",
-                align="number",
-            ),
-        ],
-        rows=rows,
-    )
-
-
-def output_text(row: Row) -> str:
-    """Return what the model put at the blank."""
-    return " · ".join(row["predictions"]) if row["method"] == "top" else " ".join(row["continuation"].split())

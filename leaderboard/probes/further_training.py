@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run, Score
-from leaderboard.ui import cells, charts
+from leaderboard.ui import cells
 from leaderboard.ui.charts.basics import Point
+from leaderboard.ui.charts.curves import Scale, Trajectory, trajectories
 from leaderboard.ui.columns import PUBLISHED, citation, model_column, source_column
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
@@ -43,24 +44,24 @@ def training_sections(runs: Sequence[Run]) -> list[Section]:
     rows = trainings(runs)
     if not rows:
         return []
-    points = [
-        Point(
-            *(f"{row.name}, {way}: after step {step}", value),
-            x=step,
-            group=f"{row.name}, {way}",
-            href=row.run.get_absolute_url(),
-        )
+    lines = [
+        Trajectory(f"{row.name}, {way}", _points(row, row.kept[metric]), is_measured=False)
         for row in rows
         for metric, (_, way) in WAYS.items()
-        for step, value in sorted(row.kept.get(metric, {}).items())
-        if value is not None
+        if metric in row.kept
     ]
     last = [row.kept[metric][max(row.kept[metric])] or 0.0 for row in rows for metric in row.kept]
     summary = (
         f"After the last step, between {100 * min(last):.0f} % and {100 * max(last):.0f} % of the accuracy is left."
     )
-    figure = charts.lines(points, "step of the further training", "share of the accuracy kept")
+    scale = Scale("step of the further training", "after step %{x}")
+    figure = trajectories(lines, scale, "share of the accuracy kept")
     return [section(_table(rows), (summary, figure), NOTE, title=TITLE)]
+
+
+def _points(row: Training, kept: Mapping[int, float | None]) -> list[Point]:
+    address = row.run.get_absolute_url()
+    return [Point(row.name, value, x=step, href=address) for step, value in sorted(kept.items()) if value is not None]
 
 
 def trainings(runs: Sequence[Run]) -> list[Training]:

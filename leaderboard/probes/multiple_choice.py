@@ -1,4 +1,4 @@
-"""The pages of multiple choice: domains, hardest relations and difficulty, with a dot for each model."""
+"""The pages of multiple choice: domains with a dot for each model, and how difficult questions are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,32 +9,28 @@ from django.urls import reverse
 
 from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT, DifficultyClass, difficulty_classes
 from leaderboard.figures.questions import EASIEST, HARDEST
-from leaderboard.figures.scores import DOMAIN, RELATION, DotScore, StripScores, group_url
+from leaderboard.figures.scores import DOMAIN, DotScore, StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.probes.wording import Names, group_title, relation_name
+from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
-from probing.benchmark import Relation
 
-HARDEST_SHOWN = 10  # relations
-LEAD = "Those with the lowest medians, with a dot for each model that is drawn."
+CAPTION = "Accuracy by domain"
 SELECTION = "Some of the models are drawn, from the best to the worst in even steps."
-GUESSED = "Relations with few answers to choose from are easier to guess, so look at the distance to chance as well."
 EVERY_ANSWER = "Right answers are counted over all models that were measured here and all their wordings."
 MEDIAN_HELP = "Half of the models drawn are above this value, and half of them below."
 
 
 @dataclass(frozen=True)
 class GroupRow:
-    """A domain or a relation with the scores of the drawn models, the lowest first."""
+    """A domain with the scores of the drawn models, the lowest first."""
 
     name: str
     title: str
-    href: str
     scores: Sequence[DotScore]
     chance: float | None
 
@@ -43,49 +39,27 @@ class GroupRow:
         return median(score.value for score in self.scores)
 
 
-def strip_sections(benchmark: Benchmark, relations: Sequence[Relation], strips: StripScores) -> list[Section]:
+def strip_sections(benchmark: Benchmark, strips: StripScores) -> list[Section]:
     """Return the sections of a benchmark; those without any figure are left out."""
-    names = {relation.label: relation_name(relation) for relation in relations}
-    domains = sorted(_rows(benchmark, strips, DOMAIN, names), key=lambda row: -row.median)
-    hardest = sorted(_rows(benchmark, strips, RELATION, names), key=lambda row: row.median)[:HARDEST_SHOWN]
-    selection = "" if strips.are_all else SELECTION
-    note = " ".join(filter(None, [selection, GUESSED]))
-    return [
-        *_strips_section("domains", "By domain", "Accuracy by domain", domains, selection),
-        *_strips_section("hardest", "Hardest relations", "Accuracy on the hardest relations", hardest, note, LEAD),
-        *_difficulty_section(benchmark),
-    ]
+    return [*_domains_section(strips), *_difficulty_section(benchmark)]
 
 
-def _rows(benchmark: Benchmark, strips: StripScores, dimension: str, names: Names) -> list[GroupRow]:
-    """Return the groups of a dimension."""
-    return [
-        GroupRow(
-            part.group,
-            group_title(dimension, part.group, names),
-            group_url(benchmark, dimension, part.group) if part.group in names else "",
-            scores,
-            strips.chance.get(part),
-        )
+def _domains_section(strips: StripScores) -> list[Section]:
+    """Return a row per domain with a dot per model; nothing where there is one domain only, as it has all items."""
+    rows = [
+        GroupRow(part.group, group_title(DOMAIN, part.group, {}), scores, strips.chance.get(part))
         for part, scores in strips.models.items()
-        if part.dimension == dimension
+        if part.dimension == DOMAIN
     ]
-
-
-def _strips_section(
-    name: str, title: str, caption: str, rows: Sequence[GroupRow], note: str, lead: str = ""
-) -> list[Section]:
-    """Return a row per group with a dot per model; nothing where there is one group only, as it has all items."""
     if len(rows) < 2:
         return []
-    strips = [Strip(row.title, [_dot(score) for score in row.scores], row.median, row.chance) for row in rows]
-    ends = min(rows, key=lambda row: row.median), max(rows, key=lambda row: row.median)
-    low, high = (f"{row.median:.3f} ({row.title})" for row in ends)
-    models = len({score.run.pk for row in rows for score in row.scores})
-    words = f"{caption}, {models} {'model' if models == 1 else 'models'}: medians from {low} to {high}."
-    figure = charts.strips(strips, "accuracy")
-    chart = Chart(name, caption, words, figure)
-    return [Section(name, title, _groups_table(name, caption, rows), chart, note, lead=lead)]
+    rows.sort(key=lambda row: -row.median)
+    dots = [Strip(row.title, [_dot(score) for score in row.scores], row.median, row.chance) for row in rows]
+    high, low = (f"{row.median:.3f} ({row.title})" for row in (rows[0], rows[-1]))
+    models = labels.number_of(len({score.run.pk for row in rows for score in row.scores}), "model")
+    words = f"{CAPTION}, {models}: medians from {low} to {high}."
+    chart = Chart("domains", CAPTION, words, charts.strips(dots, "accuracy"))
+    return [Section("domains", "By domain", _domains_table(rows), chart, "" if strips.are_all else SELECTION)]
 
 
 def _dot(score: DotScore) -> ModelDot:
@@ -93,13 +67,13 @@ def _dot(score: DotScore) -> ModelDot:
     return ModelDot(run.model.hub_id, score.value, run.is_published, run.get_absolute_url(), run.model.kind)
 
 
-def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[GroupRow]:
-    """Return the table of the groups; its CSV has every dot of the chart, in a column for each run."""
+def _domains_table(rows: Sequence[GroupRow]) -> Table[GroupRow]:
+    """Return the table of the domains; its CSV has every dot of the chart, in a column for each run."""
     return Table(
-        name=name,
-        caption=f"{caption}, over models",
+        name="domains",
+        caption=f"{CAPTION}, over models",
         columns=[
-            Column("group", "Group", _group_cell, align="head"),
+            Column("group", "Group", lambda row: cells.Cell(row.name, row.title), align="head"),
             Column(
                 "median", "Median", lambda row: cells.score(row.median, chance=row.chance), MEDIAN_HELP, align="score"
             ),
@@ -111,10 +85,6 @@ def _groups_table(name: str, caption: str, rows: Sequence[GroupRow]) -> Table[Gr
         ],
         rows=rows,
     )
-
-
-def _group_cell(row: GroupRow) -> cells.Cell:
-    return cells.Cell(row.name, row.title, row.href)
 
 
 def _model_cell(score: DotScore) -> cells.Cell:
@@ -141,9 +111,6 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
         f"and every answer to {every:,} ({100 * every / total:.0f} %)."
     )
-    figure = charts.histogram(
-        {part.name: part.questions for part in classes}, "share of right answers, in steps of 10 %", "questions"
-    )
     table = Table(
         name="difficulty",
         caption="Questions by their share of right answers",
@@ -155,7 +122,7 @@ def _difficulty_section(benchmark: Benchmark) -> list[Section]:
         rows=classes,
         sortable=False,
     )
-    return [section(table, (words, figure), EVERY_ANSWER, title="Difficulty of questions")]
+    return [section(table, note=f"{words} {EVERY_ANSWER}", title="Difficulty of questions")]
 
 
 def _class_cell(benchmark: Benchmark, part: DifficultyClass) -> cells.Cell:

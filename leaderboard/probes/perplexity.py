@@ -1,4 +1,4 @@
-"""The pages of perplexity: distributions, phrasings, truth, p-values, and comparisons of runs."""
+"""The pages of perplexity: distributions, truth, p-values, and comparisons of runs."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,12 +16,10 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_table, item_url
 from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
-from leaderboard.probes.wording import STATEMENT, group_title, relation_names, wording
+from leaderboard.probes.wording import STATEMENT, group_title, relation_names
 from leaderboard.ui import cells, charts
-from leaderboard.ui import labels as labels_module
 from leaderboard.ui.cells import Cell, figure
-from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.columns import MEASURED, PUBLISHED, citation, interval_columns, score_points, source_column, summary
+from leaderboard.ui.columns import MEASURED, PUBLISHED, citation, source_column
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.paired_tests import RESULT_NAMES
@@ -30,7 +28,6 @@ from probing.analysis.perplexity_metrics import (
     MEAN,
     PHRASING_METRICS,
     SPREAD,
-    TEMPLATE,
     TOKENIZER_NOTE,
     rank_summary,
     sentence_ranks,
@@ -54,8 +51,8 @@ class Distribution(NamedTuple):
 
 
 def run_sections(run: Run) -> list[Section]:
-    """Return distributions of perplexities, figures by phrasing and by truth, and the p-values over repetitions."""
-    return [*_distributions_section(run), *_phrasings_section(run), *_truth_section(run), *p_values_section(run)]
+    """Return distributions of perplexities, figures by truth, and the p-values over repetitions."""
+    return [*_distributions_section(run), *_truth_section(run), *p_values_section(run)]
 
 
 SAMPLE_LEAD = "Repetitions, their numbers of statements, and the seed."
@@ -89,31 +86,6 @@ def _distributions_section(run: Run) -> list[Section]:
     violins = charts.violins({row.truth: np.log10(row.quantiles).tolist() for row in rows}, "perplexity")
     medians = " and ".join(f"{row.quantiles[QUANTILES // 2]:,.0f} of {row.truth} statements" for row in rows)
     return [section(table, (f"Median perplexity: {medians}.", violins))]
-
-
-def _phrasings_section(run: Run) -> list[Section]:
-    """Return the superiority with each phrasing of the statements, and over phrasings; nothing with one phrasing."""
-    scores = list(run.scores.filter(dimension=TEMPLATE, metric="superiority").order_by("pk"))
-    if not scores:
-        return []
-    over = dict(run.scores.filter(metric__in=PHRASING_METRICS).values_list("metric", "value"))
-    title = f"{METRIC_LABELS['superiority']} by phrasing"
-    points = score_points((wording(score.group), score) for score in scores)
-    table = Table(
-        name=TEMPLATE,
-        caption=title,
-        columns=[
-            Column("group", "Phrasing", lambda score: cells.text(wording(score.group)), align="head"),
-            Column("value", METRIC_LABELS["superiority"], cells.of_score, align="score"),
-            *interval_columns(lambda score: score),
-            Column("n", "Statements", lambda score: cells.items(score.n), align="number"),
-        ],
-        rows=scores,
-    )
-    figures = [f"{METRIC_LABELS[metric].lower()} {over[metric]:.3f}" for metric in PHRASING_METRICS if metric in over]
-    note = labels_module.sentence(", ".join(figures)) + ". The main figure takes the geometric mean of each statement."
-    chart = Chart(TEMPLATE, title, summary(title, points), charts.dots(points, title="probability of superiority"))
-    return [Section(TEMPLATE, "By phrasing", table, chart, note)]
 
 
 def _truth_section(run: Run) -> list[Section]:

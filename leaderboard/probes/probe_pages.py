@@ -9,15 +9,12 @@ from django.http import QueryDict
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.comparisons import ModelAnswer
-from leaderboard.figures.scores import Slice, StripScores
-from leaderboard.figures.standings import Standing
+from leaderboard.figures.scores import StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
-from leaderboard.probes.wording import CHOICE, QuestionForm, group_title
-from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import interval_columns, score_cell
+from leaderboard.probes.wording import CHOICE, QuestionForm
+from leaderboard.ui import labels
 from leaderboard.ui.sections import Section, Switch
-from leaderboard.ui.tables import Column
 from probing.benchmark import Relation
 from probing.errors import ProbingError
 
@@ -35,20 +32,6 @@ class CountColumn(NamedTuple):
     title: str
     help: str
     others: str
-
-
-def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
-    """Return the leaderboard's columns of one slice: the score, and for the CSV its interval."""
-    dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
-    name = labels.group_column(part.dimension, part.group)
-
-    def cell(row: Standing) -> cells.Cell:
-        return score_cell(row.run, row.score(metric, part))
-
-    return [
-        Column(name, labels.sentence(group), cell, f"{dimension}: {group}", align="score"),
-        *interval_columns(lambda row: row.score(metric, part), name),
-    ]
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
@@ -94,9 +77,7 @@ class ProbePages:
     Dimensions: `hidden_dimensions` have no breakdown of their own on a run's page, as the probe's sections show them;
     `fine_dimensions` have too many groups to be columns of the leaderboard.
     Leaderboard: `secondary_metrics` stand beside the main one, `default_dimensions` are the dimensions whose groups are
-    columns unless the reader chooses others, `slice_metrics` are read for the chosen slices and `slice_columns` makes
-    the columns of one, `related_slices` adds slices to those that the reader chose, `count_column` is the column with
-    the number of items.
+    columns unless the reader chooses others, `count_column` is the column with the number of items.
     Topics: `topic` is the group that its benchmarks belong to in the overview and in lists of benchmarks.
     Benchmark: `asked_by` says in words how its questions are asked, and `offers_options` whether there are options to
     choose from; `baseline_note` says what baselines do where there are none; `training_metrics` tell what is left of
@@ -122,9 +103,6 @@ class ProbePages:
 
     secondary_metrics: Sequence[str] = ()
     default_dimensions: Sequence[str] = ()
-    slice_metrics: Sequence[str] = ()
-    slice_columns: Callable[[Slice, str], list[Column[Standing]]] = slice_columns
-    related_slices: Callable[[Slice, Sequence[Slice]], list[Slice]] = lambda chosen, slices: [chosen]
     count_column: CountColumn | None = None
     topic: str = "Facts"
     of_parts: bool = False
@@ -146,7 +124,7 @@ class ProbePages:
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []
-    strip_sections: Callable[[Benchmark, Sequence[Relation], StripScores], list[Section]] = lambda *arguments: []
+    strip_sections: Callable[[Benchmark, StripScores], list[Section]] = lambda *arguments: []
     comparison_sections: Callable[..., list[Section]] = lambda runs, *pair: []
     switches: Sequence[Switch] = ()
 
@@ -191,7 +169,3 @@ class ProbePages:
     def switched_on(self, query: QueryDict) -> list[bool]:
         """Return for each switch whether the query string turns it on."""
         return [switch.on(query) for switch in self.switches]
-
-    def chosen_slices(self, chosen: Sequence[Slice], slices: Sequence[Slice]) -> list[Slice]:
-        """Return the chosen slices with those that belong beside them."""
-        return list(dict.fromkeys(part for name in chosen for part in self.related_slices(name, slices)))

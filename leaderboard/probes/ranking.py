@@ -1,31 +1,22 @@
 """The pages of ranking: culture pairs with both sides of each predicate, gaps, prompt languages."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from leaderboard.figures.runs import finished_runs
-from leaderboard.figures.scores import Slice
-from leaderboard.figures.standings import Standing
 from leaderboard.models import Benchmark, Run
-from leaderboard.probes.culture.pair_sections import comparison_sections, models, predictions
+from leaderboard.probes.culture.pair_sections import comparison_sections, predictions
 from leaderboard.probes.culture.pair_sections import run_sections as culture_sections
-from leaderboard.probes.culture.pairs import PairInLanguage, rows_in_one_language
+from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.culture.sides import GAP, MAIN_METRICS, sides
 from leaderboard.probes.culture.variety import variety_section
-from leaderboard.probes.probe_pages import Json, ProbePages, slice_columns
+from leaderboard.probes.probe_pages import Json, ProbePages
 from leaderboard.probes.probe_pages import relation_slice as usual_relation_slice
-from leaderboard.probes.wording import group_title
-from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import interval_columns
 from leaderboard.ui.sections import Section
-from leaderboard.ui.tables import Column
 from probing.analysis.breakdowns import BY_CULTURE, BY_LANGUAGE, CROSSED, CULTURE, join_group, split_group
-from probing.analysis.culture_metrics import WITH_GAP, west_last
+from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation
-from probing.probes.ranking import Ranking
 
-METRIC = Ranking.main_metric
-GAP_HELP = "The figure of the first culture minus that of the West."
 HIDDEN = frozenset({*BY_CULTURE, *BY_LANGUAGE})  # tags crossed with each other, which the sections show
 METRIC_LABELS = {
     **MAIN_METRICS,
@@ -50,40 +41,10 @@ def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark, pair: PairInLanguage | None) -> list[Section]:
-    """Return all models on the chosen pair, or on each, and how varied the answers are."""
+    """Return how varied the answers to the chosen pair are, or to each."""
     of_pairs, of_predicates = sides(list(finished_runs(benchmark)))
-    sections = [
-        models(rows_in_one_language(of_pairs, pair)),
-        variety_section(benchmark, [*of_pairs, *of_predicates], pair),
-    ]
-    return [section for section in sections if section]
-
-
-def related_slices(chosen: Slice, slices: Sequence[Slice]) -> list[Slice]:
-    """Put the slices of its two cultures before the slice of a culture pair."""
-    of_sides = f"{chosen.dimension}_culture" if chosen.dimension in WITH_GAP else ""
-    return [
-        *(part for part in slices if part.dimension == of_sides and part.group.startswith(f"{chosen.group} ")),
-        chosen,
-    ]
-
-
-def culture_columns(part: Slice, metric: str) -> list[Column[Standing]]:
-    """Return the columns of a slice; those of a culture pair begin with the gap between its cultures."""
-    score = slice_columns(part, metric)
-    return [*_gap_columns(part), *score] if part.dimension in WITH_GAP else score
-
-
-def _gap_columns(part: Slice) -> list[Column[Standing]]:
-    def gap(row: Standing) -> cells.Cell:
-        score = row.score(GAP, part)
-        return cells.signed(score.value if score else None)
-
-    name, title = labels.column_name(GAP, part.group), group_title(part.dimension, part.group, {})
-    return [
-        Column(name, f"Gap: {title}", gap, GAP_HELP, align="number"),
-        *interval_columns(lambda row: row.score(GAP, part), name),
-    ]
+    variety = variety_section(benchmark, [*of_pairs, *of_predicates], pair)
+    return [variety] if variety else []
 
 
 def relation_slice(relation: Relation | None, name: str) -> tuple[str, str]:
@@ -135,9 +96,6 @@ PAGES = ProbePages(
     hidden_dimensions=HIDDEN,
     fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
     default_dimensions=("culture_pair",),
-    slice_metrics=(GAP,),
-    slice_columns=culture_columns,
-    related_slices=related_slices,
     topic="Cultures",
     of_parts=True,
     asked_by="all answers of a relation, ranked",

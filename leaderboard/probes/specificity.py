@@ -1,13 +1,11 @@
-"""The pages of specificity (methods 2): promptings side by side, factors, and how similar models are."""
+"""The pages of specificity (methods 2): promptings side by side, and factors."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leaderboard.figures.runs import finished_runs, runs_beside
 from leaderboard.figures.scores import figures
@@ -16,9 +14,8 @@ from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.common_answers import comparison_sections
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
+from leaderboard.probes.wording import FINER, group_title, relation_names
 from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.cells import Cell, figure
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, score_cell, source_column
 from leaderboard.ui.sections import Drawing, Section, section
@@ -39,6 +36,7 @@ METRIC_LABELS = {
     "specificity_all_pairs": "Specificity, all pairs",
     "specificity_whole_clause": "Specificity, whole clause",
 }
+BY_PROMPTING = (*FACTORS, "acc_at_10_fine", CHANGE)
 AT_THE_BLANK = "Log-probability at the blank. Empty where the answer is not a single token of the model's vocabulary."
 ITEM_NOTE = (
     "Specific: at the blank, the finer answer is more probable than the coarser one. The specificity of the run counts "
@@ -62,14 +60,12 @@ def run_sections(run: Run) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return the sections on what prompting changes and on how similar models are."""
+    """Return the section on what prompting changes."""
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
     runs = by_prompting_order(finished)
     scores = figures(runs)
     prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    promptings = promptings_section(prompted, comparable_settings, FACTORS)
-    sections = [changes(runs, scores), *promptings, factors_by_relation(benchmark, runs, scores), alike(runs, scores)]
-    return [section for section in sections if section]
+    return promptings_section(prompted)
 
 
 def run_answer(item: ItemRow) -> RunAnswer:
@@ -79,8 +75,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return answer_among_options(item)
 
 
-PROMPTINGS_LEAD = "What a prompting does to naturalness and relatedness as well."
-FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
+PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
     "Naturalness: the same share when the subject is hidden. "
@@ -127,10 +122,10 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
     return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
-def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
+def _groups(scores: Sequence[ScoresByGroup]) -> list[str]:
     """Return the relations in stored order, then their mean."""
     relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == metric and group != MEAN
+        group for by_group in scores for name, group in by_group if name == "specificity" and group != MEAN
     )
     return [*relations, MEAN]
 
@@ -160,13 +155,17 @@ def _section(
     columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
     for key, heading in titles.items():
         columns += _score_columns(key, heading)
-    series = {
-        heading: [_point(by_group[line.group], line.scores[key]) for line in lines if key in line.scores]
+    points = [
+        _point(by_group[line.group], line.scores[key], heading)
         for key, heading in titles.items()
-    }
+        for line in lines
+        if key in line.scores
+    ]
     table = Table(name=name, caption=title, columns=columns, rows=lines, sortable=False)
-    summary = "; ".join(f"{heading}: {_mean(points)}" for heading, points in series.items())
-    figure = charts.grouped(series, 0.5, {label.hover: label.title for label in groups})
+    summary = "; ".join(f"{heading}: {_mean(points, heading)}" for heading in titles.values())
+    names = {label.hover: label.title for label in groups}
+    chance = dict.fromkeys(names, NO_PREFERENCE)
+    figure = charts.beside(points, dict.fromkeys(names, ""), "share of pairs", names, chance=chance)
     return section(table, (f"Means: {summary}.", figure), note)
 
 
@@ -185,13 +184,13 @@ def _group_name(group: str) -> str:
     return "mean" if group == MEAN else group
 
 
-def _point(label: RelationLabel, score: Score) -> Point:
+def _point(label: RelationLabel, score: Score, heading: str) -> Point:
     value = np.nan if score.value is None else score.value
-    return Point(label.hover, value, score.low, score.high, href=label.href)
+    return Point(label.hover, value, score.low, score.high, group=heading, href=label.href)
 
 
-def _mean(points: Sequence[Point]) -> str:
-    value = next((point.value for point in points if point.label == "mean"), np.nan)
+def _mean(points: Sequence[Point], heading: str) -> str:
+    value = next((point.value for point in points if (point.label, point.group) == ("mean", heading)), np.nan)
     return "not measured" if np.isnan(value) else f"{value:.3f}"
 
 
@@ -216,20 +215,15 @@ class PromptedRun:
         return cls(run, prompting, {metric: score for (metric, group), score in scores.items() if group == ALL})
 
 
-def promptings_section(
-    rows: Sequence[PromptedRun], comparable: Callable[[Run], Hashable], factors: Mapping[str, str]
-) -> list[Section]:
-    """Return the section on models that were asked by several promptings, nothing where there are none.
-
-    `comparable`: what runs must share to be set side by side. `factors`: the titles of the metrics.
-    """
-    groups: dict[Hashable, list[PromptedRun]] = defaultdict(list)
+def promptings_section(rows: Sequence[PromptedRun]) -> list[Section]:
+    """Return the section on models that were asked by several promptings, nothing where there are none."""
+    groups: dict[tuple[Any, ...], list[PromptedRun]] = defaultdict(list)
     for row in rows:
-        groups[comparable(row.run)].append(row)
+        groups[comparable_settings(row.run)].append(row)
     shown = [row for group in groups.values() if len({row.prompting for row in group}) > 1 for row in group]
     if not shown:
         return []
-    metrics = {name: heading for name, heading in factors.items() if any(name in row.scores for row in shown)}
+    metrics = {name: METRIC_LABELS[name] for name in BY_PROMPTING if any(name in row.scores for row in shown)}
     return [replace(section(_table(shown, metrics), _drawing(shown), NOTE), lead=PROMPTINGS_LEAD)]
 
 
@@ -240,7 +234,7 @@ def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[Pro
         *(column for name, heading in metrics.items() for column in _prompting_columns(name, heading)),
         source_column(lambda row: row.run),
     ]
-    return Table("factor_promptings", "Naturalness and relatedness by prompting", columns, rows)
+    return Table("factor_promptings", "What prompting changes", columns, rows)
 
 
 def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
@@ -272,140 +266,6 @@ def _prompting_point(row: PromptedRun) -> Point | None:
     return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
 
 
-@dataclass(frozen=True)
-class Change:
-    """The differences of a prompting from vanilla prompting of the same model."""
-
-    run: Run
-    specificity: float
-    accuracy: float | None
-
-
-def changes(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the change of Acc@10 of the fine answer against the change of specificity (the paper's Table 8)."""
-    vanilla = {comparable_settings(run): scores[run.pk] for run in runs if prompting(run) == VANILLA}
-    others = [run for run in runs if prompting(run) != VANILLA and comparable_settings(run) in vanilla]
-    rows = [change for run in others if (change := _change(run, scores[run.pk], vanilla[comparable_settings(run)]))]
-    if not rows:
-        return None
-    columns = [
-        model_column(lambda change: change.run),
-        Column("prompting", "Prompting", lambda change: cells.text(settings_in_words(change.run))),
-        Column("specificity", "Specificity", lambda change: cells.signed(change.specificity), align="number"),
-        Column("accuracy", "Acc@10, fine answer", lambda change: cells.signed(change.accuracy), align="number"),
-        source_column(lambda change: change.run),
-    ]
-    table = Table(name="changes", caption="Change from vanilla prompting", columns=columns, rows=rows)
-    points = [_change_point(change) for change in rows if change.accuracy is not None]
-    higher_in = labels.ahead_in((change.specificity for change in rows), "case")
-    summary = f"Specificity is higher than with vanilla prompting {higher_in}."
-    chart = charts.changes(points, "change of specificity", "change of Acc@10, fine answer")
-    return section(table, (summary, chart), title="What prompting changes")
-
-
-def _change(run: Run, own: ScoresByGroup, vanilla: ScoresByGroup) -> Change | None:
-    specificity = _difference(own, vanilla, "specificity")
-    if specificity is None:
-        return None
-    printed = own.get((CHANGE, MEAN))
-    return Change(run, specificity, printed.value if printed else _difference(own, vanilla, "acc_at_10_fine"))
-
-
-def _difference(own: ScoresByGroup, vanilla: ScoresByGroup, metric: str) -> float | None:
-    one, other = (scores.get((metric, MEAN)) for scores in (own, vanilla))
-    if not one or not other or one.value is None or other.value is None:
-        return None
-    return one.value - other.value
-
-
-def _change_point(change: Change) -> Point:
-    group = ", ".join([prompting(change.run), *if_published(change.run)])
-    address = change.run.get_absolute_url()
-    return Point(change.run.name, change.accuracy or 0.0, x=change.specificity, group=group, href=address)
-
-
-class FactorLine(NamedTuple):
-    """A run with its scores in one factor by relation."""
-
-    run: Run
-    factor: str
-    scores: Mapping[str, Score]
-
-
-def factors_by_relation(
-    benchmark: Benchmark, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
-) -> Section | None:
-    """Return naturalness and relatedness by relation, under vanilla prompting (the paper's Table 5)."""
-    lines = [
-        FactorLine(run, factor, {group: score for (metric, group), score in scores[run.pk].items() if metric == factor})
-        for run in runs
-        if prompting(run) == VANILLA
-        for factor in ("naturalness", "relatedness")
-        if (factor, MEAN) in scores[run.pk]
-    ]
-    if not lines:
-        return None
-    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
-
-    def group_column(group: str) -> Column[FactorLine]:
-        title = _group_name(group) if group == MEAN else group_title("relation", group, names)
-
-        def cell(line: FactorLine) -> Cell:
-            return replace(score_cell(line.run, line.scores.get(group)), bar=None)
-
-        return Column(_group_name(group), title, cell, align="score")
-
-    columns: list[Column[FactorLine]] = [
-        model_column(lambda line: line.run),
-        Column("factor", "Factor", lambda line: cells.text(FACTORS[line.factor])),
-        *map(group_column, _groups([scores[line.run.pk] for line in lines], lines[0].factor)),
-        source_column(lambda line: line.run),
-    ]
-    table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
-    return replace(section(table, note=FACTORS_NOTE), lead=FACTORS_LEAD)
-
-
-def alike(runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section | None:
-    """Return the Pearson correlations of each two models' specificity over relations, under vanilla prompting."""
-    profiles = {run: _profile(scores[run.pk]) for run in runs if prompting(run) == VANILLA}
-    groups = list(dict.fromkeys(group for profile in profiles.values() for group in profile))
-    comparable = [run for run, profile in profiles.items() if _correlates(profile, len(groups))]
-    if len(comparable) < 2:
-        return None
-    matrix = np.corrcoef([[profiles[run][group] for group in groups] for run in comparable])
-    mean = np.mean([matrix[pair] for pair in combinations(range(len(comparable)), 2)])
-    mixed = len({run.provenance for run in comparable}) > 1
-    labels = {run.pk: ", ".join([run.name, *(if_published(run) if mixed else [])]) for run in comparable}
-    names = list(distinct_labels(labels).values())
-    summary = f"{len(names)} models, mean pairwise correlation {figure(mean)}."
-    chart = charts.heatmap([name.rpartition("/")[-1] for name in names], matrix.tolist())
-    return section(_correlations_table(names, matrix), (summary, chart), title="How similar models are")
-
-
-def _correlations_table(names: Sequence[str], matrix: NDArray[np.float64]) -> Table[int]:
-    columns: list[Column[int]] = [Column("model", "Model", lambda row: cells.text(names[row]), align="head")]
-    columns += [_correlation_column(name, correlations) for name, correlations in zip(names, matrix, strict=True)]
-    caption = "Correlation of specificity over relations, vanilla prompting"
-    return Table(name="alike", caption=caption, columns=columns, rows=list(range(len(names))), sortable=False)
-
-
-def _correlation_column(name: str, correlations: NDArray[np.float64]) -> Column[int]:
-    return Column(name, name, lambda row: cells.number(float(correlations[row])), align="number")
-
-
-def _correlates(profile: Mapping[str, float], groups: int) -> bool:
-    """Tell whether a profile has a value on all of more than two relations, and not the same value on all."""
-    return len(profile) == groups > 2 and len(set(profile.values())) > 1
-
-
-def _profile(scores: ScoresByGroup) -> dict[str, float]:
-    return {
-        group: score.value
-        for (metric, group), score in scores.items()
-        if metric == "specificity" and group != MEAN and score.value is not None
-    }
-
-
 def prompting(run: Run) -> str:
     return str(run.option("prompting", VANILLA))
 
@@ -417,17 +277,13 @@ def by_prompting_order(runs: Sequence[Run]) -> list[Run]:
 
 
 def label_of(run: Run) -> str:
-    return ", ".join([settings_in_words(run), *if_published(run)])
+    return f"{settings_in_words(run)}, published" if run.is_published else settings_in_words(run)
 
 
 def settings_in_words(run: Run) -> str:
     """Return the prompting and every other setting that is not the usual one."""
     others = [words for name, words in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
-
-
-def if_published(run: Run) -> list[str]:
-    return ["published"] if run.is_published else []
 
 
 def distinct_labels(labels: Mapping[int, str]) -> dict[int, str]:

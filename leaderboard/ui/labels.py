@@ -98,8 +98,6 @@ METRICS = {
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {
-    "places": "#what-does-a-rank-such-as-2-to-5-mean",
-    "tie_group": "comparing/#ranks",
     "value": "#what-is-plus-minus",
     "score": "#what-is-plus-minus",
     "provenance": "#what-do-the-circles-mean",

@@ -23,7 +23,6 @@ from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.operations.published import load
 from leaderboard.pages.answers_fold import answers_given, distances
-from leaderboard.pages.benchmark_sections import group_sizes
 from leaderboard.probes.cloze import judged
 from leaderboard.probes.common_answers import in_common
 from leaderboard.probes.culture.pair_sections import predicted
@@ -181,7 +180,7 @@ class Site:
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
     of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
-    for cached in (*of_runs, crossed_results, difference_of, group_sizes, judged, variety, versions):
+    for cached in (*of_runs, crossed_results, difference_of, judged, variety, versions):
         cached.cache_clear()
 
 

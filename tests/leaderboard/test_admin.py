@@ -1,4 +1,3 @@
-import re
 from pathlib import Path
 
 import pytest
@@ -6,8 +5,7 @@ from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
-from leaderboard.figures import benchmarks
-from leaderboard.intake import queue, tokens
+from leaderboard.intake import queue
 from leaderboard.models import AccessToken, Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
@@ -67,25 +65,6 @@ def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client:
     assert token.revoked
 
 
-def test_a_maintainer_makes_a_token_whose_secret_is_shown_once(admin_client: Client) -> None:
-    address = "/admin/leaderboard/accesstoken/add/"
-    fields = {"name": "lab", "purpose": "submit", "quota": "100"}
-    page = admin_client.post(address, fields, follow=True).content.decode()
-    (secret,) = re.findall(r"cbs_[\w-]{40,}", page)
-    token = tokens.authenticated(secret, tokens.Purpose.SUBMIT)
-    assert token is not None
-    assert (token.name, token.quota) == ("lab", 100)
-    assert secret not in admin_client.get("/admin/leaderboard/accesstoken/").content.decode()
-
-
-@pytest.mark.parametrize("name", ["", "two words", "x" * 41])
-def test_a_token_needs_a_name_that_commands_can_use(admin_client: Client, name: str) -> None:
-    fields = {"name": name, "purpose": "submit"}
-    page = admin_client.post("/admin/leaderboard/accesstoken/add/", fields).content.decode()
-    assert "errorlist" in page
-    assert not AccessToken.objects.exists()
-
-
 def test_a_run_that_a_maintainer_deletes_leaves_no_files(
     admin_client: Client, small: Benchmark, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
@@ -96,42 +75,3 @@ def test_a_run_that_a_maintainer_deletes_leaves_no_files(
         admin_client.post("/admin/leaderboard/run/", sent)
     assert not Run.objects.filter(pk=run.pk).exists()
     assert not storages["artefacts"].exists(f"runs/{run.pk}")
-
-
-@pytest.fixture
-def graph(db: None) -> Benchmark:
-    return make.shipped("graph")
-
-
-def draw(client: Client, benchmark: Benchmark, **fields: object) -> str:
-    """Send the form of the sampling plan; without fields, open it."""
-    chosen = {"action": "draw_sample", "_selected_action": [benchmark.pk], **fields}
-    return client.post("/admin/leaderboard/benchmark/", chosen, follow=True).content.decode()
-
-
-HARD = {"draw": "yes", "samples": 10, "repetitions": 2, "resampled": 1, "within_category": "on", "seed": 5}
-
-
-def test_a_maintainer_draws_another_sample_of_a_graph(admin_client: Client, graph: Benchmark) -> None:
-    assert "True statements in each repetition" in draw(admin_client, graph)
-    assert "is the current version" in draw(admin_client, graph, **HARD)
-    new = Benchmark.objects.get(slug="graph", current=True)
-    assert new.pk != graph.pk
-    assert "2 repetitions, each of 10 true and as many false" in benchmarks.read(new).notes[-1]
-    assert "1 of 3 parts within their categories" in benchmarks.read(new).notes[-1]
-
-
-def test_a_sample_is_drawn_from_the_graph_also_when_a_sample_is_current(admin_client: Client, graph: Benchmark) -> None:
-    draw(admin_client, graph, **HARD)
-    sample = Benchmark.objects.get(slug="graph", current=True)
-    assert "is the current version" in draw(admin_client, sample, **{**HARD, "seed": 6})
-    assert Benchmark.objects.filter(slug="graph").count() == 3
-
-
-def test_a_plan_that_cannot_be_is_refused_in_words(admin_client: Client, graph: Benchmark) -> None:
-    assert "less than or equal to 5000" in draw(admin_client, graph, **{**HARD, "samples": 10**9})
-    assert Benchmark.objects.get(slug="graph").pk == graph.pk
-
-
-def test_samples_are_drawn_of_knowledge_graphs_only(admin_client: Client, small: Benchmark) -> None:
-    assert "Choose one benchmark that is made from a knowledge graph" in draw(admin_client, small)

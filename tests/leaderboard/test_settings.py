@@ -13,7 +13,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard import settings
-from leaderboard.environment import env_address, env_bool, env_int, env_share
+from leaderboard.environment import env_address, env_bool, env_int
 
 
 def test_a_secret_key_is_generated_once_and_readable_only_by_its_owner(
@@ -122,16 +122,6 @@ def test_a_value_that_cannot_be_read_stops_the_start(monkeypatch: pytest.MonkeyP
         env_bool("SWITCH", False)
     with pytest.raises(ImproperlyConfigured, match="SWITCH='perhaps'"):
         env_int("SWITCH", 8000)
-
-
-def test_a_share_is_a_number_from_0_to_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    for value, expected in {"": 0.25, "0": 0, "0.5": 0.5, "1": 1}.items():
-        monkeypatch.setenv("SHARE", value)
-        assert env_share("SHARE", 0.25) == expected
-    for value in ("2", "-1", "nan", "half"):
-        monkeypatch.setenv("SHARE", value)
-        with pytest.raises(ImproperlyConfigured, match="SHARE is not a share"):
-            env_share("SHARE", 0)
 
 
 def test_an_address_has_no_slash_at_its_end_and_is_one_of_the_web(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,7 +1,6 @@
 """Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages, predictions."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -33,17 +32,15 @@ from leaderboard.probes.culture.sides import (
     version_of,
 )
 from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import citation, model_column, source_column
-from leaderboard.ui.sections import Drawing, Section, section
+from leaderboard.ui.columns import citation, source_column
+from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.breakdowns import join_group
 from probing.analysis.culture_metrics import common_predictions
 from probing.formats.dlama import natural
 
-MOST_GAPS = 30  # rows of a chart
 PAIR_LANGUAGE = "culture_pair_language"
 PREDICATES_LEAD = "Both cultures of each relation, run by run."
-PAIRS_LEAD = "Both cultures and their gap, run by run."
 PREDICTIONS_LEAD = "Right and wrong, by relation and culture."
 LANGUAGES_LEAD = "Both cultures in each language in which the pair is asked."
 
@@ -64,13 +61,11 @@ def run_sections(run: Run, pair: PairInLanguage | None) -> list[Section]:
 
 
 def comparison_sections(runs: Sequence[Run], pair: PairInLanguage | None) -> list[Section]:
-    """Return the predicates, pairs and languages of runs beside each other."""
+    """Return the predicates and the languages of runs beside each other."""
     of_pairs, of_predicates = sides(runs)
     by_relation = predicates(pair, rows_in_one_language(of_predicates, pair))
     by_language = languages(rows_in_all_languages(of_pairs, pair))
-    on_pairs = models(rows_in_one_language(of_pairs, pair))
     sections = [
-        on_pairs and replace(on_pairs, lead=PAIRS_LEAD),
         by_relation and replace(by_relation, lead=PREDICATES_LEAD, switched=False),
         by_language and replace(by_language, lead=LANGUAGES_LEAD),
     ]
@@ -184,69 +179,6 @@ def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
     if not run.is_published:
         return names.get(run.pk)
     return "published" if objects_of(run) == AUGMENTED else f"published, {objects_of(run)}"
-
-
-def models(rows: Sequence[Sides]) -> Section | None:
-    """Return the section with every run on every pair, measured and published."""
-    if not rows:
-        return None
-    kinds = {objects_of(row.run) for row in rows}
-    columns = [
-        model_column(lambda row: row.run),
-        Column("pair", "", lambda row: cells.text(pair_title(row.pair)), shown=False),
-        Column("language", "", lambda row: cells.text(row.language), shown=False),
-        *([Column("objects", "", lambda row: cells.text(objects_of(row.run)), shown=False)] if len(kinds) > 1 else []),
-        *side_columns(rows),
-        source_column(lambda row: row.run),
-    ]
-    table = Table(
-        name="pairs",
-        caption="Models on each pair",
-        columns=columns,
-        rows=sorted(rows, key=lambda row: (_same_items(row, kinds), -(row.difference or 0))),
-        heading=lambda row: _same_items(row, kinds),
-        page_size=50,
-    )
-    return section(table, _widest_gaps([row for row in rows if row.difference is not None]))
-
-
-def _same_items(row: Sides, kinds: Collection[str]) -> str:
-    """Name what the rows of a group have answered: the pair, the language and, if these differ, the kind of objects."""
-    objects = f", {objects_of(row.run)} objects" if len(kinds) > 1 else ""
-    return f"{pair_title(row.pair)}, asked in {labels.language(row.language)}{objects}"
-
-
-def _widest_gaps(rows: Sequence[Sides]) -> Drawing | None:
-    """Return the chart of the widest gaps under their pair and language; None where there is only one."""
-    if len(rows) < 2:
-        return None
-    widest = sorted(rows, key=lambda row: -abs(row.difference or 0))[:MOST_GAPS]
-    widest.sort(key=lambda row: (row.pair, row.language, -(row.difference or 0)))
-    number = f"The widest {len(widest)} of {len(rows)} gaps" if len(widest) < len(rows) else "Gaps"
-    metric = labels.within(rows[0].metric)
-    summary = f"{number} between cultures, {metric} of the first minus that of the West.{_legend(widest)}"
-    return summary, gaps_forest(_model_lines(widest))
-
-
-def _model_lines(rows: Sequence[Sides]) -> list[ChartLine]:
-    """Return lines named by the last part of the model's id, and by the run where several share that name."""
-    heads = [f"{pair_title(row.pair)}, in {labels.language(row.language)}" for row in rows]
-    short = [row.run.model.hub_id.rpartition("/")[2] for row in rows]
-    times = Counter(zip(heads, short, strict=True))
-    return [
-        ChartLine(
-            row,
-            head,
-            name if times[head, name] == 1 else comma_separated(name, _difference(row.run)),
-            row.run.model.hub_id,
-        )
-        for row, head, name in zip(rows, heads, short, strict=True)
-    ]
-
-
-def _difference(run: Run) -> str:
-    """Return what tells a run apart from others of its model."""
-    return objects_of(run) if run.is_published else run.variant
 
 
 # The predictions that a model makes most often, right and wrong (the DLAMA paper's Table 3).

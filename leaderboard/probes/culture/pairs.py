@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import Count
 from django.http import QueryDict
@@ -11,8 +12,7 @@ from leaderboard.figures.standings import Standing
 from leaderboard.models import Run, Score
 from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
 from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.dot_plots import Dumbbell
+from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.columns import interval_columns, score_cell
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.tables import Column
@@ -22,7 +22,7 @@ from probing.benchmark import Relation
 
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
-MOST_MODELS = 40  # rows of a chart
+MOST_MODELS = 25  # rows of a chart
 
 
 @dataclass(frozen=True)
@@ -164,8 +164,11 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Standing]]:
-    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them.
+
+    A row has its run, the name of its main metric, and a score for each metric and slice.
+    """
     if pair is None or len(pair.sides) < 2:
         return []
     first, second = map(labels.culture, pair.cultures)
@@ -183,7 +186,7 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Standin
     ]
 
 
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Standing]]:
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Any]]:
     return [
         Column(
             name,
@@ -196,14 +199,14 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: Standing, pair: PairInLanguage) -> cells.Cell:
+def _gap_cell(row: Any, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
     stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
     return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: Standing, pair: PairInLanguage) -> float | None:
+def gap(row: Any, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
     first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second
@@ -214,7 +217,7 @@ def _value(score: Score | None) -> float | None:
 
 
 def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str) -> Chart | None:
-    """Return a dumbbell for each model, the widest gap in favour of the first culture on top."""
+    """Return a row for each model, the widest gap in favour of the first culture on top."""
     if pair is None or len(pair.sides) < 2:
         return None
     with_gap = [(row, difference) for row in rows if (difference := gap(row, pair)) is not None]
@@ -222,18 +225,30 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
         return None
     shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
     shown.sort(key=lambda entry: -entry[1])
-    ends = [_dumbbell(row, pair) for row, _ in shown]
+    points = [point for row, _ in shown for point in _points(row, pair)]
+    published = [_label(row) for row, _ in shown if row.run.is_published]
     first, second = pair.cultures
-    better, level = sum(gap > 0 for _, gap in shown), sum(not gap for _, gap in shown)
-    number = f"{better} of {len(shown)} models know" if len(shown) > 1 else f"{better} of 1 model knows"
+    better, level = sum(gap > 0 for _, gap in with_gap), sum(not gap for _, gap in with_gap)
+    number = f"{better} of {len(with_gap)} models know" if len(with_gap) > 1 else f"{better} of 1 model knows"
     ours, theirs = map(labels.culture, pair.cultures)
     also = f", and {labels.number_of(level, 'model')} as much of both" if level else ""
     summary = f"{pair.title}: {number} more of the facts about {ours} than of those about {theirs}{also}."
+    summary += f" The {len(shown)} widest gaps are drawn." if len(shown) < len(with_gap) else ""
     summary += legend(row.run for row, _ in shown)
-    return Chart("scatter", f"{first} and {second}", summary, charts.dumbbells(ends, (first, second), title))
+    figure = charts.beside(points, {point.label: "" for point in points}, title, published=published)
+    return Chart("scatter", f"{first} and {second}", summary, figure)
 
 
-def _dumbbell(row: Standing, pair: PairInLanguage) -> Dumbbell:
-    first, second = (_value(row.score(row.metric, side)) or 0.0 for side in pair.sides)
-    name = row.run.model.hub_id.removeprefix("published/")
-    return Dumbbell(name, first, second, row.run.is_published, row.run.get_absolute_url())
+def _points(row: Standing, pair: PairInLanguage) -> list[Point]:
+    """Return the figures of both cultures, which a row with a gap has."""
+    address = row.run.get_absolute_url()
+    sides = zip(pair.cultures, (row.score(row.metric, side) for side in pair.sides), strict=True)
+    return [
+        Point(_label(row), score.value or 0.0, score.low, score.high, group=culture, href=address)
+        for culture, score in sides
+        if score
+    ]
+
+
+def _label(row: Standing) -> str:
+    return row.run.model.hub_id.removeprefix("published/")

@@ -1,16 +1,14 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.curves import lines
-from leaderboard.ui.charts.distributions import boxes, deviations, heatmap, histogram, stacked, violins
-from leaderboard.ui.charts.dot_plots import Dumbbell, beside, dots, dumbbells, favoured, forest, grouped, headed_dots
+from leaderboard.ui.charts.distributions import boxes, stacked, violins
+from leaderboard.ui.charts.dot_plots import beside, dots, favoured, forest, headed_dots
 from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
 from leaderboard.ui.charts.scatter_plots import calibration, changes, square
 
 __all__ = [
     "Chart",
-    "Dumbbell",
     "ModelDot",
     "Plot",
     "Point",
@@ -20,16 +18,10 @@ __all__ = [
     "boxes",
     "calibration",
     "changes",
-    "deviations",
     "dots",
-    "dumbbells",
     "favoured",
     "forest",
-    "grouped",
     "headed_dots",
-    "heatmap",
-    "histogram",
-    "lines",
     "scaling_curve",
     "square",
     "stacked",

@@ -19,7 +19,7 @@ from probing.chart_template import ERROR_BAR, Palette, chart_template
 
 INK, SOFT, LINE = "var(--ink)", "var(--soft)", "var(--line)"
 ACCENT, MUTED, PAPER = "var(--accent)", "var(--muted)", "rgba(0,0,0,0)"
-WRONG, GROUND = "var(--wrong)", "var(--paper)"
+GROUND = "var(--paper)"
 HEIGHT, ROW_HEIGHT = 420, 34  # pixels
 # Hollow markers are published figures and nothing else, so that series of other things have filled ones.
 # The shape of a model's point, by its type.

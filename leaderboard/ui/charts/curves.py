@@ -1,17 +1,15 @@
-"""Curves: scores over the steps of a training, and over whole steps."""
+"""Curves: scores over the steps of a training, with one line per series."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from leaderboard.ui.charts.basics import (
-    HEIGHT,
     Axis,
     Plot,
     Point,
     Trace,
     error_bars,
     figure,
-    group_names,
     intervals,
     links,
     marker_symbol,
@@ -21,10 +19,7 @@ from leaderboard.ui.charts.basics import (
     with_chance_line,
 )
 
-# Trajectories: scores over the steps of a training, with one line per series.
-
-
-TALL, SMALL = 380, 240  # heights in pixels
+HEIGHT = 380  # pixels
 
 
 class Trajectory(NamedTuple):
@@ -56,15 +51,13 @@ class Scale(NamedTuple):
         return {"title": {"text": self.title}, "tickformat": ".3~s", "rangemode": "tozero"}
 
 
-def trajectories(
-    lines: Sequence[Trajectory], scale: Scale, y_title: str, chance: float | None = None, height: int = TALL
-) -> Plot:
+def trajectories(lines: Sequence[Trajectory], scale: Scale, y_title: str, chance: float | None = None) -> Plot:
     """Plot the lines over steps or tokens, with 95 % intervals where the points have any, and a line at chance."""
     lines = [line._replace(points=[point for point in line.points if scale.holds(point)]) for line in lines]
     points = [point for line in lines for point in line.points]
     plot = figure(
         [_trajectory_line(line, marker, scale) for line, marker in zip(lines, series_markers(len(lines)), strict=True)],
-        height,
+        HEIGHT,
         xaxis=scale.axis,
         yaxis={"title": {"text": y_title}, "range": range_in_view(points, chance), "tickformat": ".3~f"},
         showlegend=len(lines) > 1,
@@ -90,41 +83,4 @@ def _trajectory_line(line: Trajectory, marker: tuple[str, str], scale: Scale) ->
         customdata=links(line.points),
         hovertext=intervals(line.points) if has_intervals else None,
         hovertemplate=f"{hover_lines}<br><b>%{{y:.3f}}</b>{'%{hovertext}' if has_intervals else ''}<extra></extra>",
-    )
-
-
-# Lines: shares over whole steps, such as those of a training, one line per series.
-
-
-def lines(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
-    """Plot the groups of points as lines over `x`, which counts steps; 0 and 1 are in view."""
-    groups = group_names(points)
-    traces = [
-        _line([point for point in points if point.group == group], marker)
-        for group, marker in zip(groups, series_markers(len(groups)), strict=True)
-    ]
-    return figure(
-        traces,
-        HEIGHT,
-        xaxis={"title": {"text": x_title}, "dtick": 1},
-        yaxis={"title": {"text": y_title}, "range": [-0.03, 1.05], "tickformat": ".1f"},
-        showlegend=len(groups) > 1,
-    )
-
-
-def _line(points: Sequence[Point], marker: tuple[str, str]) -> Trace:
-    """Return one line with hollow markers, as all its figures are published."""
-    symbol, colour = marker
-    return new_trace(
-        "scatter",
-        x=[point.x for point in points],
-        y=[point.value for point in points],
-        text=[point.label for point in points],
-        mode="lines+markers",
-        line={"color": colour, "width": 2},
-        marker={"size": 9, "symbol": marker_symbol(symbol, hollow=True), "color": colour},
-        cliponaxis=False,
-        name=points[0].group,
-        customdata=links(points),
-        hovertemplate="%{text}<br><b>%{y:.3f}</b><extra></extra>",
     )

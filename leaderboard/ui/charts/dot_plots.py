@@ -1,18 +1,15 @@
-"""Dots in rows: alone or in groups with intervals, dumbbells of two shares, profiles and strips of models."""
+"""Dots in rows: alone, under headings, or several series in each row."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from leaderboard.ui.charts.basics import (
     ACCENT,
-    HEIGHT,
+    DIGITS,
     INK,
     LINE,
     MUTED,
     ROW_HEIGHT,
-    SERIES_MARKERS,
-    SHARE_RANGE,
     Axis,
     Plot,
     Point,
@@ -24,11 +21,9 @@ from leaderboard.ui.charts.basics import (
     links,
     marker_symbol,
     new_trace,
-    range_in_view,
     row_axis,
     series_markers,
     share_axis,
-    with_chance_line,
 )
 
 # Dot plots: a dot with its interval for each label, alone, under headings or with several series side by side.
@@ -52,43 +47,9 @@ def dots(
     if wordings:
         traces.insert(0, _thin_trace(wordings))
     if ticks := [(chance[point.label], point.label) for point in points if chance and point.label in chance]:
-        traces.insert(0, _chance_trace(ticks))
+        traces.insert(0, ticks_trace("chance", ticks))
     labels = [point.label for point in points]
     return figure(traces, 70 + ROW_HEIGHT * len(points), xaxis=share_axis(title), yaxis=row_axis(labels))
-
-
-def grouped(
-    series: Mapping[str, Sequence[Point]],
-    chance: float | None = None,
-    names: Mapping[str, str] | None = None,
-    percent_of: str = "",
-) -> Plot:
-    """Plot shares upwards, with the series beside each other at each label and a legend where there are several.
-
-    `names` maps labels to shorter texts for the axis. `percent_of`: of what the values are percentages, if they are no
-    shares.
-    """
-    symbols = [symbol for symbol, _ in series_markers(len(series))]
-    traces = [
-        _series_trace(name, points, position, symbols[position])
-        for position, (name, points) in enumerate(series.items())
-    ]
-    everything = [point for points in series.values() for point in points]
-    labels = list(dict.fromkeys(point.label for point in everything))
-    shares: Axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
-    percentages: Axis = {"range": range_in_view(everything, 100.0), "title": {"text": f"% of {percent_of}"}}
-    plot = figure(
-        traces,
-        HEIGHT,
-        xaxis={
-            **{"categoryorder": "array", "categoryarray": labels, "showgrid": False, "tickvals": labels},
-            "ticktext": [(names or {}).get(label, label) for label in labels],
-        },
-        yaxis=percentages if percent_of else shares,
-        scattermode="group",
-        showlegend=len(traces) > 1,
-    )
-    return with_chance_line(plot, chance)
 
 
 def headed_dots(
@@ -191,33 +152,17 @@ def _thin_trace(ends: Mapping[str, tuple[float, float]]) -> Trace:
     )
 
 
-def _chance_trace(ticks: Sequence[tuple[float, str | float]]) -> Trace:
+def ticks_trace(name: str, levels: Sequence[tuple[float, str | float]], size: int = 11, colour: str = MUTED) -> Trace:
+    """Return a short upright line at the level of each row, such as chance."""
     return new_trace(
         "scatter",
-        x=[value for value, _ in ticks],
-        y=[row for _, row in ticks],
+        x=[round(value, DIGITS) for value, _ in levels],
+        y=[row for _, row in levels],
         mode="markers",
-        marker={"symbol": "line-ns", "size": 11, "line": {"width": 1.5, "color": MUTED}},
+        marker={"symbol": "line-ns", "size": size, "line": {"width": 1.5, "color": colour}},
         cliponaxis=False,
-        name="chance",
-        hovertemplate="chance: %{x:.3f}<extra></extra>",
-    )
-
-
-def _series_trace(name: str, points: Sequence[Point], position: int, symbol: str) -> Trace:
-    return new_trace(
-        "scatter",
-        x=[point.label for point in points],
-        y=[point.value for point in points],
-        mode="markers",
-        marker={"size": 9, "symbol": symbol},
-        cliponaxis=False,
-        error_y=error_bars(points),
-        offsetgroup=str(position),
         name=name,
-        customdata=links(points),
-        hovertext=intervals(points),
-        hovertemplate="%{x}, " + name.replace("%", "") + ": <b>%{y:.3f}</b>%{hovertext}<extra></extra>",
+        hovertemplate=f"{name}: %{{x:.3f}}<extra></extra>",
     )
 
 
@@ -233,58 +178,6 @@ def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
     for label, head in heads.items():
         by_heading.setdefault(head, []).append(label)
     return by_heading
-
-
-# Dumbbells: two shares of each row, joined by a line, so that the gap between them is what is seen.
-
-
-ROW = 26  # pixels
-MARGINS = 100  # of axis and legend, in pixels
-
-
-class Dumbbell(NamedTuple):
-    """A row of the plot: a label, its two shares, and where a click on them leads."""
-
-    label: str
-    first: float
-    second: float
-    is_published: bool = False
-    href: str = ""
-
-
-def dumbbells(rows: Sequence[Dumbbell], names: tuple[str, str], title: str) -> Plot:
-    """Plot the rows from top to bottom; `names` are what the legend calls the two sides."""
-    lines = new_trace(
-        "scatter",
-        x=[x for row in rows for x in (row.first, row.second, None)],
-        y=[y for row in rows for y in (row.label, row.label, None)],
-        mode="lines",
-        line={"color": MUTED, "width": 2},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-    sides = [_side(rows, position, name) for position, name in enumerate(names)]
-    axes = {"xaxis": share_axis(title), "yaxis": row_axis([row.label for row in rows])}
-    return figure([lines, *sides], MARGINS + ROW * len(rows), **axes, showlegend=True)
-
-
-def _side(rows: Sequence[Dumbbell], position: int, name: str) -> Trace:
-    symbol, colour = SERIES_MARKERS[position]
-    return new_trace(
-        "scatter",
-        x=[(row.first, row.second)[position] for row in rows],
-        y=[row.label for row in rows],
-        customdata=[row.href for row in rows],
-        mode="markers",
-        marker={
-            "size": 10,
-            "symbol": [marker_symbol(symbol, hollow=row.is_published) for row in rows],
-            "color": colour,
-        },
-        cliponaxis=False,
-        name=name,
-        hovertemplate="%{y}, " + name.replace("%", "") + ": <b>%{x:.3f}</b><extra></extra>",
-    )
 
 
 # Several series in the same rows, one below the other, so that the interval of each can be read.
@@ -333,7 +226,7 @@ def beside(
             symbol = trace["marker"]["symbol"]
             trace["marker"]["symbol"] = [marker_symbol(symbol, hollow=label in published) for label in trace["text"]]
     if chance:
-        traces.insert(0, _chance_trace([(value, centres[label]) for label, value in chance.items()]))
+        traces.insert(0, ticks_trace("chance", [(value, centres[label]) for label, value in chance.items()]))
     height = lines[-1].end + AXIS + LEGEND_LINE * len(traces)
     axes = {"xaxis": share_axis(title), "yaxis": _row_axis(lines, names or {})}
     plot = figure(traces, int(height), **axes, showlegend=len(groups) > 1)

@@ -10,7 +10,6 @@ from leaderboard.ui.charts.basics import (
     GROUND,
     INK,
     LINE,
-    MUTED,
     ROW_HEIGHT,
     Plot,
     Point,
@@ -23,7 +22,7 @@ from leaderboard.ui.charts.basics import (
     row_axis,
     share_axis,
 )
-from leaderboard.ui.charts.dot_plots import labels_by_heading
+from leaderboard.ui.charts.dot_plots import labels_by_heading, ticks_trace
 
 # Profiles: a model's figure in each row, with the range of similar models, their median and chance behind it.
 
@@ -53,8 +52,8 @@ def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str, kind: s
     rows = [row for head, labels in labels_by_heading(heads).items() for row in (*_heading(head), *labels)]
     traces = [
         _bands([mark for mark in marks if mark.band]),
-        _ticks({mark.label: mark.chance for mark in marks if mark.chance is not None}, "chance", 12, MUTED),
-        _ticks({mark.label: mark.median for mark in marks if mark.median is not None}, "median", 20, INK),
+        ticks_trace("chance", [(mark.chance, mark.label) for mark in marks if mark.chance is not None]),
+        ticks_trace("median", [(mark.median, mark.label) for mark in marks if mark.median is not None], 20, INK),
         _dots([mark for mark in marks if mark.measured], "measured here", ACCENT, kind),
         _dots([mark for mark in marks if not mark.measured], "published", GROUND, kind),
     ]
@@ -84,20 +83,6 @@ def _bands(marks: Sequence[Mark]) -> Trace:
     )
 
 
-def _ticks(values: Mapping[str, float], name: str, size: int, colour: str) -> Trace:
-    """Return a short upright line at a level of each row."""
-    return new_trace(
-        "scatter",
-        x=list(values.values()),
-        y=list(values),
-        mode="markers",
-        marker={"symbol": TICK, "size": size, "color": colour, "line": {"width": 1.5, "color": colour}},
-        cliponaxis=False,
-        name=name,
-        hovertemplate=f"{name}: %{{x:.3f}}<extra></extra>",
-    )
-
-
 def _dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
     points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
     return new_trace(
@@ -119,7 +104,6 @@ def _dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
 
 
 SOURCES = ((False, "measured here"), (True, "published"))  # hollow or not, legend
-TICK = "line-ns"  # Plotly's name of a short upright line
 
 
 @dataclass(frozen=True)
@@ -152,9 +136,9 @@ def strips(rows: Sequence[Strip], title: str) -> Plot:
     sources = [(name, [pair for pair in dots if pair[1].hollow == hollow]) for hollow, name in SOURCES]
     chances = [(row.chance, row.label) for row in rows if row.chance is not None]
     traces = [
-        *([_level_trace("chance", MUTED, 11, chances)] if chances else []),
+        *([ticks_trace("chance", chances)] if chances else []),
         *(_dots_trace(name, of_source) for name, of_source in sources if of_source),
-        _level_trace("median", INK, 20, [(row.median, row.label) for row in rows]),
+        ticks_trace("median", [(row.median, row.label) for row in rows], 20, INK),
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(row.label for row in rows)}
     return figure(traces, 96 + ROW_HEIGHT * len(rows), **axes, showlegend=True)
@@ -178,18 +162,4 @@ def _dots_trace(name: str, dots: Sequence[tuple[str, ModelDot]]) -> Trace:
         name=name,
         customdata=[dot.href for _, dot in dots],
         hovertemplate="%{text}, %{y}: <b>%{x:.3f}</b><extra></extra>",
-    )
-
-
-def _level_trace(name: str, colour: str, size: int, levels: Sequence[tuple[float, str]]) -> Trace:
-    """Return a short upright line at the level of each row."""
-    return new_trace(
-        "scatter",
-        x=[round(value, DIGITS) for value, _ in levels],
-        y=[label for _, label in levels],
-        mode="markers",
-        marker={"symbol": TICK, "size": size, "line": {"width": 1.5, "color": colour}},
-        cliponaxis=False,
-        name=name,
-        hovertemplate=f"%{{y}}, {name}: %{{x:.3f}}<extra></extra>",
     )

@@ -5,10 +5,11 @@ from io import BytesIO
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from PIL import Image
-from rdflib import RDF, Graph, Namespace, URIRef
+from rdflib import RDF, Graph, Namespace
 
-from leaderboard.exports.data_sets import dataset
+from leaderboard.exports.data_sets import croissant
 from leaderboard.models import Benchmark, Submission
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -99,20 +100,19 @@ def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Ben
     small.title, small.licence = "</script><b>", "CC0 1.0"
     small.save()
     page = head(client, "/benchmarks/small/?search=x")
-    address = URIRef("http://testserver/benchmarks/small/")
     graph = Graph().parse(data=page.texts["data"], format="json-ld")
-    assert (address, RDF.type, SCHEMA["Dataset"]) in graph
-    assert str(graph.value(address, SCHEMA["name"])) == "</script><b>"
-    assert str(graph.value(address, SCHEMA["version"])) == small.version
-    assert str(graph.value(address, SCHEMA["license"])) == "CC0 1.0"
-    assert len(str(graph.value(address, SCHEMA["description"]))) >= 50  # what search engines for data sets ask for
-    download = graph.value(address, SCHEMA["distribution"])
-    questions = str(graph.value(download, SCHEMA["contentUrl"]))
+    (benchmark,) = graph.subjects(RDF.type, SCHEMA["Dataset"])
+    assert str(graph.value(benchmark, SCHEMA["name"])) == "</script><b>"
+    assert str(graph.value(benchmark, SCHEMA["url"])) == "http://testserver/benchmarks/small/"
+    assert str(graph.value(benchmark, SCHEMA["version"])) == small.version
+    assert str(graph.value(benchmark, SCHEMA["license"])) == "CC0 1.0"
+    assert len(str(graph.value(benchmark, SCHEMA["description"]))) >= 50  # what search engines for data sets ask for
+    questions = str(graph.value(graph.value(benchmark, SCHEMA["distribution"]), SCHEMA["contentUrl"]))
     assert client.get(questions.removeprefix("http://testserver"))["Content-Type"].startswith("text/csv")
 
 
 def test_a_data_set_of_one_question_is_described_in_the_singular() -> None:
-    one = dataset(Benchmark(slug="mine", probe="multiple_choice", items=1), "https://example.org/benchmarks/mine/")
+    one = croissant(Benchmark(slug="mine", probe="multiple_choice", items=1, created=timezone.now()), "", [])
     assert one["description"].endswith("A benchmark of 1 question for language models.")
 
 

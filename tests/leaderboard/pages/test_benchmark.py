@@ -55,18 +55,6 @@ def test_ranks_are_explained_only_where_there_are_any(client: Client, tiny: Benc
     assert words in client.get(TINY).content.decode()
 
 
-def test_a_search_finds_models_of_other_benchmarks_too(client: Client, tiny: Benchmark) -> None:
-    make.finished(tiny, 0.3, make.model("org/here"))
-    other = make.benchmark("other")
-    for commit in ("1" * 40, "2" * 40):
-        make.finished(other, 0.3, make.model("openai-community/gpt2", commit=commit))
-    make.running(make.model("org/gpt2-unfinished"), other)
-    page = client.get("/benchmarks/tiny/?search=GPT2").content.decode()
-    assert page.count('href="/models/openai-community/gpt2/"') == 1
-    assert "org/gpt2-unfinished" not in page
-    assert "/models/" not in client.get("/benchmarks/tiny/").content.decode()
-
-
 def test_the_spread_over_templates_is_a_column_where_there_is_one(client: Client, tiny: Benchmark) -> None:
     done = make.finished(tiny, 0.3)
     assert "sem" not in rows(client)[0]

@@ -4,13 +4,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.http import QueryDict
 from django.test import Client
 
 from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
-from leaderboard.figures.item_rows import Row
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.pages.compare_page import chosen_rows, group_filters
+from leaderboard.pages import compare_page
 from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
@@ -77,8 +75,8 @@ def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance
     assert float(rows[3]["above_chance"]) == pytest.approx(50)
     charts_of_page = client.get(at).context["charts"]
     (_, above) = charts_of_page["above-chance-in-percent-of-the-first-model"].figure.data
-    assert (above["name"], above["y"][-1]) == ("second", pytest.approx(50))
-    assert [line["y"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
+    assert (above["name"], above["x"][-1]) == ("second", pytest.approx(50))
+    assert [line["x"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
 
 
 def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
@@ -90,44 +88,6 @@ def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
         rows = csv_rows(client, f"{at}&right={digits}", "disagreements")
         assert len(rows) == count
         assert len({row["right"] for row in rows}) == 1
-
-
-def test_disagreements_can_be_narrowed_to_a_relation(client: Client, site: Site) -> None:
-    at = address([site.first, site.second])
-    everything = csv_rows(client, at, "disagreements")
-    (choices,) = (part.choices for part in client.get(at).context["group_filters"] if part.name == "relation")
-    assert sum(choice.answers for choice in choices) == len(everything)
-    for choice in choices:
-        rows = csv_rows(client, f"{at}&relation={choice.value}", "disagreements")
-        assert [row["relation"] for row in rows] == [choice.value] * choice.answers
-    assert ("right", "10") in client.get(f"{at}&right=10").context["kept"]
-
-
-def test_the_filters_of_disagreements_apply_at_once_and_have_a_button_without_a_script(
-    client: Client, site: Site
-) -> None:
-    page = client.get(address([site.first, site.second])).content.decode()
-    form = page.partition('<div id="disagreeing">')[2].partition("</form>")[0]
-    assert 'hx-trigger="change, submit"' in form and 'hx-target="#disagreeing"' in form
-    assert '<button type="submit" class="no-js">' in form
-
-
-def test_disagreements_can_be_narrowed_to_a_domain_and_a_relation_of_it() -> None:
-    rows: list[Row] = [
-        {"relation": "P1", "domain": ["Arts", "History"]},
-        {"relation": "P2", "domain": ["Arts"]},
-        {"relation": "P3", "domain": "Sports"},
-    ]
-    query = QueryDict("domain=Arts&relation=P2")
-    assert chosen_rows(rows, query) == rows[1:2]
-    domains, relations = group_filters(rows, query, {"P2": "Second"})
-    assert [(choice.value, choice.answers) for choice in domains.choices] == [
-        ("Arts", 2),
-        ("History", 1),
-        ("Sports", 1),
-    ]
-    assert [choice.title for choice in relations.choices] == ["P1", "Second"]
-    assert [choice.title for choice in relations.choices if choice.chosen] == ["Second"]
 
 
 def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
@@ -152,7 +112,7 @@ def test_answers_of_runs_in_another_order_belong_together(site: Site) -> None:
 
 def answered(runs: list[Run]) -> list[tuple[str, list[bool], list[str]]]:
     """Return the rows on which runs disagree: the question, who is right, and their answers."""
-    rows = disagreements(runs[0], compared(*(run.pk for run in runs)), None)
+    rows = disagreements(compared(*(run.pk for run in runs)), None)
     read_answers(runs, rows, PREDICTION)
     return [(row["subject"], row["right"], row["answers"]) for row in rows]
 
@@ -169,19 +129,29 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
     assert sum(int(row["answers"]) for row in agreement) == 12
 
 
-def test_of_two_runs_the_differences_are_on_top_and_their_figures_folded(client: Client, site: Site) -> None:
+def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
-    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts", "scores"]
+    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts"]
     html = page.content.decode()
-    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="section-values"')
+    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
+    assert 'id="section-values"' not in html
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
+
+
+def test_a_comparison_of_two_runs_leads_to_the_map_of_their_difference(
+    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    link = f'href="/runs/{site.second.pk}/map/?other={site.first.pk}"'
+    assert link not in client.get(address([site.first, site.second])).content.decode()
+    monkeypatch.setattr(compare_page, "has_map", lambda run: True)
+    assert link in client.get(f"{address([site.first, site.second])}&m=").content.decode()
 
 
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
     client: Client, eight: list[Run]
 ) -> None:
-    for runs, figures in ((eight[:2], 4), (eight[:4], 3), (eight, 2)):
+    for runs, figures in ((eight[:2], 3), (eight[:4], 3), (eight, 2)):
         page = client.get(address(runs)).content.decode()
         assert page.count("data-chart=") == figures
         assert ("second minus first" in page) == (len(runs) == 2)

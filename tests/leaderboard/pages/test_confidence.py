@@ -28,16 +28,14 @@ def test_the_tables_have_the_stored_scores(client: Client, site: Site) -> None:
         assert sum(float(row["n"]) for row in bins) == pytest.approx(6)
         values = [float(row["confidence"]) for row in bins]
         assert values == sorted(values)
-    by_relation = csv_rows(client, f"/runs/{site.first.pk}/", "relation-confidences")
-    assert {row["relation"] for row in by_relation} == {"P30", "P36"}
 
 
 def test_only_the_largest_probability_is_compared_with_the_diagonal(site: Site) -> None:
-    fold = run_folds.confidence_fold(site.first, list(site.first.scores.all()))
+    fold = run_folds.confidence_fold(list(site.first.scores.all()))
     assert fold
     charts = [section.chart for section in fold.sections if section.chart]
     assert [len(plotted(chart.figure).layout.shapes) for chart in charts] == [1, 0]
 
 
 def test_a_run_without_scores_of_confidence_has_none(site: Site) -> None:
-    assert run_folds.confidence_fold(site.published, list(site.published.scores.all())) is None
+    assert run_folds.confidence_fold(list(site.published.scores.all())) is None

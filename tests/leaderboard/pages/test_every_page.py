@@ -186,7 +186,7 @@ def links_csv_files_with_the_same_types_and_a_telling_name(page: Visit, seen: Se
 
 
 def has_points(trace: Any) -> bool:
-    return trace.type == "heatmap" or "markers" in str(getattr(trace, "mode", ""))
+    return "markers" in str(getattr(trace, "mode", ""))
 
 
 def unlinked(chart: Chart) -> list[str]:

@@ -23,6 +23,16 @@ def test_the_file_has_every_item_and_template(stored: pd.DataFrame) -> None:
     assert stored["scores"].map(len).isin([2, 3]).all()
 
 
+def test_the_file_is_not_sent_again_while_it_is_the_same_and_a_run_without_items_has_none(
+    client: Client, site: Site
+) -> None:
+    address = f"/runs/{site.first.pk}/items.parquet"
+    etag = client.get(address)["ETag"]
+    assert client.get(address, headers={"If-None-Match": etag}).status_code == 304
+    assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404
+    assert client.get(f"/runs/{site.first.pk}/items.jsonl")["Location"] == address, "the former file of the same rows"
+
+
 def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P36").content.decode()
     assert "4 rows" in html

@@ -184,31 +184,21 @@ def test_the_reader_chooses_the_benchmark_of_the_domains(client: Client, site: S
     assert client.get(f"/models/{model.hub_id}/?benchmark=nonsense").context["known_row"].run in (other, site.first)
 
 
-def test_the_rest_of_its_family_is_drawn_with_it(client: Client, small: Benchmark) -> None:
-    for name, parameters, value in (("gpt2", 124, 0.2), ("gpt2-xl", 1600, 0.4), ("bert-base-cased", 108, 0.3)):
-        make.finished(small, value, make.model(f"org/{name}", parameters=parameters))
-    rows = csv_rows(client, "/models/org/gpt2/", "family")
-    assert [(row["model"], row["score"]) for row in rows] == [("org/gpt2", "0.2"), ("org/gpt2-xl", "0.4")]
-    assert "The GPT-2 family" in page_of(client, "org/gpt2")
-    assert "family" not in client.get("/models/org/bert-base-cased/").context["charts"]
-
-
-def test_a_published_figure_stands_against_the_measured_one(client: Client, small: Benchmark) -> None:
+def test_a_published_figure_stands_beside_the_measured_one(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name"))
     for value in (0.6, 0.3):
         published = make.published(small, value)
         Model.objects.filter(pk=published.model_id).update(hub_id="org/name", commit=str(value))
-    rows = csv_rows(client, "/models/org/name/", "replications")
-    differences = {row["published"]: (float(row["difference"]), row["agrees"]) for row in rows}
-    assert differences == {"0.6": (pytest.approx(-0.1), "false"), "0.3": (pytest.approx(0.2), "false")}
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    assert (row["score"], row["published"]) == ("0.5", "0.3"), "of several the newest"
 
 
-def test_figures_about_other_samples_are_not_compared(client: Client, small: Benchmark) -> None:
+def test_figures_about_other_samples_say_what_differs(client: Client, small: Benchmark) -> None:
     make.finished(small, 0.5, make.model("org/name"))
     elsewhere = make.benchmark("small", version="published", current=False)
     published = make.published(elsewhere, 0.6, provenance_record={"differs": "Other items."})
     Model.objects.filter(pk=published.model_id).update(hub_id="org/name")
-    assert "Published against measured" not in page_of(client)
+    assert 'Other items.">0.600</a>' in page_of(client), "beside the measured figure, with what differs in it"
     (row,) = csv_rows(client, "/models/org/name/", "published")
     assert row["differs"] == "Other items."
 

@@ -16,16 +16,7 @@ from tests.leaderboard.ui.charts.plotted import plotted
 def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Client, graph: Benchmark) -> None:
     relation = benchmarks.read(graph).relations[0]
     assert not relation.answer_space
-    address = f"/benchmarks/graph/relations/{relation.id}/"
-    assert client.get(address).status_code == 200
-    answers = [row["answer"] for row in csv_rows(client, address, "items")]
-    assert answers == [item.options[0] for item in relation.items]
-
-
-def test_every_pair_of_a_relation_shows_its_own_answer(client: Client, pairs: Benchmark) -> None:
-    rows = csv_rows(client, "/benchmarks/pairs/relations/lies_in/", "items")
-    answers = {row["subject"]: row["answer"] for row in rows}
-    assert [answers[city] for city in ("Lyon", "Hamburg", "Naples")] == ["France", "Germany", "Italy"]
+    assert client.get(f"/benchmarks/graph/relations/{relation.id}/").status_code == 200
 
 
 def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
@@ -42,14 +33,11 @@ def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db
     assert "org/part" not in plotted(page.context["charts"]["models"].figure).to_json()
 
 
-def test_questions_are_sentences_with_a_blank_that_lead_to_their_pages(client: Client, site: Site) -> None:
-    rows = csv_rows(client, "/benchmarks/small/relations/P36/?table=items")
+def test_it_leads_to_its_questions(client: Client, site: Site) -> None:
     html = client.get("/benchmarks/small/relations/P36/").content.decode()
-    questions = Tables(html).found["items"][1:]
-    assert all(
-        row["subject"] in question and "____" in question for row, (question, *_) in zip(rows, questions, strict=True)
-    )
-    assert all(f'href="/benchmarks/small/items/P36-{row["index"]}/"' in html for row in rows)
+    (address,) = re.findall(r'href="(/benchmarks/small/items/[^"]*)"', html)
+    rows = csv_rows(client, address)
+    assert {row["id"] for row in rows} == {"P36-0", "P36-1"}
 
 
 def test_baselines_have_their_names_in_words(client: Client, db: None) -> None:

@@ -76,12 +76,11 @@ def test_a_dimension_that_nobody_foresaw_is_shown_too(client: Client, site: Site
     assert "By head size" in page(client, site.first)
 
 
-def test_a_breakdown_into_one_group_with_all_items_is_a_sentence(client: Client, site: Site) -> None:
+def test_a_breakdown_into_one_group_with_all_items_is_left_out(client: Client, site: Site) -> None:
     whole = site.first.scores.get(dimension="overall", metric="accuracy")
     make.score(site.first, whole.value, "head_size", "tall", n=whole.n)
     html = page(client, site.first)
     assert "By head size" not in html
-    assert "There is no breakdown by head size, as all questions are in one group: tall." in html
 
 
 def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, site: Site) -> None:
@@ -225,7 +224,7 @@ def test_sections_come_in_the_order_of_the_contents_list(client: Client, site: S
     listed = re.findall(r'href="#([\w-]+)"', html.split('aria-label="Contents"')[1].split("</nav>")[0])
     assert listed == [
         *("section-domain", "section-cardinality", "section-relation"),
-        *("surprises", "details", "questions", "reproduce", "provenance"),
+        *("surprises", "details", "reproduce", "provenance"),
     ]
     assert headings(html) == listed
 
@@ -282,16 +281,6 @@ def test_answers_that_change_with_the_wording_are_listed_with_every_answer(clien
     lines = csv_rows(client, f"/runs/{site.first.pk}/", "flips")
     assert len(lines) == changing.sum() > 0
     assert all(line["template_0"][2:] != line["template_1"][2:] for line in lines)
-
-
-def test_the_first_questions_are_shown_and_can_be_filtered(client: Client, site: Site) -> None:
-    address = f"/runs/{site.first.pk}/"
-    assert len(csv_rows(client, address, "questions")) == 10
-    html = client.get(f"{address}?correct=no").content.decode()
-    assert len(Tables(html).found["questions"]) > 1
-    assert 'class="wrong"' not in html.split('data-table="questions"')[0].split("<table")[-1]
-    rows = item_rows.frame(site.first, ["correct"])
-    assert len(Tables(html).found["questions"]) - 1 == min(10, int((~rows["correct"]).sum()))
 
 
 def test_the_command_comes_with_its_packages_and_everything_stored_is_folded(client: Client, site: Site) -> None:

@@ -115,14 +115,6 @@ def test_the_map_of_a_culture_pair_in_one_language_has_its_items_only(
     assert [client.get(f"{address}{query}").status_code for query in ("", "?part=arab-west+en")] == [404, 200]
 
 
-def test_other_models_are_found_by_name(client: Client, runs: list[Run]) -> None:
-    address = f"/runs/{runs[0].pk}/map/"
-    page = client.get(f"{address}?search=ORG/B&part=x").content.decode()
-    assert f'href="?search=ORG%2FB&amp;part=x&amp;other={runs[1].pk}"' in page
-    assert f'href="/runs/{runs[1].pk}/map/?part=x"' in page, "its own map, of the same part"
-    assert "No other model" in client.get(f"{address}?search=nobody").content.decode()
-
-
 @pytest.mark.parametrize("other", ["0", "x", "-1", "9" * 40, "<script>", "１"])
 def test_a_run_that_cannot_be_compared_is_not_found_and_says_so(client: Client, runs: list[Run], other: str) -> None:
     response = client.get(f"/runs/{runs[0].pk}/map/", {"other": other})

@@ -3,10 +3,9 @@
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.scores import Slice
 from leaderboard.models import Benchmark
 from leaderboard.probes import PAGES, pages_of
-from leaderboard.probes.probe_pages import ProbePages, relation_slice, slice_columns
+from leaderboard.probes.probe_pages import ProbePages, relation_slice
 from leaderboard.ui.sections import Switch
 from probing.benchmark import Relation
 
@@ -52,33 +51,6 @@ def test_a_metric_has_the_title_of_its_probe_or_else_a_readable_name() -> None:
         "Spread over wordings",
         "Head size",
     ]
-
-
-def test_slices_that_belong_together_are_chosen_together_and_once() -> None:
-    pair, first, second = (Slice("pair", name) for name in ("all", "first", "second"))
-    pages = ProbePages(related_slices=lambda chosen, slices: [first, second, chosen] if chosen == pair else [chosen])
-    assert pages.chosen_slices([pair, second], [pair, first, second]) == [first, second, pair]
-
-
-def test_without_related_slices_exactly_the_chosen_ones_are_columns() -> None:
-    parts = [Slice("domain", "Arts"), Slice("domain", "Sports")]
-    assert ProbePages().chosen_slices(parts[:1], parts) == parts[:1]
-
-
-def test_a_slice_has_its_intervals_in_the_csv_only() -> None:
-    columns = slice_columns(Slice("culture_pair", "arab-west"), "p_at_1")
-    assert [(column.name, column.shown) for column in columns] == [
-        ("culture_pair_arab-west", True),
-        ("culture_pair_arab-west_low", False),
-        ("culture_pair_arab-west_high", False),
-        ("culture_pair_arab-west_cluster_low", False),
-        ("culture_pair_arab-west_cluster_high", False),
-    ]
-
-
-def test_a_slice_is_headed_by_its_group_and_explained_by_its_dimension() -> None:
-    column = slice_columns(Slice("head", "Natural"), "accuracy")[0]
-    assert (column.title, column.help) == ("Natural", "Kind of place: Natural")
 
 
 def test_the_scores_of_a_relation_are_found_by_its_label_or_by_the_name_in_the_address() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.probes.culture.pair_sections import gaps, languages, models
+from leaderboard.probes.culture.pair_sections import gaps, languages
 from leaderboard.probes.culture.sides import (
     ChartLine,
     Sides,
@@ -42,7 +42,7 @@ def row(of: Run, gap: float | None = None, language: str = "en", **values: float
 
 
 def test_no_rows_have_no_sections() -> None:
-    assert (gaps([]), models([]), languages([])) == (None, None, None)
+    assert (gaps([]), languages([])) == (None, None)
 
 
 def test_a_single_language_is_not_set_beside_itself() -> None:

@@ -45,12 +45,3 @@ def test_a_forest_plot_has_hollow_dots_for_published_figures_only_and_a_mark_of_
     assert (marks.mode, marks.x, marks.y, marks.text) == ("text", (-0.1,), ("a",), (" ✱",))
     (zero,) = plot.layout.shapes
     assert (zero.x0, zero.x1) == (0, 0)
-
-
-def test_series_stand_beside_each_other_at_each_label_with_a_line_at_chance() -> None:
-    series = {"50 % few-shot": [Point("a", 0.5), Point("b", 0.6)], "vanilla": [Point("b", 0.4)]}
-    plot = plotted(charts.grouped(series, 0.5))
-    assert plot.layout.xaxis.categoryarray == ("a", "b")
-    assert [trace.offsetgroup for trace in plot.data] == ["0", "1"]
-    assert plot.data[0].hovertemplate.startswith("%{x}, 50  few-shot: ")
-    assert (plot.layout.shapes[0].y0, plot.layout.annotations[0].text) == (0.5, "chance")

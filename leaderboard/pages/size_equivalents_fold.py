@@ -1,84 +1,23 @@
-"""The folds of a benchmark that are made of its ranks: models that cannot be told apart, and sizes of like models."""
+"""The fold of a benchmark with the sizes at which other models know as much, and the models that are best of theirs."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from django.utils.text import get_text_list
-
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
-from leaderboard.models import Benchmark, RunRank
+from leaderboard.models import RunRank
 from leaderboard.pages.standings_table import chance_of, compared_items
 from leaderboard.probes import pages_of
-from leaderboard.probes.probe_pages import ProbePages
-from leaderboard.ui import cells, charts, labels
+from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import model_column
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 from probing.analysis.size_equivalents import FEWEST, SizeEquivalent, size_equivalents, unbeaten, usual_error
 from probing.errors import BadInput
 
-SHOWN = 40  # models on one page of the table, and in the chart
-NOTE = (
-    "Each group is its best model with all others that cannot be told apart from it by paired comparisons on the "
-    "{items} that they share. All of this holds at once in 95 of 100 samples of {items}. Only runs with the usual "
-    "settings that were measured here are compared."
-)
-
-
-def ties(benchmark: Benchmark, pages: ProbePages, ranks: list[RunRank]) -> list[Section]:
-    """Return the section, or nothing while fewer than two runs are ranked."""
-    if len(ranks) < 2:
-        return []
-    metric = pages.metric_label(pages.main_metric(benchmark))
-    groups = labels.number_of(len({(rank.run.way, rank.tie_group) for rank in ranks}), "group")
-    models = labels.counted([rank.run for rank in ranks])
-    numbers = get_text_list([f"{n:,}" for n in sorted({rank.n or 0 for rank in ranks})], "and")
-    items = compared_items(benchmark)
-    summary = f"{models} in {groups}, compared on {numbers} {items}."
-    figure = charts.headed_dots(
-        [_point(rank) for rank in ranks[:SHOWN]],
-        {rank.run.name: _ties_heading(rank) for rank in ranks[:SHOWN]},
-        labels.within(metric),
-    )
-    table, note = _table(ranks, metric, items), NOTE.format(items=items)
-    apart = section(table, (summary, figure), note, title="Models that cannot be told apart")
-    return [replace(apart, lead=f"{models} in {groups}, by paired comparisons.")]
-
-
-def _table(ranks: list[RunRank], metric: str, items: str) -> Table[RunRank]:
-    return Table(
-        name="ties",
-        caption="Groups of models that cannot be told apart",
-        columns=[
-            Column("tie_group", "Group", lambda rank: cells.number(rank.tie_group), align="number"),
-            model_column(lambda rank: rank.run),
-            Column("places", "Rank", lambda rank: cells.text(rank.rank_range), align="rank"),
-            Column("value", metric, lambda rank: cells.score(rank.value, rank.low, rank.high), align="score"),
-            Column("low", "", lambda rank: cells.number(rank.low), shown=False),
-            Column("high", "", lambda rank: cells.number(rank.high), shown=False),
-            Column("n", f"Common {items}", lambda rank: cells.number(rank.n), align="number"),
-        ],
-        rows=ranks,
-        heading=lambda rank: labels.sentence(rank.run.way),
-        page_size=SHOWN,
-    )
-
-
-def _ties_heading(rank: RunRank) -> str:
-    return ", ".join(filter(None, [labels.sentence(rank.run.way), f"group {rank.tie_group}"])).capitalize()
-
-
-def _point(rank: RunRank) -> Point:
-    return Point(rank.run.name, rank.value or 0.0, rank.low, rank.high, href=rank.run.get_absolute_url())
-
-
-# The sizes at which other models know as much.
-
-
+SHOWN = 40  # models on one page of the table
 SIZES_LEAD = "How large other models are that know as much, and which models are the best of their size."
 BEYOND = 10  # sizes are named up to this many times the largest model's, and down to the same part of the smallest's
 SIZES_NOTE = (
