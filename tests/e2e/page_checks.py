@@ -10,7 +10,7 @@ from playwright.sync_api import BrowserContext, Page, Request, TimeoutError
 WIDE, ZOOMED, PHONE = 1280, 640, 360  # a window of 1280 pixels at 200 % zoom has 640
 SETTLED_MS = 20_000  # how long a page may take to fit into a window of another width
 
-LAYOUT = """() => {
+LAYOUT = """(highest) => {
   const faults = [];
   const EMPTY = ["", "–", "not measured"];
   const TWO_LINES = 44; // pixels
@@ -33,6 +33,7 @@ LAYOUT = """() => {
   const height = document.documentElement.scrollHeight;
   const contents = document.querySelector("nav[aria-label=Contents]");
   if (height > 6000 && !contents) faults.push(`${height} px without contents`);
+  if (highest && height > highest) faults.push(`${height} px high, more than readers will look at`);
   return faults;
 }"""
 OPEN_ALL = """async () => {
@@ -95,15 +96,18 @@ def listen(page: Page, site: str) -> list[str]:
     return breaches
 
 
-def faults(page: Page, address: str) -> list[str]:
-    """Return what is wrong with a page, beginning with its layout on a wide screen in light colours."""
+def faults(page: Page, address: str, highest: int | None = None) -> list[str]:
+    """Return what is wrong with a page, beginning with its layout on a wide screen in light colours.
+
+    `highest`: how many pixels it may have there.
+    """
     page.emulate_media(color_scheme="light")
     page.set_viewport_size({"width": WIDE, "height": 800})
     response = page.goto(address)
     assert response is not None
     if not response.ok and "nowhere" not in address:
         return [f"answered with {response.status}"]
-    layout: list[str] = page.evaluate(LAYOUT)
+    layout: list[str] = page.evaluate(LAYOUT, highest)
     page.evaluate(OPEN_ALL)
     page.wait_for_function(DRAWN)
     charts: list[str] = page.evaluate(HEIGHTS)

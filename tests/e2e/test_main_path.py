@@ -43,29 +43,6 @@ def test_a_submitted_model_is_measured_and_appears_by_itself(page: Page) -> None
     assert "org/causal" in models
 
 
-def test_the_same_model_again_leads_to_its_run(page: Page) -> None:
-    page.goto("/submit/?model=org/masked&benchmark=small")
-    page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("heading", name="Measured")).to_be_visible(timeout=MINUTE)
-    page.get_by_role("link", name="Go to run").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("org/masked on small")
-
-
-def test_a_model_that_is_nowhere_is_refused_with_a_reason(page: Page) -> None:
-    page.goto("/submit/")
-    page.get_by_label("Model id or link").fill("nothing")
-    page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("heading", name="Not accepted")).to_be_visible(timeout=MINUTE)
-    expect(page.locator(".notice.failed")).to_have_count(1)
-
-
-def test_what_is_no_model_id_is_said_at_the_form(page: Page) -> None:
-    page.goto("/submit/")
-    page.get_by_label("Model id or link").fill("not a model id")
-    page.get_by_role("button", name="Check and submit").click()
-    expect(page.get_by_role("alert")).to_contain_text("'not a model id' is not a model id.")
-
-
 def test_a_submission_is_cancelled_and_tried_again_without_losing_the_focus(page: Page) -> None:
     page.goto("/submit/")
     page.get_by_label("Model id or link").fill("org/away")

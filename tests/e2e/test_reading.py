@@ -212,15 +212,6 @@ def test_charts_keep_their_colours_where_a_system_sets_those_of_the_text(
         assert len(set(colours)) > 3
 
 
-def test_a_keyboard_ticks_models_and_compares_them(page: Page) -> None:
-    page.goto("/?topic=all&tests=1")
-    for name in ("random/gpt2-tiny", "random/bert-tiny"):
-        page.get_by_role("checkbox", name=f"Compare {name}").press("Space")
-    page.get_by_role("button", name="Compare 2 ticked").press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Compare models")
-    expect(page.get_by_role("link", name="bert-tiny").first).to_be_visible()
-
-
 def test_the_button_that_compares_is_next_to_the_tick_and_in_the_window(page: Page) -> None:
     page.set_viewport_size({"width": 360, "height": 740})
     page.goto("/?topic=all&tests=1")

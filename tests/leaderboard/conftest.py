@@ -102,6 +102,18 @@ def small(db: Any, bear_folder: BearFolder) -> Benchmark:
 
 
 @pytest.fixture
+def tiny(db: None) -> Benchmark:
+    """A benchmark without files."""
+    return make.benchmark()
+
+
+@pytest.fixture
+def graph(db: None) -> Benchmark:
+    """The knowledge graph that ships with the project, imported."""
+    return make.shipped("graph")
+
+
+@pytest.fixture
 def starter(transactional_db: None) -> Benchmark:
     """The starter benchmark with 31 parts of ten items, so that a run takes long enough to be interrupted."""
     benchmark, _ = benchmarks.install("bear", EMBEDDED / "starter", "many", "Many")

@@ -140,11 +140,21 @@ def tidy_scores(of: Run) -> pd.DataFrame:
     return pd.DataFrame(of.scores.order_by("pk").values(*SCORE_COLUMNS))
 
 
+def stored_rows(of: Run) -> pd.DataFrame:
+    """Return the items of a run as its file has them."""
+    with storages["artefacts"].open(f"{of.artefact}/items.parquet") as file:
+        return pd.read_parquet(file)
+
+
+def replace_rows(of: Run, rows: pd.DataFrame) -> None:
+    """Store other rows as the items of a run."""
+    storages["artefacts"].delete(f"{of.artefact}/items.parquet")
+    storages["artefacts"].save(f"{of.artefact}/items.parquet", ContentFile(rows.to_parquet()))
+
+
 def reversed_items(of: Run) -> Run:
     """Create another run with the same items, stored from last to first."""
-    with storages["artefacts"].open(f"{of.artefact}/items.parquet") as file:
-        rows = pd.read_parquet(file).iloc[::-1]
-    return stored_items(of.model, of.benchmark, rows, settings=of.settings)
+    return stored_items(of.model, of.benchmark, stored_rows(of).iloc[::-1], settings=of.settings)
 
 
 def stored_items(of: Model, on: Benchmark, rows: pd.DataFrame, **fields: Any) -> Run:

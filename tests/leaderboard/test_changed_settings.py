@@ -30,16 +30,11 @@ def test_changed_settings_and_options_are_told_in_words(values: dict[str, Any], 
     assert differences(values, RANKING) == changed
 
 
-@pytest.mark.parametrize(
-    "values", [{"limit": 5}, {"relations": ["P30"]}, {"language": "ar"}, {"options": {"pair": ""}}]
-)
-def test_some_settings_and_options_choose_the_items_that_are_asked(values: dict[str, Any]) -> None:
-    assert asks_other_items(differences(values, RANKING), "ranking")
-
-
-@pytest.mark.parametrize("values", [{}, {"pll": "original"}, {"seed": 3}, {"options": {"trained_on": "arXiv"}}])
-def test_other_settings_leave_the_items_as_they_are(values: dict[str, Any]) -> None:
-    assert not asks_other_items(differences(values, RANKING), "ranking")
+def test_some_settings_and_options_choose_the_items_that_are_asked_and_others_leave_them() -> None:
+    for values in ({"limit": 5}, {"relations": ["P30"]}, {"language": "ar"}, {"options": {"pair": ""}}):
+        assert asks_other_items(differences(values, RANKING), "ranking"), values
+    for values in ({}, {"pll": "original"}, {"seed": 3}, {"options": {"trained_on": "arXiv"}}):
+        assert not asks_other_items(differences(values, RANKING), "ranking"), values
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from html import unescape
-from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -22,7 +21,6 @@ from leaderboard.models import Benchmark, Claim, Model, Run, RunRank
 from leaderboard.ui.cells import figure, uncertainty
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.tools import seed_scale
 
 pytestmark = pytest.mark.django_db
 NOUNS = ("model", "benchmark", "question", "run", "relation", "wording", "worker", "group", "figure", "answer", "item")
@@ -85,7 +83,7 @@ def many_workers(small: Benchmark) -> None:
 
 def without_its_file(small: Benchmark) -> None:
     two_models(small)
-    shutil.rmtree(_folder(small))
+    shutil.rmtree(folder_of(small))
 
 
 def partial_runs(small: Benchmark) -> None:
@@ -102,10 +100,6 @@ def _finish(on: Benchmark) -> None:
     on.save()
     make.restore_figures(on)
     refresh_standings(on)
-
-
-def _folder(on: Benchmark) -> Path:
-    return Path(folder_of(on))
 
 
 STATES = (
@@ -238,18 +232,3 @@ def test_partial_runs_are_called_that_and_stand_apart(client: Client, small: Ben
     assert headings["org/first"] == headings["org/second"] == "● Measured here, 2 models"
     assert headings["org/part"].startswith("Some of the questions")
     assert headings["org/left-out"] not in ("", headings["org/first"], headings["org/part"])
-
-
-@pytest.mark.slow
-def test_a_site_with_hundreds_of_models_says_as_true_things(client: Client, db: None) -> None:
-    seed_scale.fill(models=300, benchmarks=2, templates=2, rows=600, waiting=200)
-    for address in pages():
-        text = re.sub(r"\banswer \d+", "", read(client, address))  # the made-up options
-        for number, noun, plural in COUNTED.findall(text):
-            assert (number == "1") != bool(plural), f"{address}: {number} {noun}{plural}"
-        assert not NOT_WRITTEN.findall(text), address
-    finished = Run.objects.filter(state=Run.State.FINISHED)
-    for row in csv_rows(client, "/benchmarks/"):
-        of_board = finished.filter(benchmark__title=row["benchmark"], provenance=Run.Provenance.MEASURED)
-        assert row["measured"] == str(of_board.values("model__hub_id").distinct().count())
-    assert f"{Run.objects.filter(state=Run.State.QUEUED).count()} waiting" in read(client, "/queue/")

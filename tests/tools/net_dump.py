@@ -51,7 +51,6 @@ RUN = re.compile(r"^/runs/(\d+)/")
 RUNS_SHOWN = 2  # of each benchmark
 PER_RUN = ("", "/scores", "/items", "/items?correct=no&page=2")
 JSON = re.compile(r"json\b")
-PER_RUN = ("", "/scores", "/items", "/items?correct=no&page=2")
 # What differs from one day, machine or release to the next.
 CHANGING = (
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( UTC|Z|\+00:00)?"), "TIME"),

@@ -106,7 +106,7 @@ def _benchmark(scale: Scale, number: int) -> Benchmark:
     """Install a benchmark in BEAR's form."""
     slug = f"{ORGANISATION}-{number + 1}"
     relations = [f"R{place + 1}" for place in range(RELATIONS[0] if number == 0 else RELATIONS[1])]
-    options = [f"answer {place}" for place in range(OPTIONS)]
+    options = [f"option {place}" for place in range(OPTIONS)]
     templates = [f"[X] is known for [Y], wording {place}." for place in range(scale.templates)]
     metadata = {name: {"templates": templates, "answer_space_labels": options} for name in relations}
     domains = {name: {"domains": [_domain(place)]} for place, name in enumerate(relations)}
@@ -262,7 +262,7 @@ def _item_rows(templates: int, relations: int, items: int, chance: np.random.Gen
     others = np.where(np.arange(OPTIONS) == answer[:, None], -np.inf, scores).max(axis=1)
     names = "R" + pd.Series(relation + 1).astype(str)
     subjects = "subject " + pd.Series(index).astype(str) + " of " + names
-    chosen = "answer " + pd.Series(prediction).astype(str)
+    chosen = "option " + pd.Series(prediction).astype(str)
     columns = {
         "relation": names,
         "template": template,
@@ -277,7 +277,7 @@ def _item_rows(templates: int, relations: int, items: int, chance: np.random.Gen
         "margin": best - others,
         "scores": list(scores.astype("f4")),
         "exact": list(np.ones((len(index), OPTIONS), dtype=bool)),
-        "answer_label": "answer " + pd.Series(answer).astype(str),
+        "answer_label": "option " + pd.Series(answer).astype(str),
         "prediction_label": chosen,
         "statement": subjects + " is known for " + chosen + ", wording " + pd.Series(template).astype(str) + ".",
         "domain": [[_domain(number)] for number in relation],

@@ -144,16 +144,6 @@ def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: C
     assert not Submission.objects.exists()
 
 
-def test_a_submission_takes_settings_of_the_run(client: Client, small: Benchmark, local_hub: Hub) -> None:
-    chosen = {"templates": [0, 2], "pll": "original", "reduction": "mean", "dtype": "bfloat16"}
-    token = send(client, model="org/masked", benchmark="small", options=chosen)[1]["submission"]
-    check_job.check(Submission.objects.get(token=token).pk)
-    answer = client.get(f"/api/v1/submissions/{token}").json()
-    settings = Run.objects.get(pk=answer["run"]).settings
-    assert {name: settings[name] for name in chosen} == chosen
-    assert {check["name"]: check["message"] for check in answer["checks"]}["number format"] == "bfloat16, as chosen."
-
-
 @pytest.mark.parametrize(
     ("options", "step"),
     [
@@ -211,12 +201,6 @@ def test_a_wrong_token_submits_nothing(client: Client, small: Benchmark, header:
     assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
     assert client.get("/api/v1/submissions", headers=headers).status_code == 401
     assert not Submission.objects.exists()
-
-
-def test_the_list_of_submissions_needs_a_token_that_submits(client: Client, small: Benchmark) -> None:
-    push = tokens.create("pusher", tokens.Purpose.PUSH)
-    assert client.get("/api/v1/submissions").status_code == 401
-    assert client.get("/api/v1/submissions", headers={"Authorization": f"Bearer {push}"}).status_code == 401
 
 
 def test_a_submission_that_is_checked_says_when_to_look_again(client: Client, small: Benchmark, local_hub: Hub) -> None:

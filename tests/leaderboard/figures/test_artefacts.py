@@ -1,4 +1,4 @@
-"""Files of a run: its parts, and the result that replaces them."""
+"""Files of a run, its result that replaces them, and steps that wait for a database that is locked."""
 
 import errno
 import json
@@ -7,9 +7,13 @@ from collections.abc import Iterator
 import pandas as pd
 import pytest
 from django.core.files.base import ContentFile
+from django.db import OperationalError, transaction
+from django.utils import timezone
 
 from leaderboard.figures import artefacts
+from leaderboard.figures.artefacts import DatabaseUnavailable, patiently
 from leaderboard.models import Run
+from leaderboard.worker.reconciling import remove_leftovers
 from probing.errors import NoSpace
 from probing.results.result import Result
 from tests.leaderboard import factories as make
@@ -55,8 +59,10 @@ def test_only_the_result_is_kept_of_a_finished_run(run: Run) -> None:
     artefacts.store_part(run.parts.get(), ROWS)
     artefacts.store_result(run, result)  # by a worker that was killed before it could finish the run
     run.artefact = artefacts.store_result(run, result)
-    artefacts.remove_leftovers(run)
-    artefacts.remove_leftovers(run)
+    facts = {"state": Run.State.FINISHED, "finished": timezone.now(), "artefact": run.artefact}
+    Run.objects.filter(pk=run.pk).update(**facts)
+    for _ in range(2):
+        remove_leftovers()
     folders, files = artefacts.storage().listdir(artefacts.folder(run))
     assert (folders, files) == ([run.artefact.rpartition("/")[2]], [])
 
@@ -79,3 +85,43 @@ def test_a_full_disk_is_reported_and_no_half_of_a_file_stays(run: Run, monkeypat
     with pytest.raises(NoSpace):
         artefacts.store_part(run.parts.get(), ROWS)
     assert artefacts.storage().listdir(f"{artefacts.folder(run)}/parts") == ([], [])
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artefacts, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(artefacts, "LONGEST_PAUSE", 0.02)
+
+
+class Locked:
+    """A function that works only after some attempts."""
+
+    def __init__(self, failures: int) -> None:
+        self.failures, self.calls = failures, 0
+
+    def __call__(self) -> int:
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise OperationalError("database is locked")
+        return self.calls
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_step_is_tried_again_until_the_database_answers() -> None:
+    assert patiently(Locked(5)) == 6
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_database_that_stays_away_is_a_temporary_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(artefacts, "PATIENCE", 0.1)
+    with pytest.raises(DatabaseUnavailable) as caught:
+        patiently(Locked(1000))
+    assert not caught.value.permanent
+
+
+@pytest.mark.django_db(transaction=True)
+def test_inside_a_transaction_nothing_is_repeated() -> None:
+    step = Locked(1)
+    with pytest.raises(OperationalError), transaction.atomic():
+        patiently(step)
+    assert step.calls == 1

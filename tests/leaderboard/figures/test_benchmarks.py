@@ -62,14 +62,6 @@ def test_an_unknown_format_is_refused(bear_folder: BearFolder) -> None:
         benchmarks.install("xml", bear_folder.write())
 
 
-def test_files_that_were_changed_afterwards_are_noticed(small: Benchmark, data: Path) -> None:
-    (data / small.path / "P36.jsonl").unlink()
-    metadata = data / small.path / "metadata_relations.json"
-    metadata.write_text(metadata.read_text().replace("governs", "rules"))
-    with pytest.raises(BadInput):
-        benchmarks.read(small)
-
-
 def test_a_benchmark_without_files_takes_no_runs(small: Benchmark) -> None:
     Benchmark.objects.update(path="")
     with pytest.raises(BadInput, match="no benchmark 'small'"):

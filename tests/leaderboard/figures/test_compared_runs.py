@@ -1,26 +1,15 @@
 """Compared runs: which runs names stand for, and the rows on which they agree and disagree."""
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from leaderboard.figures.comparisons import (
-    Comparison,
-    ModelAnswer,
-    compared,
-    disagreements,
     find_runs,
-    read_answers,
-    records,
     short_names,
 )
 from leaderboard.models import Benchmark, Run
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.errors import BadInput
 from tests.leaderboard import factories as make
-from tests.leaderboard.conftest import Site
-
-PREDICTION = ModelAnswer(("prediction_label",), lambda row: row["prediction_label"])
 
 
 def comparable(benchmark: Benchmark, hub_id: str) -> Run:
@@ -28,14 +17,12 @@ def comparable(benchmark: Benchmark, hub_id: str) -> Run:
     return make.finished(benchmark, of=of, artefact="runs/1")
 
 
-def test_runs_are_found_by_number_and_by_model(db: None) -> None:
-    tiny = make.benchmark()
+def test_runs_are_found_by_number_and_by_model(tiny: Benchmark) -> None:
     first, second = comparable(tiny, "org/a"), comparable(tiny, "org/b")
     assert find_runs([str(first.pk), "org/b"], "") == [first, second]
 
 
-def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
-    tiny = make.benchmark()
+def test_the_id_of_a_training_stands_for_its_last_step(tiny: Benchmark) -> None:
     last, _ = (
         make.finished(tiny, of=make.model("org/a", step=step), artefact="runs/1", settings_digest="5" * 64)
         for step in (20, 10)
@@ -44,9 +31,8 @@ def test_the_id_of_a_training_stands_for_its_last_step(db: None) -> None:
     assert find_runs(["org/a", "org/b"], "") == [last, other]
 
 
-def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_once(db: None) -> None:
+def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_once(tiny: Benchmark) -> None:
     """Trying one combination after the other would take days."""
-    tiny = make.benchmark()
     of = make.model("org/a")
     runs = [make.finished(tiny, of=of, artefact="runs/1") for _ in range(30)]
     chosen = find_runs([*["org/a"] * 7, str(runs[0].pk)], "")
@@ -57,38 +43,35 @@ def test_a_name_that_is_repeated_stands_for_different_runs_and_is_answered_at_on
         find_runs(["org/a"] * 8, "")
 
 
-def test_models_are_compared_on_the_benchmark_that_all_have(db: None) -> None:
-    tiny, other = make.benchmark(), make.benchmark("other")
+def test_models_are_compared_on_the_benchmark_that_all_have(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
     comparable(tiny, "org/a")
     expected = [comparable(other, "org/a"), comparable(other, "org/b")]
     assert find_runs(["org/a", "org/b"], "") == expected
 
 
-def test_the_benchmark_can_be_chosen(db: None) -> None:
-    tiny, other = make.benchmark(), make.benchmark("other")
+def test_the_benchmark_can_be_chosen(tiny: Benchmark) -> None:
+    other = make.benchmark("other")
     expected = [comparable(tiny, name) for name in ("org/a", "org/b")]
     for name in ("org/a", "org/b"):
         comparable(other, name)
     assert find_runs(["org/a", "org/b"], "tiny") == expected
 
 
-def test_a_model_that_is_named_twice_is_compared_with_another_of_its_runs(db: None) -> None:
-    tiny = make.benchmark()
+def test_a_model_that_is_named_twice_is_compared_with_another_of_its_runs(tiny: Benchmark) -> None:
     older, newer = comparable(tiny, "org/a"), comparable(tiny, "org/a")
     assert set(find_runs(["org/a", "org/a"], "")) == {older, newer}
     assert find_runs(["org/a", str(newer.pk)], "") == [older, newer]
 
 
-def test_a_name_without_a_finished_run_is_an_error(db: None) -> None:
-    tiny = make.benchmark()
+def test_a_name_without_a_finished_run_is_an_error(tiny: Benchmark) -> None:
     comparable(tiny, "org/a")
     make.running(make.model("org/b"), tiny)
     with pytest.raises(BadInput, match="no finished run of 'org/b'"):
         find_runs(["org/a", "org/b"], "")
 
 
-def test_published_runs_cannot_be_compared(db: None) -> None:
-    tiny = make.benchmark()
+def test_published_runs_cannot_be_compared(tiny: Benchmark) -> None:
     comparable(tiny, "org/a")
     with pytest.raises(BadInput, match="no finished run"):
         find_runs(["org/a", str(make.published(tiny).pk)], "")
@@ -114,8 +97,7 @@ def test_runs_of_different_versions_cannot_be_compared_and_the_versions_are_name
         find_runs(["org/a", "org/b"], "")
 
 
-def test_runs_that_a_third_party_uploaded_can_be_compared(db: None) -> None:
-    tiny = make.benchmark()
+def test_runs_that_a_third_party_uploaded_can_be_compared(tiny: Benchmark) -> None:
     first, second = comparable(tiny, "org/a"), comparable(tiny, "org/b")
     Run.objects.filter(pk=second.pk).update(provenance=Run.Provenance.THIRD_PARTY)
     assert find_runs(["org/a", "org/b"], "") == [first, second]
@@ -133,38 +115,3 @@ def test_names_of_runs_are_as_short_as_telling_them_apart_allows(db: None) -> No
     other.model.weights_file = other.model.quantisation = "Q4_1"
     assert short_names([first, other]) == ["a", "b (Q4_1)"]
     assert short_names([first, again]) == [f"org/a, run {first.pk}", f"org/a, run {again.pk}"]
-
-
-def test_patterns_are_counted() -> None:
-    right = np.array([[True, False], [True, True], [True, False]])
-    comparison = Comparison([], right, np.zeros((3, 2), int))
-    assert comparison.counts() == {(True, False): 2, (True, True): 1}
-
-
-def test_a_comparison_knows_which_row_of_which_run_is_right(site: Site) -> None:
-    comparison = compared(site.first.pk, site.second.pk)
-    assert comparison.right.shape == comparison.rows.shape == (12, 2)
-    overall = comparison.differences[0]
-    assert (overall["dimension"], overall["result"]) == ("overall", "second")
-    assert overall["first"] == pytest.approx(comparison.right[:, 0].mean())
-
-
-def test_disagreements_are_the_rows_that_are_neither_all_right_nor_all_wrong(site: Site) -> None:
-    comparison = compared(site.first.pk, site.second.pk)
-    rows = disagreements(comparison, None)
-    assert all(set(row["right"]) == {True, False} for row in rows)
-    assert len(rows) == sum(count for pattern, count in comparison.counts().items() if len(set(pattern)) == 2)
-
-
-@pytest.mark.parametrize("pattern", [(True, True), (True, False), (False, True), (False, False)])
-def test_a_pattern_selects_its_rows_with_the_answers_of_both_runs(site: Site, pattern: tuple[bool, bool]) -> None:
-    runs, comparison = [site.first, site.second], compared(site.first.pk, site.second.pk)
-    rows = disagreements(comparison, pattern)
-    assert len(rows) == comparison.counts().get(pattern, 0)
-    read_answers(runs, rows, PREDICTION)
-    for row in rows:
-        assert tuple(answer == row["answer_label"] for answer in row["answers"]) == pattern
-
-
-def test_records_are_dicts_by_the_names_of_columns() -> None:
-    assert records(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})) == [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]

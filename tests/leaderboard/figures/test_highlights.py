@@ -23,14 +23,9 @@ def stored_again(run: Run, rows: pd.DataFrame) -> Run:
     return Run.objects.get(pk=run.pk)
 
 
-def every_row(run: Run) -> pd.DataFrame:
-    with item_rows.opened(run) as file:
-        return pd.read_parquet(file)
-
-
 def test_a_new_result_has_the_highlights_that_are_computed_for_an_old_one(site: Site) -> None:
     old = highlights.highlights(site.first)
-    run = stored_again(site.first, every_row(site.first))
+    run = stored_again(site.first, make.stored_rows(site.first))
     assert artefacts.storage().exists(f"{run.artefact}/{highlights.FILE}")
     assert old.flips and old.sure and old.lucky and old.wordings
     assert Highlights.parse(highlights.highlights(run).to_json()) == Highlights.parse(old.to_json())
@@ -39,7 +34,7 @@ def test_a_new_result_has_the_highlights_that_are_computed_for_an_old_one(site: 
 def test_the_page_of_a_run_reads_its_highlights_and_no_rows_for_them(
     site: Site, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run = stored_again(site.first, every_row(site.first))
+    run = stored_again(site.first, make.stored_rows(site.first))
 
     frame = item_rows.frame
 
@@ -55,7 +50,7 @@ def test_the_page_of_a_run_reads_its_highlights_and_no_rows_for_them(
 
 
 def test_another_result_has_highlights_of_its_own(site: Site) -> None:
-    rows = every_row(site.first)
+    rows = make.stored_rows(site.first)
     run = stored_again(site.first, rows.assign(correct=False))
     assert highlights.highlights(run).lucky == []
     run = stored_again(run, rows.assign(prediction=0))

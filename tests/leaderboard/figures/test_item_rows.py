@@ -43,32 +43,30 @@ def stored(rows: pd.DataFrame) -> Run:
     return Run(pk=1, state=Run.State.FINISHED, artefact="runs/1")
 
 
-@pytest.mark.parametrize("batch", [1, 2, 2048])
-@pytest.mark.parametrize(
-    ("conditions", "numbers"),
-    [
-        (ItemFilter(), [0, 1, 2, 3, 4]),
-        (ItemFilter(correct=True), [0, 3]),
-        (ItemFilter(correct=False), [1, 4]),
-        (ItemFilter(relation="P36", template=0), [2, 3]),
-        (ItemFilter(tags={"domain": "Arts"}), [0, 4]),
-        (ItemFilter(tags={"domain": "Places", "head": "major"}), [0, 3]),
-        (ItemFilter(tags={"head": "major"}), [0, 3, 4]),
-        (ItemFilter(tags={"correct": True}), [0, 3]),
-        (ItemFilter(tags={"size": "3"}), []),
-        (ItemFilter(tags={"empty": "anything"}), []),
-        (ItemFilter(search="AFR"), [0, 1]),
-        (ItemFilter(search="ærØ"), [4]),
-        (ItemFilter(search="o"), [2]),
-        (ItemFilter(search="k", correct=True), [0, 3]),
-        (ItemFilter(search=".*"), []),
-    ],
-)
-def test_a_filter_finds_the_rows_that_meet_all_its_conditions(
-    run: Run, conditions: ItemFilter, numbers: list[int], batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(item_rows, "SCANNED_ROWS", batch)
-    assert list(item_rows.find(run, conditions)) == numbers
+FILTERS: list[tuple[ItemFilter, list[int]]] = [
+    (ItemFilter(), [0, 1, 2, 3, 4]),
+    (ItemFilter(correct=True), [0, 3]),
+    (ItemFilter(correct=False), [1, 4]),
+    (ItemFilter(relation="P36", template=0), [2, 3]),
+    (ItemFilter(tags={"domain": "Arts"}), [0, 4]),
+    (ItemFilter(tags={"domain": "Places", "head": "major"}), [0, 3]),
+    (ItemFilter(tags={"head": "major"}), [0, 3, 4]),
+    (ItemFilter(tags={"correct": True}), [0, 3]),
+    (ItemFilter(tags={"size": "3"}), []),
+    (ItemFilter(tags={"empty": "anything"}), []),
+    (ItemFilter(search="AFR"), [0, 1]),
+    (ItemFilter(search="ærØ"), [4]),
+    (ItemFilter(search="o"), [2]),
+    (ItemFilter(search="k", correct=True), [0, 3]),
+    (ItemFilter(search=".*"), []),
+]
+
+
+def test_a_filter_finds_the_rows_that_meet_all_its_conditions(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for batch in (1, 2, 2048):
+        monkeypatch.setattr(item_rows, "SCANNED_ROWS", batch)
+        for conditions, numbers in FILTERS:
+            assert list(item_rows.find(run, conditions)) == numbers, (batch, conditions)
 
 
 def test_a_search_in_a_run_without_texts_finds_nothing() -> None:
@@ -76,14 +74,12 @@ def test_a_search_in_a_run_without_texts_finds_nothing() -> None:
     assert item_rows.find(run, ItemFilter(search="7")) == []
 
 
-@pytest.mark.parametrize("batch", [1, 2, 2048])
-@pytest.mark.parametrize("numbers", [[], [0], [4], [0, 2, 3], [0, 1, 2, 3, 4]])
-def test_rows_are_read_by_their_numbers(
-    run: Run, numbers: list[int], batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
-    rows = list(item_rows.rows(run, numbers, ["size"]))
-    assert rows == [{"size": number + 1} for number in numbers]
+def test_rows_are_read_by_their_numbers(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for batch in (1, 2, 2048):
+        monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
+        for numbers in ([], [0], [4], [0, 2, 3], [0, 1, 2, 3, 4]):
+            rows = list(item_rows.rows(run, numbers, ["size"]))
+            assert rows == [{"size": number + 1} for number in numbers], batch
 
 
 def test_one_item_is_read_with_all_its_columns(run: Run) -> None:

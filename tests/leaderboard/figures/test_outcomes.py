@@ -1,15 +1,32 @@
-"""Outcomes of single questions: stored when a run finishes, and counted over all runs."""
+"""What is stored of all runs on a benchmark: outcomes of questions, smallest differences, and facts that two share."""
+
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from django.core.files.storage import storages
+from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, WRONG, answers_of, counts_of, outcomes_of, store_outcomes
-from leaderboard.figures.ranks import refresh_standings
+from leaderboard.figures import benchmarks, ranks
+from leaderboard.figures.outcomes import (
+    NOT_COUNTED,
+    RIGHT,
+    WRONG,
+    answers_of,
+    counts_of,
+    outcomes_of,
+    shared_facts,
+    store_outcomes,
+)
+from leaderboard.figures.ranks import refresh_standings, shown_difference, store_smallest_difference
 from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
+from probing.analysis.power import assumed_difference, smallest_difference
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.kept import kept
+from tests.probing.formats.dlama_folder import DlamaFolder
 
 pytestmark = pytest.mark.django_db
 
@@ -23,11 +40,6 @@ def finished(on: Benchmark, *answers: tuple[int, int, bool | None], **fields: ob
     run = make.run(make.model(), on, Run.State.FINISHED, **fields)
     store_outcomes(run, rows(*answers))
     return run
-
-
-@pytest.fixture
-def tiny() -> Benchmark:
-    return make.benchmark()
 
 
 def test_each_template_of_an_item_keeps_its_outcome(tiny: Benchmark) -> None:
@@ -83,10 +95,9 @@ def test_a_deleted_run_is_no_longer_counted(tiny: Benchmark) -> None:
 def test_outcomes_are_those_of_the_stored_items(site: Site) -> None:
     assert outcomes_of(site.first) == {}
     make.restore_figures(site.benchmark)
-    with storages["artefacts"].open(f"{site.first.artefact}/items.parquet") as file:
-        stored = pd.read_parquet(file)
-    outcomes, columns = outcomes_of(site.first), ["relation", "template", "index", "correct"]
-    for relation, template, index, correct in stored[columns].itertuples(index=False):
+    stored = make.stored_rows(site.first)[["relation", "template", "index", "correct"]]
+    outcomes = outcomes_of(site.first)
+    for relation, template, index, correct in stored.itertuples(index=False):
         assert outcomes[relation].of(index)[template] == (RIGHT if correct else WRONG)
 
 
@@ -105,3 +116,137 @@ def test_reading_the_answers_to_one_relation_takes_one_query(
         finished(tiny, (0, 1, True))
     with django_assert_num_queries(1):
         assert len(answers_of(tiny, ["P30", "P36"])["P30"]) == 3
+
+
+def stored(benchmark: Benchmark) -> dict[str, float]:
+    store_smallest_difference(benchmark)
+    benchmark.refresh_from_db()
+    return shown_difference(benchmark)
+
+
+def usual(benchmark: Benchmark, count: int) -> list[Run]:
+    return [make.measured(benchmark, make.model(), skill=seed, seed=seed, templates=(0,)) for seed in range(count)]
+
+
+def test_it_is_that_of_the_stored_rows(small: Benchmark) -> None:
+    runs = usual(small, 3)
+    expected = smallest_difference({str(run.pk): make.stored_rows(run) for run in runs})
+    assert expected
+    assert stored(small) == pytest.approx(expected._asdict())
+    assert expected.pairs == 3
+
+
+def test_only_the_newest_runs_with_the_usual_settings_are_compared(
+    small: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ranks, "NEWEST_RUNS", 2)
+    *_, first, second = usual(small, 3)
+    make.measured(small, make.model(), skill=1, templates=(1,))
+    expected = smallest_difference({"first": make.stored_rows(first), "second": make.stored_rows(second)})
+    assert expected
+    assert stored(small) == pytest.approx(expected._asdict())
+
+
+def test_a_run_whose_files_are_gone_is_left_out(small: Benchmark) -> None:
+    runs = usual(small, 3)
+    storages["artefacts"].delete(f"{runs[0].artefact}/items.parquet")
+    assert stored(small)["pairs"] == 1
+
+
+def test_it_is_assumed_as_long_as_fewer_than_two_runs_were_measured(small: Benchmark) -> None:
+    usual(small, 1)
+    shown = stored(small)
+    assert shown["same_relations"] == assumed_difference(small.items).same_relations
+    assert (shown["like_relations"], shown["pairs"]) == (None, 0)
+
+
+def test_a_probe_without_right_answers_has_none(db: None) -> None:
+    assert stored(make.benchmark("graph", probe="perplexity")) == {}
+
+
+def test_the_page_and_the_api_show_what_is_stored(client: Client, site: Site) -> None:
+    usual(site.benchmark, 2)
+    shown = stored(site.benchmark)
+    html = client.get("/benchmarks/small/").content.decode()
+    assert f"<strong>{shown['same_relations']:.3f}</strong> on" in html
+    assert f"<strong>{shown['like_relations']:.3f}</strong> on" in html
+    assert "median over 1 pair of measured runs" in " ".join(html.split())
+    (listed,) = client.get("/api/v1/benchmarks").json()["benchmarks"]
+    assert listed["smallest_difference"] == shown
+
+
+def test_the_page_names_the_assumption(client: Client, small: Benchmark) -> None:
+    text = " ".join(client.get("/benchmarks/small/").content.decode().split())
+    assert "if the answers of the two models are independent" in text
+
+
+def test_showing_it_reads_no_row(small: Benchmark, django_assert_num_queries: DjangoAssertNumQueries) -> None:
+    with django_assert_num_queries(0):
+        shown_difference(small)
+
+
+ARAB, WEST = (f"arab-west/dlama/en/P37_general_{region}.jsonl" for region in ("ARAB_REGION", "WESTERN_COUNTRIES"))
+
+
+@pytest.fixture
+def whole(tmp_path: Path, db: None) -> Benchmark:
+    """A benchmark of two Arab facts and three Western ones."""
+    folder = DlamaFolder(tmp_path / "whole")
+    return kept("whole", lambda: benchmarks.install("dlama", folder.write(), "whole")[0])
+
+
+@pytest.fixture
+def part(tmp_path: Path, whole: Benchmark) -> Benchmark:
+    """One with a fact of either culture less, and one whose object is another."""
+    folder = DlamaFolder(tmp_path / "part")
+    del folder.facts[ARAB][0], folder.facts[WEST][0]
+    folder.facts[WEST][0] |= {"obj_uri": ["Q0"], "obj_label": ["Klingon"]}
+    return kept("part", lambda: benchmarks.install("dlama", folder.write(), "part")[0])
+
+
+def counts(slug: str) -> list[tuple[str, str, int, int]]:
+    rows = shared_facts(Benchmark.objects.get(slug=slug, main=True, current=True), Benchmark.objects.all())
+    return [(row.other.slug, row.culture, row.facts, row.shared) for row in rows]
+
+
+def test_both_benchmarks_keep_what_they_share(part: Benchmark) -> None:
+    assert counts("part") == [("whole", "Arab", 1, 1), ("whole", "West", 2, 1)]
+    assert counts("whole") == [("part", "Arab", 2, 1), ("part", "West", 3, 1)]
+
+
+def test_a_new_version_is_counted_anew(tmp_path: Path, part: Benchmark) -> None:
+    folder = DlamaFolder(tmp_path / "again")
+    del folder.facts[WEST][0]
+    benchmarks.install("dlama", folder.write(), "part")
+    assert counts("part") == [("whole", "Arab", 2, 2), ("whole", "West", 2, 2)]
+    assert counts("whole") == [("part", "Arab", 2, 2), ("part", "West", 3, 2)]
+
+
+def test_benchmarks_without_a_shared_fact_keep_nothing(tmp_path: Path, part: Benchmark) -> None:
+    folder = DlamaFolder(tmp_path / "other")
+    for lines in folder.facts.values():
+        for number, line in enumerate(lines):
+            line["sub_uri"] = f"Q9999{number}"
+    benchmarks.install("dlama", folder.write(), "other")
+    assert counts("other") == []
+    assert {row[0] for row in counts("whole")} == {"part"}
+
+
+def test_what_was_imported_before_is_counted_at_the_next_import(tmp_path: Path, part: Benchmark) -> None:
+    Benchmark.objects.update(shared_facts=None)
+    assert counts("whole") == []
+    assert benchmarks.install("dlama", DlamaFolder(tmp_path / "same").write(), "whole")[1] is False
+    assert counts("whole") == [("part", "Arab", 2, 1), ("part", "West", 3, 1)]
+    assert counts("part")
+
+
+def test_a_page_shows_the_counts_while_both_benchmarks_are_here(client: Client, part: Benchmark) -> None:
+    rows = csv_rows(client, "/benchmarks/part/", "overlap")
+    assert [(row["other"], row["culture"], row["facts"], row["shared"]) for row in rows] == [
+        ("whole", "Arab", "1", "1"),
+        ("whole", "West", "2", "1"),
+    ]
+    page = client.get("/benchmarks/part/").content.decode()
+    assert "Facts that other benchmarks have as well" in page
+    Benchmark.objects.filter(slug="whole").update(current=False)
+    assert "Facts that other benchmarks have as well" not in client.get("/benchmarks/part/").content.decode()

@@ -1,20 +1,33 @@
-"""The figures of the overview: which run's figure a model has, in which metric, and about which items."""
+"""The overview: which runs count, its filters, and what it shows of each benchmark."""
 
 from weakref import ref
 
 import pytest
 
-from leaderboard.figures.overview import Measure, ModelKey, Overview, open_runs, overview, versions
+from leaderboard.figures.leaders import folded, leader, ranked
+from leaderboard.figures.overview import (
+    BenchmarkColumn,
+    Figure,
+    ListedModel,
+    Measure,
+    ModelKey,
+    ModelRow,
+    Overview,
+    open_runs,
+    overview,
+    parts_by_slug,
+    versions,
+)
+from leaderboard.figures.overview_filter import OverviewFilter
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Model, Run
+from leaderboard.pages.overview_page import measures, parts_offered
+from leaderboard.probes import PAGES
+from leaderboard.probes.benchmark_words import TOPICS
+from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from tests.leaderboard import factories as make
 
 METRICS = ("accuracy", "other_metric")
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def shown(*benchmarks: Benchmark) -> Overview:
@@ -111,22 +124,6 @@ def test_it_was_updated_when_the_last_measurement_finished(tiny: Benchmark) -> N
     assert shown(tiny).updated == run.finished
 
 
-def test_a_measure_is_about_one_part_of_the_items(tiny: Benchmark) -> None:
-    for names in (("b", "a"), ("a",), ("c", "a", "b")):
-        run = make.run(make.model(), tiny, Run.State.FINISHED)
-        for name in names:
-            make.score(run, 0.5, "domain", name)
-    part = Measure("Tiny", "Facts", [tiny], METRICS, Slice("domain", "c"))
-    assert len(overview([part]).rows) == 1
-
-
-def test_open_runs_are_added_to_the_rows_of_a_page(tiny: Benchmark) -> None:
-    make.finished(make.benchmark("other"), 0.5, make.model("org/a"))
-    going = make.running(make.model("org/a"), tiny, done=25)
-    rows = overview([Measure("Other", "Facts", versions()["other"], METRICS, OVERALL_SLICE)]).rows
-    assert open_runs(rows) == {("org/a", ""): {"tiny": (going.pk, "scoring", 25)}}
-
-
 def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> None:
     published(tiny, 0.9, "org/a")
     file = {"source": Model.Source.LOCAL, "weights_file": "a-Q4_1.gguf", "quantisation": "Q4_1"}
@@ -148,11 +145,139 @@ def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -
     assert before() is None
 
 
-def test_an_overview_follows_the_queue(transactional_db: None) -> None:
-    tiny = make.benchmark()
-    make.finished(tiny)
-    first = shown(tiny)
-    make.run(make.model("org/waiting"), tiny)
-    assert {row.hub_id for row in shown(tiny).rows} - {row.hub_id for row in first.rows} == {"org/waiting"}
-    Run.objects.filter(model__hub_id="org/waiting").delete()
-    assert len(shown(tiny).rows) == len(first.rows)
+def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    of = shown(tiny)
+    (column,) = of.columns
+    (row,) = of.rows
+    figure = row.figures["tiny"]._replace(value=1.5)
+    other = BenchmarkColumn(column.measure, column.metric, column.version, None, {row.key: figure})
+    assert ranked([ModelRow(row.key, "causal", 7, {"tiny": figure})], other) == []
+
+
+@pytest.mark.parametrize(
+    ("names", "firsts"),
+    [
+        (["org/a-7b", "org/a-7b-Instruct", "org/a-7b-GGUF"], ["org/a-7b"]),
+        (["org/a-Instruct-v0.1", "org/a-v0.1"], ["org/a-Instruct-v0.1"]),
+        (["org/a-4bit", "org/a-Q4_K_M", "org/a-base"], ["org/a-4bit"]),
+        (["org/a-7b", "other/a-7b-Instruct", "org/a-8b"], ["org/a-7b", "other/a-7b-Instruct", "org/a-8b"]),
+        (["org/bert-base-cased", "org/bert-large-cased"], ["org/bert-base-cased", "org/bert-large-cased"]),
+    ],
+)
+def test_variants_are_told_by_their_names(names: list[str], firsts: list[str]) -> None:
+    rows = [ModelRow(ModelKey(name), "causal", None, {}) for name in names]
+    assert [key.hub_id for key in folded(rows)] == firsts
+
+
+def test_models_of_another_size_are_no_variants() -> None:
+    rows = [
+        ModelRow(ModelKey(name), "causal", size, {}) for name, size in (("org/a", 10**9), ("org/a-chat", 2 * 10**9))
+    ]
+    assert len(folded(rows)) == 2
+    alike = [ModelRow(ModelKey("org/a"), "causal", 10**9, {}), ModelRow(ModelKey("org/a", "Q4_1"), "causal", 10**9, {})]
+    assert folded(alike) == {alike[0].key: [alike[1]]}
+
+
+def test_a_stated_standard_error_makes_published_models_level(tiny: Benchmark) -> None:
+    for name, value in (("a", 0.66), ("b", 0.65), ("c", 0.5)):
+        run = make.published(tiny, value)
+        run.scores.update(low=None, high=None)
+        make.score(run, 0.01, metric="accuracy_sem")
+        run.model.hub_id = f"org/{name}"
+        run.model.save()
+    of = shown(tiny)
+    (column,) = of.columns
+    best = leader(ranked(of.rows, column))
+    assert best is not None
+    assert ([row.hub_id for row in best.level], best.next) == (["org/b"], None)
+    bold = {key.hub_id for key, figure in column.figures.items() if column.is_among_the_best(figure)}
+    assert bold == {"org/a", "org/b"}
+
+
+def test_without_any_interval_none_is_bold_and_the_next_is_named(tiny: Benchmark) -> None:
+    for value in (0.631, 0.629):
+        make.published(tiny, value).scores.update(low=None, high=None)
+    of = shown(tiny)
+    (column,) = of.columns
+    assert not any(column.is_among_the_best(figure) for figure in column.figures.values())
+    best = leader(ranked(of.rows, column))
+    assert best is not None and best.next is not None
+    assert (best.level, best.next[0].value) == ([], 0.629)
+
+
+def row(
+    hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8, weights: str = ""
+) -> ModelRow:
+    model = ListedModel(ModelKey(hub_id), kind, parameters, "", "float32")
+    figures = {
+        f"benchmark-{place}": Figure(place, 1, provenance, "{}", None, model, "accuracy", 0.5, None, None, 10)
+        for place, provenance in enumerate(provenances)
+    }
+    return ModelRow(ModelKey(hub_id, weights), kind, parameters, figures)
+
+
+def test_a_range_of_sizes_begins_with_its_lower_end() -> None:
+    size = OverviewFilter(chosen={"size": "1b"})
+    assert size.holds(row("org/a", parameters=10**8))
+    assert not size.holds(row("org/a", parameters=10**9))
+    assert not size.holds(row("org/a", parameters=None))
+
+
+def test_quantised_weights_with_an_adapter_are_of_two_kinds() -> None:
+    rows = {
+        "full": row("org/a"),
+        "file": row("org/a", weights="F16, GGUF, local file"),
+        "4 bits": row("org/a", weights="Q4_1, 4 bits, GGUF"),
+        "adapter": row("org/a+org/lora", weights="with a LoRA adapter"),
+        "both": row("org/a+org/lora", weights="with a LoRA adapter, bitsandbytes, 4 bits"),
+    }
+
+    def passing(choice: str) -> list[str]:
+        return [name for name, of in rows.items() if OverviewFilter(chosen={"weights": choice}).holds(of)]
+
+    assert passing("full") == ["full", "file"]
+    assert passing("quantised") == ["4 bits", "both"]
+    assert passing("adapter") == ["adapter", "both"]
+
+
+@pytest.fixture
+def culture(db: None) -> Benchmark:
+    return make.benchmark("culture", probe="ranking")
+
+
+def test_every_probe_has_a_topic_with_a_question() -> None:
+    assert {pages.topic for pages in PAGES.values()} == set(TOPICS)
+
+
+def test_benchmarks_with_languages_and_no_pairs_follow_the_language_of_the_chosen_pair(culture: Benchmark) -> None:
+    languages = make.benchmark("languages", probe="ranking")
+    for benchmark, dimension, parts in (
+        (culture, PAIR_IN_LANGUAGE, ["arab-west ar", "arab-west ko"]),
+        (languages, "language", ["es", "ar", "en"]),
+    ):
+        run = make.run(make.model(), benchmark, Run.State.FINISHED)
+        for part in parts:
+            make.score(run, 0.5, dimension, part, metric="p_at_1")
+    by_slug = parts_by_slug(["p_at_1"])
+    assert [part.title for part in parts_offered(by_slug, "")] == [
+        "Arab and West, in Arabic",
+        "Arab and West, in Korean",
+    ]
+    for chosen, language in (("arab-west ar", "Arabic"), ("arab-west ko", "English")):  # of which it has no Korean
+        assert measures(versions(), by_slug, chosen)[1].title == f"Languages, in {language}"
+
+
+def test_measured_languages_go_before_the_pairs_of_published_figures(culture: Benchmark) -> None:
+    published = make.run(make.model(), culture, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
+    make.score(published, 0.5, PAIR_IN_LANGUAGE, "arab-west ar", metric="p_at_1")
+    assert parts_by_slug(["p_at_1"]) == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
+    run = make.run(make.model(), culture, Run.State.FINISHED)
+    for language in ("ar", "en"):
+        make.score(run, 0.5, "language", language, metric="p_at_1")
+    assert parts_by_slug(["p_at_1"]) == {"culture": [Slice("language", "en"), Slice("language", "ar")]}
+
+
+def test_a_site_without_split_benchmarks_offers_no_parts(db: None) -> None:
+    make.benchmark()
+    assert parts_offered(parts_by_slug(["accuracy"]), "") == []

@@ -1,18 +1,25 @@
-"""Progress of runs, and the queue: order, positions, expected times."""
+"""Progress of runs, the queue and its workers: order, positions, expected times, and what is kept of it."""
 
+import time
 from datetime import timedelta
 from typing import Any
 
+import django_rq
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from rq import Worker
 
+from leaderboard import redis_server
 from leaderboard.figures import progress
+from leaderboard.figures.live_workers import LiveWorker, live_workers, served_queues
 from leaderboard.figures.progress import Progress, QueuedRun
-from leaderboard.figures.queued_runs import PLAIN_SPEED
-from leaderboard.models import Benchmark, Claim, Run, RunPart
+from leaderboard.figures.queued_runs import PLAIN_SPEED, queued_runs
+from leaderboard.models import Benchmark, Claim, Model, Run, RunPart
 from tests.leaderboard import factories as make
 
-pytestmark = pytest.mark.usefixtures("living_worker")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("living_worker")]
 
 
 def seconds(number: float) -> timedelta:
@@ -73,11 +80,6 @@ def test_the_queue_has_the_order_in_which_workers_take_runs(small: Benchmark) ->
         (large.pk, 1),
         (stuck.pk, 0),
     ]
-
-
-def test_a_finished_run_is_not_in_the_queue(small: Benchmark) -> None:
-    make.finished(small)
-    assert not rows()
 
 
 def test_a_run_in_progress_goes_by_its_own_pace_and_not_by_that_of_others(small: Benchmark) -> None:
@@ -225,13 +227,6 @@ def test_a_run_whose_parts_are_done_waits_for_the_worker_that_finishes_it(
     assert not progress.progress(run).has_worker
 
 
-def test_a_larger_model_takes_longer_in_proportion(small: Benchmark) -> None:
-    finished(small, work=600)
-    run = make.run(make.model(parameters=270_000_000), small)
-    RunPart.objects.create(run=run, relation="P30", template=0, items=30, work=60)
-    assert progress.progress(run).left == seconds(120)
-
-
 def test_a_run_of_another_probe_or_kind_says_nothing_about_the_time(small: Benchmark, pairs: Benchmark) -> None:
     """What a token position costs depends on both, so that such an estimate would be a guess."""
     finished(small, work=600)
@@ -253,3 +248,101 @@ def test_without_a_worker_nothing_that_waits_has_a_time(small: Benchmark, monkey
     assert progress.worked_queue("measure").ends_of_new([seconds(10)]) == []
     at_work(small, pace=1, left=100)
     assert progress.progress(run).left is not None, "a claim shows that a worker lives, even if Redis does not answer"
+
+
+@pytest.fixture
+def tiny(transactional_db: None) -> Benchmark:
+    return make.benchmark()
+
+
+def number_of_queries() -> int:
+    with CaptureQueriesContext(connection) as captured:
+        queued_runs()
+    return len(captured)
+
+
+def test_the_queue_is_read_again_only_after_it_has_changed(tiny: Benchmark) -> None:
+    run = waiting(tiny)
+    assert number_of_queries() > 1
+    assert number_of_queries() == 1
+    RunPart.objects.update(items_done=1)
+    make.claimed(make.run(make.model(), tiny, Run.State.SCORING)).delete()
+    assert number_of_queries() <= 4
+    assert number_of_queries() == 1
+    Run.objects.put_in(run)
+    assert number_of_queries() > 1
+    Run.objects.filter(pk=run.pk).delete()
+    assert number_of_queries() > 1
+
+
+def test_pages_have_the_order_in_which_workers_begin_runs(tiny: Benchmark) -> None:
+    runs = [waiting(tiny, submitter=submitter) for submitter in ("a", "a", "a", "b", "a", "c")]
+    large = waiting(tiny, queue="measure-large")
+    for run in (runs[5], runs[0]):
+        Run.objects.put_in(run)
+        time.sleep(0.01)  # SQLite's times have milliseconds
+    assert queued_runs().lines == {
+        "measure": [runs[number].pk for number in (5, 0, 1, 3, 2, 4)],
+        "measure-large": [large.pk],
+    }
+    assert Run.objects.move(runs[5], Run.State.DOWNLOADING)
+    assert queued_runs().lines["measure"] == [runs[number].pk for number in (0, 1, 3, 2, 4)]
+
+
+def test_the_time_that_a_run_needs_follows_what_is_known_of_its_model(tiny: Benchmark) -> None:
+    done = make.finished(tiny, of=make.model(parameters=10**9))
+    RunPart.objects.create(run=done, relation="P30", template=0, items=600, work=600, done=True)
+    run = waiting(tiny)
+    Model.objects.filter(pk=run.model_id).update(parameters=10**9)
+    assert queued_runs().needed[run.pk] == 60.0
+    Model.objects.filter(pk=run.model_id).update(parameters=2 * 10**9)
+    assert queued_runs().needed[run.pk] == 120.0
+
+
+def test_the_place_of_a_run_is_right_at_once_for_every_reader(tiny: Benchmark) -> None:
+    first, second = waiting(tiny), waiting(tiny)
+    positions = {row.run.pk: row.position for row in progress.queue(0, 10).waiting}
+    assert positions == {first.pk: 1, second.pk: 2}
+    first.delete()
+    assert [(row.run.pk, row.position) for row in progress.queue(0, 10).waiting] == [(second.pk, 1)]
+
+
+ALL = ("measure", "measure-large", "checks", "finish")
+
+
+def test_without_redis_and_claims_there_is_no_worker() -> None:
+    assert live_workers() == []
+    assert served_queues() == frozenset()
+
+
+def test_a_worker_of_rq_is_known_by_its_heartbeat_and_its_queues(rq_worker: Worker) -> None:
+    rq_worker.register_birth()
+    (live,) = live_workers()
+    assert (live.name, live.queues, live.run) == ("host-1", ALL, None)
+    assert timezone.now() - live.last_seen < timedelta(seconds=30)
+    assert served_queues() == set(ALL)
+    rq_worker.register_death()
+    assert live_workers() == []
+    assert served_queues() == frozenset()
+
+
+def test_reading_the_workers_opens_no_new_connection(rq_worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    rq_worker.register_birth()
+    redis_server.connection()
+    monkeypatch.setattr(django_rq, "get_connection", lambda name: pytest.fail("A connection is there already."))
+    assert served_queues() == set(ALL)
+
+
+def test_a_claim_says_what_its_worker_works_on_and_when_it_reported() -> None:
+    run = make.running(make.model(), make.benchmark())
+    RunPart.objects.create(run=run, relation="P31", template=0, items=1, done=True, record={"device": "cuda"})
+    (live,) = live_workers()
+    assert live == LiveWorker("somebody", run.claim.seen, (), "cuda", run)
+
+
+def test_a_worker_of_redis_that_has_a_run_is_one_worker(rq_worker: Worker) -> None:
+    rq_worker.register_birth()
+    run = make.run(make.model(), make.benchmark(), "scoring")
+    make.claimed(run, "host-1")
+    (live,) = live_workers()
+    assert (live.queues, live.run, live.device) == (ALL, run, "")

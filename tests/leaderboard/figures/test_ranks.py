@@ -6,7 +6,6 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 import pytest
-from django.core.files.storage import storages
 from django.test import Client
 
 from leaderboard.figures import ranks as ranks_module
@@ -27,11 +26,6 @@ from tests.leaderboard.csv_rows import csv_rows
 pytestmark = pytest.mark.django_db
 
 
-def rows_of(run: Run) -> pd.DataFrame:
-    with storages["artefacts"].open(f"{run.artefact}/items.parquet") as file:
-        return pd.read_parquet(file)
-
-
 def ranked(benchmark: Benchmark) -> dict[str, str]:
     rows = leaderboard(LeaderboardFilter(benchmark, "accuracy")).standings
     return {row.run.model.hub_id: str(row.rank or "") for row in rows}
@@ -43,11 +37,6 @@ def with_items(on: Benchmark, name: str, right: int, items: int = 400) -> Run:
     rows = pd.DataFrame({"relation": "P30", "template": 0, "index": range(items)})
     store_figures(run, rows.assign(correct=rows["index"] < right))
     return run
-
-
-@pytest.fixture
-def tiny() -> Benchmark:
-    return make.benchmark()
 
 
 def test_a_run_whose_worker_was_killed_before_ranking_is_ranked_later(tiny: Benchmark) -> None:
@@ -64,7 +53,7 @@ def test_stored_ranks_are_those_of_the_results(site: Site) -> None:
     assert refresh_ranks(site.benchmark) == 2
     runs = (site.first, site.second)
     direct = rank_table(
-        pd.DataFrame({run.pk: item_values(rows := rows_of(run), rows["correct"]) for run in runs}), macro=False
+        pd.DataFrame({run.pk: item_values(rows := make.stored_rows(run), rows["correct"]) for run in runs}), macro=False
     )
     for run in runs:
         rank, expected = run.ranks.get(), direct.loc[run.pk]

@@ -11,7 +11,6 @@ from django.test import Client
 
 from leaderboard.figures import artefacts, benchmarks, item_rows, rescoring
 from leaderboard.figures.comparisons import compared
-from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.rescoring import rescore
 from leaderboard.models import Benchmark, Run, Score
 from probing.errors import BadInput, OtherQuestions
@@ -135,12 +134,6 @@ def test_rows_that_are_not_of_the_benchmark_are_refused(run: Run) -> None:
     assert scores(run) == before
 
 
-def test_a_run_without_its_files_is_told_as_such(run: Run) -> None:
-    artefacts.remove_folder(run.artefact)
-    with pytest.raises(ItemsMissing):
-        rescore(fresh(run))
-
-
 def test_a_comparison_is_computed_again(run: Run, small: Benchmark, bear_folder: BearFolder) -> None:
     other = make.probed(small, make.model("org/second"), FakeModel(), Settings())
     assert {row["group"] for row in compared(run.pk, other.pk).differences} >= {"Geographic"}
@@ -158,10 +151,7 @@ def test_the_most_common_predictions_are_computed_again(client: Client, tmp_path
         probe="ranking", pll="whole_answer", reduction="mean", language="en", options={"pair": "arab-west"}
     )
     run = make.probed(culture, make.model("org/first"), FakeModel(), settings)
-    with artefacts.storage().open(f"{run.artefact}/items.parquet") as file:
-        rows = pd.read_parquet(file)
-    content = rows.assign(culture="Nowhere").to_parquet(index=False)
-    artefacts._store(f"{run.artefact}/items.parquet", ContentFile(content))
+    make.replace_rows(run, make.stored_rows(run).assign(culture="Nowhere"))
     path = f"/runs/{run.pk}/?table=predictions&format=csv"
     assert b"Nowhere" in client.get(path).content
     Run.objects.filter(pk=run.pk).update(provenance_record={"tags": "of another time"})

@@ -1,15 +1,12 @@
-"""Lists of scores: slices as text, breakdowns by dimension, and the best of each group."""
+"""Scores: stored in the database, slices as text, breakdowns by dimension, and the best of each group."""
 
+import pandas as pd
 import pytest
 
+from leaderboard.figures.benchmarks import replace_scores
 from leaderboard.figures.scores import Slice, breakdowns, main_score, main_scores, slice_scores, slices
 from leaderboard.models import Benchmark, Score
 from tests.leaderboard import factories as make
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def score(dimension: str, group: str, value: float | None, metric: str = "accuracy") -> Score:
@@ -97,3 +94,12 @@ def test_a_run_on_several_pairs_and_languages_has_the_figure_of_one(
     stored = main_scores([run], lambda _: "accuracy")[run.pk]
     assert (stored.dimension, stored.group) == ("culture_pair_language", chosen)
     assert main_score(run.scores.all(), "accuracy") == stored
+
+
+@pytest.mark.django_db
+def test_scores_replace_the_older_ones_and_missing_values_are_null() -> None:
+    run = make.finished(make.benchmark())
+    columns = {"metric": "accuracy", "dimension": "relation", "low": None, "high": float("nan")}
+    replace_scores(run, pd.DataFrame({**columns, "group": ["P30", "P36"], "value": [0.5, None], "n": [4, 2]}))
+    rows = run.scores.order_by("group").values_list("group", "value", "n", "low", "high")
+    assert list(rows) == [("P30", 0.5, 4, None, None), ("P36", None, 2, None, None)]

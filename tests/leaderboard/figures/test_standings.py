@@ -7,26 +7,22 @@ from django.http import QueryDict
 
 from leaderboard.figures.facets import Facet, chosen_facets
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.scores import Slice
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import (
     FacetChoice,
     Leaderboard,
     LeaderboardFilter,
-    Rank,
+    Standing,
     chosen_slices,
     facet_choices,
     leaderboard,
     made_of_rows,
+    place_by_intervals,
 )
-from leaderboard.models import Benchmark
+from leaderboard.models import Benchmark, Run, Score
 from tests.leaderboard import factories as make
 
 ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice("template", "0")
-
-
-@pytest.fixture
-def tiny(db: None) -> Benchmark:
-    return make.benchmark()
 
 
 def ranked(filters: LeaderboardFilter) -> dict[str, str]:
@@ -37,47 +33,6 @@ def test_a_run_without_a_value_has_no_rank_and_takes_no_place(tiny: Benchmark) -
     make.finished(tiny, None, make.model("org/none"))
     make.finished(tiny, 0.5, make.model("org/a"))
     assert ranked(LeaderboardFilter(tiny, "accuracy")) == {"org/a": "≈ 1", "org/none": ""}
-
-
-CASES = {
-    "by word": {"options": {"by": "word"}},
-    "public code True": {"options": {"public_code": True}},
-    "k 10": {"options": {"k": 10}},
-    "prompting few-shot": {"options": {"prompting": "few-shot"}},
-    "instruction 3": {"options": {"instruction": 3}},
-    "limit 5": {"limit": 5},
-}
-
-
-@pytest.mark.parametrize("group", CASES)
-def test_runs_with_other_settings_are_ranked_apart(tiny: Benchmark, group: str) -> None:
-    make.finished(tiny, 0.9, make.model("org/usual"))
-    make.finished(tiny, 0.1, make.model("org/also-usual"))
-    make.finished(tiny, 0.99, make.model("org/other"), settings=CASES[group])
-    make.finished(tiny, 0.2, make.model("org/also-other"), settings=CASES[group])
-    rows = leaderboard(LeaderboardFilter(tiny, "accuracy")).standings
-    assert [(row.run.model.hub_id, str(row.rank), row.run.settings_group) for row in rows] == [
-        ("org/usual", "≈ 1", ""),
-        ("org/also-usual", "≈ 2", ""),
-        ("org/other", "≈ 1", group),
-        ("org/also-other", "≈ 2", group),
-    ]
-
-
-def test_groups_of_other_settings_come_before_those_of_other_items(tiny: Benchmark) -> None:
-    for settings in ({"limit": 5}, {"pll": "original"}, {}):
-        make.finished(tiny, settings=settings)
-    make.baseline(tiny)
-    headings = [row.settings_heading for row in leaderboard(LeaderboardFilter(tiny, "accuracy")).standings]
-    assert headings == ["", "", "Other settings: PLL original", "Some of the questions: limit 5"]
-
-
-def test_a_number_format_that_the_site_chose_by_size_makes_no_group_but_is_told(tiny: Benchmark) -> None:
-    large = {"parameters": 70 * 10**9, "stored_dtype": "bfloat16"}
-    by_size = make.finished(tiny, of=make.model(**large), settings={"dtype": "bfloat16"})
-    chosen = make.finished(tiny, of=make.model(parameters=10**6), settings={"dtype": "bfloat16"})
-    assert (by_size.settings_group, by_size.variant) == ("", "bfloat16")
-    assert (chosen.settings_group, chosen.variant) == ("bfloat16", "bfloat16")
 
 
 def test_choices_of_facets_that_do_not_exist_are_left_out() -> None:
@@ -115,21 +70,6 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
         "provenance": {"measured": 2, "published": 0, "third-party": 0},
     }
     assert [choice.value for _, choices in facets for choice in choices if choice.chosen] == ["masked"]
-
-
-def test_ranks_are_those_among_all_ranked_runs_whatever_the_filter_hides(tiny: Benchmark) -> None:
-    make.finished(tiny, 0.9, make.model("org/best"))
-    make.finished(tiny, 0.1, make.model("org/worst"))
-    (row,) = leaderboard(LeaderboardFilter(tiny, "accuracy", search="WORST")).standings
-    assert (row.run.model.hub_id, row.rank) == ("org/worst", Rank(2, 2, by_intervals=True))
-
-
-def test_published_runs_have_places_only_on_request_and_take_none(tiny: Benchmark) -> None:
-    make.finished(tiny, 0.5, make.model("org/a"))
-    make.published(tiny, 0.9)
-    for rank_published, expected in ((False, ["≈ 1", "None"]), (True, ["≈ 1", "≈ 1"])):
-        rows = leaderboard(LeaderboardFilter(tiny, "accuracy", rank_published=rank_published)).standings
-        assert sorted(str(row.rank) for row in rows) == sorted(expected)
 
 
 @pytest.fixture
@@ -186,3 +126,35 @@ def test_inside_a_transaction_nothing_that_is_made_of_rows_is_kept(tiny: Benchma
     assert names.of(everything) == ["org/first"]
     make.finished(tiny, 0.4, make.model("org/second"))
     assert names.of(everything) == ["org/first", "org/second"]
+
+
+def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:
+    return Score(metric="accuracy", dimension="overall", group="all", value=value, n=100, low=low, high=high)
+
+
+Bounds = tuple[float, float]
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "expected"),
+    [
+        ((0.8, 1.0), [(0.4, 0.6)], "≈ 1"),
+        ((0.4, 0.6), [(0.8, 1.0)], "≈ 2"),
+        ((0.5, 1.0), [(0.4, 0.6), (0.55, 0.6)], "≈ 1–3"),
+        ((0.6, 0.8), [(0.8, 1.0)], "≈ 1–2"),
+        ((0.5, 0.5), [(0.4, 0.8), (0.5, 0.5), (0.1, 0.1)], "≈ 1–3"),
+        ((0.5, 0.6), [], "≈ 1"),
+    ],
+)
+def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
+    own: Bounds, others: list[Bounds], expected: str
+) -> None:
+    assert str(place_by_intervals(own, others)) == expected
+
+
+def test_a_standing_gives_its_scores_by_metric_and_slice() -> None:
+    overall, spread = score(0.5), score(0.02)
+    scores = {"accuracy": {OVERALL_SLICE: overall}, "accuracy_sem": {OVERALL_SLICE: spread}}
+    row = Standing(Run(), "accuracy", scores)
+    assert (row.main, row.spread, row.value("accuracy"), row.value("p_at_1")) == (overall, 0.02, 0.5, None)
+    assert row.score("accuracy", Slice("domain", "Arts")) is None

@@ -20,10 +20,8 @@ from leaderboard.intake.check_job import Deadline, DeadlinePassed, check
 from leaderboard.intake.check_rules import Check
 from leaderboard.intake.submissions import receive, receive_all, withdraw
 from leaderboard.models import Benchmark, Model, Run, Submission
-from leaderboard.redis_server import embedded_server
 from probing.files.listing import Listing
 from tests.hub.local_hub import Hub
-from tests.leaderboard.workers import manage, until, worker
 from tests.tiny_models import build_gpt2
 
 State = Submission.State
@@ -68,12 +66,6 @@ def test_a_model_is_checked_at_the_revision_that_was_named(small: Benchmark, loc
     assert submission.state == State.ACCEPTED
     assert any(f"/api/models/org/causal/revision/{commit}" in request for request in local_hub.requests)
     assert checked(small, "https://huggingface.co/org/causal/tree/no-such-branch").state == State.REFUSED
-
-
-def test_a_second_submitter_is_subscribed_to_the_run(small: Benchmark, local_hub: Hub) -> None:
-    first = checked(small)
-    second = checked(small, "causal")
-    assert (second.state, second.run, second.duplicate) == (State.ACCEPTED, first.run, True)
 
 
 def test_a_refused_model_leaves_its_checks_and_nothing_public(small: Benchmark, local_hub: Hub) -> None:
@@ -221,15 +213,6 @@ def test_a_check_loads_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_a_worker_for_checks_takes_what_was_submitted_before_it_started(small: Benchmark, local_hub: Hub) -> None:
-    submission = receive("org/causal", small, {})
-    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
-    with worker("checks"):
-        until(lambda: Submission.objects.get(pk=submission.pk).state == State.ACCEPTED)
-
-
 def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
     small: Benchmark,
     local_hub: Hub,
@@ -255,17 +238,6 @@ def test_a_series_has_one_check_in_the_queue_so_that_others_have_their_turn(
     check(other.pk)
     assert enqueued[5:] == []
     assert not Submission.objects.filter(state=State.CHECKING).exists()
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_the_command_that_requeues_covers_submissions(small: Benchmark) -> None:
-    receive("org/causal", small, {})
-    Submission.objects.update(created=timezone.now() - timedelta(minutes=1))
-    with embedded_server():
-        process = manage("requeue")
-        assert process.wait(60) == 0, process.stdout
-        assert len(queue.rq_queue("checks").job_ids) == 1
 
 
 def test_a_deadline_is_enforced_again_where_its_exception_was_lost() -> None:

@@ -1,14 +1,27 @@
+"""What the site reads of a model at the hub or in a local folder, and the models that are kept on the disk."""
+
 import json
+import os
 import shutil
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import hub
-from probing.errors import ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
+from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
+from leaderboard.intake.hub import ModelName, full_ids, parse_name, refuse_revision, suggestions
+from leaderboard.models import Benchmark, Model, Run
+from probing.errors import BadInput, ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
 from probing.files.listing import files_to_load
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+
+pytestmark = pytest.mark.django_db
 
 
 def index(shards: list[str]) -> str:
@@ -52,18 +65,6 @@ def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavaila
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
         listing.read_json("config.json")
-
-
-def test_a_missing_model_is_not_found(local_hub: Hub) -> None:
-    with pytest.raises(ModelNotFound, match="no public model org/nothing"):
-        hub.find("org/nothing")
-
-
-def test_gated_and_private_models_are_not_public(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
-    local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
-    local_hub.add("org/private", tiny_models["org/causal"], private=True)
-    assert not hub.find("org/gated").public
-    assert not hub.find("org/private").public
 
 
 def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
@@ -167,3 +168,154 @@ def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Pat
 def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:
     settings.HF_TOKEN = "hf_secret"
     assert hub.find("org/masked").hub_id == "org/masked"
+
+
+def test_ids_and_addresses_name_a_model_and_perhaps_a_revision() -> None:
+    names = {
+        " org/name ": ModelName("org/name"),
+        "gpt2": ModelName("gpt2"),
+        "https://huggingface.co/org/name": ModelName("org/name"),
+        "http://hf.co/org/name/": ModelName("org/name"),
+        "huggingface.co/org/name?library=transformers": ModelName("org/name"),
+        "https://huggingface.co/gpt2": ModelName("gpt2"),
+        "https://huggingface.co/gpt2/tree/v1": ModelName("gpt2", "v1"),
+        "https://huggingface.co/org/name/tree/main": ModelName("org/name"),
+        "https://huggingface.co/org/name/tree/v1.0": ModelName("org/name", "v1.0"),
+        "https://huggingface.co/org/name/blob/refs%2Fpr%2F1/README.md": ModelName("org/name", "refs/pr/1"),
+        "https://huggingface.co/org/name/discussions/3": ModelName("org/name"),
+        "https://example.org/org/name": ModelName("https://example.org/org/name"),
+        "[]": ModelName("[]"),
+    }
+    assert {text: parse_name(text) for text in names} == names
+
+
+def test_the_address_of_a_data_set_is_refused() -> None:
+    with pytest.raises(BadInput, match="This is the address of one of the datasets"):
+        parse_name("https://huggingface.co/datasets/org/name")
+
+
+@pytest.mark.parametrize("revision", ["a b", "../x", "-x", "x" * 101])
+def test_what_is_no_revision_is_refused(revision: str) -> None:
+    with pytest.raises(BadInput, match="is not a revision"):
+        refuse_revision(revision)
+
+
+def test_a_short_name_stands_for_the_models_of_that_name(db: None) -> None:
+    make.model("openai-community/gpt2"), make.model("org/gpt2-large")
+    make.model("openai-community/gpt2", commit="", source=Model.Source.PUBLISHED)
+    assert full_ids("GPT2") == ["openai-community/gpt2"]
+    assert full_ids("org/gpt2") == full_ids("") == []
+    assert suggestions() == ["openai-community/gpt2", "org/gpt2-large"]
+
+
+@pytest.fixture
+def commits(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> list[str]:
+    """The commits of six checkpoints of one training, whose weights differ."""
+    made = []
+    for step in range(6):
+        folder = shutil.copytree(tiny_models["org/causal"], tmp_path / f"step{step}")
+        weights = bytearray((folder / "model.safetensors").read_bytes())
+        weights[-1] = step + 1
+        (folder / "model.safetensors").write_bytes(weights)
+        made.append(local_hub.repositories["org/causal"].add_revision(f"step{step}", folder).commit)
+    return made
+
+
+def downloaded(settings: Settings) -> set[str]:
+    return {path.name for path in settings.HUB_CACHE.glob("models--org--causal/snapshots/*")}
+
+
+def blobs(settings: Settings) -> int:
+    return sum(path.stat().st_size for path in settings.HUB_CACHE.glob("models--*/blobs/*"))
+
+
+def download(commit: str, moment: int) -> Path:
+    """Download a commit that is used last at this moment."""
+    folder = hub.download(hub.find("org/causal", commit))
+    os.utime(folder, (moment, moment))
+    return folder
+
+
+def test_a_series_takes_no_more_than_the_limit_and_the_oldest_go_first(commits: list[str], settings: Settings) -> None:
+    first, *_, last = commits
+    download(first, 0)
+    settings.HUB_CACHE_LIMIT = int(3.5 * blobs(settings))
+    for moment, commit in enumerate(commits, start=1):
+        folder = download(commit, moment)
+        assert {"config.json", "model.safetensors"} <= {path.name for path in folder.iterdir()}
+        assert blobs(settings) <= settings.HUB_CACHE_LIMIT
+    assert first not in downloaded(settings)
+    assert last in downloaded(settings)
+
+
+def test_what_is_being_measured_or_was_used_lately_stays(
+    commits: list[str], small: Benchmark, settings: Settings
+) -> None:
+    measured, used, older, new = commits[:4]
+    make.run(make.model("org/causal", commit=measured), small, Run.State.SCORING)
+    download(measured, 0)
+    size = blobs(settings)
+    for moment, commit in enumerate((used, older), start=1):
+        download(commit, moment)
+    download(used, 9)
+    settings.HUB_CACHE_LIMIT = blobs(settings) + size // 2  # the files that all share count for a new one as well
+    download(new, 10)
+    assert downloaded(settings) == {measured, used, new}
+
+
+def test_a_full_disk_makes_room_and_only_then_refuses(
+    commits: list[str], settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.HUB_CACHE_LIMIT = 0
+    old, new = commits[:2]
+    download(old, 0)
+    size = blobs(settings)
+
+    def free() -> int:
+        return 10**9 + size - blobs(settings)
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(0, 0, free()))
+    download(new, 1)
+    assert downloaded(settings) == {new}
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(0, 0, 10**9))
+    hub.download(hub.find("org/causal", new))  # it is there already
+    with pytest.raises(NoSpace, match="no room"):
+        hub.download(hub.find("org/causal", old))
+
+
+def test_temporary_files_are_removed_with_their_folder(data: Path) -> None:
+    before = tempfile.gettempdir()
+    with temporary_files() as folder:
+        file = Path(tempfile.mkdtemp()) / "file"
+        file.write_text("text")
+        assert folder in file.parents
+        remove_abandoned()
+        assert file.exists()
+    assert not folder.exists()
+    assert tempfile.gettempdir() == before
+
+
+def test_the_folder_of_a_killed_process_is_removed(data: Path) -> None:
+    program = (
+        "import os, tempfile\nimport django\ndjango.setup()\n"
+        "from leaderboard.intake.disk import temporary_files\n"
+        "with temporary_files():\n    tempfile.mkstemp()\n    os._exit(9)\n"
+    )
+    site = {"CLOZEBOARD_DATA": str(data), "DJANGO_SETTINGS_MODULE": "leaderboard.settings", "DEBUG": "1"}
+    subprocess.run([sys.executable, "-c", program], env=site | {"PYTHONPATH": ":".join(sys.path)})
+    folders = [path for path in (data / "scratch").iterdir() if path.is_dir()]
+    assert len(folders) == 1
+    remove_abandoned()
+    assert not folders[0].exists()
+
+
+def test_the_half_of_a_download_is_removed_unless_the_download_goes_on(settings: Settings) -> None:
+    blobs = settings.HUB_CACHE / "models--org--name" / "blobs"
+    locks = settings.HUB_CACHE / ".locks" / "models--org--name"
+    for folder in (blobs, locks):
+        folder.mkdir(parents=True)
+    for name in ("a0.12345678.incomplete", "b1.12345678.incomplete", "c2"):
+        (blobs / name).write_text("half")
+    with FileLock(locks / "b1.lock"):
+        remove_abandoned_downloads()
+    assert sorted(path.name for path in blobs.iterdir()) == ["b1.12345678.incomplete", "c2"]

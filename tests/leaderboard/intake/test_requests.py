@@ -112,13 +112,6 @@ def test_a_duplicate_does_not_make_the_commit_count_as_new_for_longer(small: Ben
     assert receive("org/causal", small, {}).checked == first.checked
 
 
-def test_the_only_submission_of_a_run_cancels_it(small: Benchmark, local_hub: Hub) -> None:
-    submission = checked(small)
-    withdraw(submission)
-    assert fresh(submission).state == State.WITHDRAWN
-    assert (submission.run.state, submission.run.message) == (Run.State.CANCELLED, "Cancelled by its submitter.")
-
-
 def test_a_run_that_somebody_else_wants_goes_on_until_the_last_has_withdrawn(small: Benchmark, local_hub: Hub) -> None:
     first, second = checked(small), receive("org/causal", small, {})
     withdraw(first)
@@ -167,13 +160,6 @@ def test_a_run_without_a_result_is_tried_again(
     assert runs == [run.pk]
 
 
-def test_a_withdrawn_submission_takes_part_again_when_its_run_is_tried_again(small: Benchmark, local_hub: Hub) -> None:
-    submission = checked(small)
-    withdraw(submission)
-    retry(submission)
-    assert (fresh(submission).state, fresh(submission).run.state) == (State.ACCEPTED, Run.State.QUEUED)
-
-
 def test_a_refused_model_is_checked_again(
     small: Benchmark,
     local_hub: Hub,
@@ -194,16 +180,6 @@ def test_there_is_nothing_to_try_again_before_it_has_failed(small: Benchmark, lo
     Run.objects.filter(pk=submission.run_id).update(state=state)
     with pytest.raises(BadInput, match="nothing to try again"):
         retry(submission)
-
-
-def test_trying_again_counts_as_an_open_run(small: Benchmark, local_hub: Hub, settings: Any) -> None:
-    submission = checked(small, submitter="192.0.2.1")
-    withdraw(submission)
-    settings.OPEN_RUNS_PER_SUBMITTER = 1
-    receive("org/masked", small, {}, submitter="192.0.2.1")
-    with pytest.raises(TooManyOpen):
-        retry(submission)
-    assert fresh(submission).run.state == Run.State.CANCELLED
 
 
 def test_who_tries_a_run_of_somebody_else_again_has_it_counted(small: Benchmark, local_hub: Hub, settings: Any) -> None:

@@ -96,10 +96,3 @@ def test_a_worker_learns_that_its_run_was_ended(run: Run, state: str) -> None:
     claim = Claim.objects.take(run, "a")
     Run.objects.filter(pk=run.pk).update(state=state)
     assert not Claim.objects.renew(claim)
-
-
-def test_a_run_that_is_submitted_again_starts_without_losses(run: Run) -> None:
-    Claim.objects.take(run, "a")
-    Run.objects.fail(run, "lost-worker", "Its workers were lost.")
-    assert Run.objects.restart(run)
-    assert Claim.objects.get(run=run).losses == 0

@@ -1,4 +1,4 @@
-"""manage.py check --deploy: what it says about database, files, machine and work, and that it is quiet otherwise."""
+"""manage.py check: what it says about settings, database, files, machine and work, and that it is quiet otherwise."""
 
 import shutil
 from collections import namedtuple
@@ -21,17 +21,13 @@ from leaderboard.figures import artefacts
 from leaderboard.intake import queue
 from leaderboard.models import Benchmark, Claim, RunEvent
 from leaderboard.operations import deployment_checks as checks
+from probing.measuring import limits
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
 Usage = namedtuple("Usage", "total used free")
-
-
-@pytest.fixture
-def on() -> Benchmark:
-    return make.benchmark()
 
 
 def only(messages: list[CheckMessage]) -> CheckMessage:
@@ -169,9 +165,9 @@ def test_a_hub_that_does_not_answer_is_a_warning(local_hub: Hub, settings: Djang
     assert only(checks.hub()).id == "clozeboard.W110"
 
 
-def test_a_queue_without_a_worker_is_an_error_where_runs_wait(on: Benchmark, rq_worker: Worker) -> None:
+def test_a_queue_without_a_worker_is_an_error_where_runs_wait(tiny: Benchmark, rq_worker: Worker) -> None:
     assert ids(checks.workers()) == ["W111"] * 3
-    run = make.run(make.model(), on)
+    run = make.run(make.model(), tiny)
     queue.enqueue(run.pk)
     messages = checks.workers()
     assert ids(messages) == ["E111", "W111", "W111"]
@@ -180,9 +176,9 @@ def test_a_queue_without_a_worker_is_an_error_where_runs_wait(on: Benchmark, rq_
     assert checks.workers() == []
 
 
-def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(on: Benchmark, rq_worker: Worker) -> None:
+def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(tiny: Benchmark, rq_worker: Worker) -> None:
     rq_worker.register_birth()
-    run = make.run(make.model(), on)
+    run = make.run(make.model(), tiny)
     queue.enqueue(run.pk)
     assert checks.workers() == []
     redis_server.connection().delete("rq:queue:measure")
@@ -191,12 +187,52 @@ def test_runs_whose_turn_it_is_and_that_are_not_in_the_queue_are_lost(on: Benchm
     assert f"run {run.pk} (1 in all)" in message.msg and "requeue" in message.hint
 
 
-def test_a_run_in_progress_without_a_worker_is_an_error(on: Benchmark) -> None:
-    lost = make.running(make.model(), on)
-    make.running(make.model(), on)
+def test_a_run_in_progress_without_a_worker_is_an_error(tiny: Benchmark) -> None:
+    lost = make.running(make.model(), tiny)
+    make.running(make.model(), tiny)
     Claim.objects.filter(run=lost).update(seen=timezone.now() - timedelta(minutes=1))
     assert checks.runs_in_progress() == [], "it will be put back within minutes"
     RunEvent.objects.update(time=timezone.now() - timedelta(hours=1))
     message = only(checks.runs_in_progress())
     assert message.id == "clozeboard.E114"
     assert f"{lost.pk} ({lost.model.hub_id}) (1 in all)" in message.msg
+
+
+def test_a_fresh_installation_is_in_order(data: Path) -> None:
+    assert checks.data_folder_is_writable() == []
+    assert checks.secret_key_is_secret() == []
+    assert checks.redis_answers() == []
+    assert checks.debug_is_local() == []
+
+
+def test_a_data_folder_that_is_a_file_is_an_error(settings: DjangoSettings, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    settings.DATA = tmp_path / "file" / "data"
+    assert only(checks.data_folder_is_writable()).id == "clozeboard.E001"
+
+
+def test_a_short_secret_key_is_an_error(settings: DjangoSettings) -> None:
+    settings.SECRET_KEY = "secret"
+    assert only(checks.secret_key_is_secret()).id == "clozeboard.E002"
+
+
+def test_a_redis_that_does_not_answer_is_a_warning(settings: DjangoSettings) -> None:
+    settings.EMBEDDED_REDIS = None
+    assert only(checks.redis_answers()).id == "clozeboard.W001"
+
+
+@pytest.mark.parametrize(("hosts", "expected"), [(["localhost"], []), (["*"], ["W002"])])
+def test_debug_in_public_is_a_warning(settings: DjangoSettings, hosts: list[str], expected: list[str]) -> None:
+    settings.DEBUG, settings.ALLOWED_HOSTS = True, hosts
+    assert ids(checks.debug_is_local()) == expected
+
+
+def test_a_machine_that_cannot_isolate_models_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, settings: DjangoSettings
+) -> None:
+    assert checks.models_are_isolated() == []
+    monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
+    assert only(checks.models_are_isolated()).id == "clozeboard.W003"
+    settings.ISOLATION_REQUIRED = True
+    (message,) = checks.models_are_isolated()
+    assert "not measured on this machine" in message.msg

@@ -6,7 +6,6 @@ from io import BytesIO
 import pandas as pd
 import pytest
 from django.test import Client
-from pytest_django.live_server_helper import LiveServer
 
 from leaderboard.figures import history
 from leaderboard.models import Run
@@ -77,10 +76,3 @@ def test_a_part_of_it_can_be_asked_for(client: Client) -> None:
     assert (head["Content-Length"], head["Accept-Ranges"]) == (str(len(whole)), "bytes")
     assert client.get("/board.parquet", headers={"Range": f"bytes={len(whole)}-"}).status_code == 416
     assert client.post("/board.parquet").status_code == 405
-
-
-@pytest.mark.django_db(transaction=True)
-def test_pandas_reads_it_by_its_address(live_server: LiveServer) -> None:
-    make.finished(make.benchmark("bear"), 0.25)
-    rows = pd.read_parquet(f"{live_server.url}/board.parquet")
-    assert rows.query("dimension == 'overall'")[["benchmark", "value"]].to_numpy().tolist() == [["bear", 0.25]]

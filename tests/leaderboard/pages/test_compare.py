@@ -1,4 +1,7 @@
-"""/compare/ : by run or by model, two to eight of them, and what cannot be compared."""
+"""/compare/ : by run or by model, two to eight of them, what cannot be compared, and the sentence of what was found."""
+
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -6,14 +9,15 @@ from django.test import Client
 from leaderboard.figures.comparisons import REASONS, compared, disagreements, read_answers, ready_pairs
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages import compare_page
+from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
 from probing.analysis.paired_tests import RESULT_NAMES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
-from tests.leaderboard.pages.test_every_page import read_csv
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -32,11 +36,6 @@ def four(eight: list[Run]) -> list[Run]:
 
 def address(runs: list[Run]) -> str:
     return "/compare/?" + "&".join(f"m={run.pk}" for run in runs)
-
-
-def records(client: Client, at: str, name: str) -> list[dict[str, str]]:
-    header, *rows = read_csv(client, f"{at}&format=csv&table={name}")
-    return [dict(zip(header, row, strict=True)) for row in rows]
 
 
 def test_runs_and_models_mean_the_same(client: Client, site: Site) -> None:
@@ -66,7 +65,7 @@ def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance
     for run, value in ((site.first, 0.6), (site.second, 0.4)):
         make.score(make.finished(other, value, run.model), 0.2, metric="chance")
     make.finished(make.benchmark("of-one"), 0.5, site.first.model)
-    rows = records(client, at, "benchmarks")
+    rows = csv_rows(client, at, "benchmarks")
     assert [(row["benchmark"], row["model"], row["run"]) for row in rows[:2]] == [
         ("small", "first", str(site.first.pk)),
         ("small", "second", str(site.second.pk)),
@@ -86,14 +85,14 @@ def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
     for pattern, count in found.counts().items():
         digits = "".join(str(int(right)) for right in pattern)
         assert f"right={digits}#table-disagreements" in page
-        rows = records(client, f"{at}&right={digits}", "disagreements")
+        rows = csv_rows(client, f"{at}&right={digits}", "disagreements")
         assert len(rows) == count
         assert len({row["right"] for row in rows}) == 1
 
 
 def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
-    rows = records(client, address([site.first, site.second]), "disagreements")
-    differences = records(client, address([site.first, site.second]), "differences")
+    rows = csv_rows(client, address([site.first, site.second]), "disagreements")
+    differences = csv_rows(client, address([site.first, site.second]), "differences")
     assert {row["right"] for row in rows} <= {"first", "second"}
     assert len(rows) == sum(
         n for pattern, n in compared(site.first.pk, site.second.pk).counts().items() if len(set(pattern)) == 2
@@ -119,13 +118,13 @@ def answered(runs: list[Run]) -> list[tuple[str, list[bool], list[str]]]:
 
 
 def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]) -> None:
-    rows = [row for row in records(client, address(four), "differences") if row["dimension"] == "Overall"]
+    rows = [row for row in csv_rows(client, address(four), "differences") if row["dimension"] == "Overall"]
     assert [row["result"] for row in rows] == ["second", "third", "fourth"]
     for row, run in zip(rows, four[1:], strict=True):
         stored = run.scores.get(metric="accuracy", dimension="overall")
         assert float(row["second"]) == pytest.approx(stored.value)
         assert float(row["p_holm"]) >= float(row["p"])
-    agreement = records(client, address(four), "agreement")
+    agreement = csv_rows(client, address(four), "agreement")
     assert len(agreement) == 16
     assert sum(int(row["answers"]) for row in agreement) == 12
 
@@ -159,7 +158,7 @@ def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_cha
 
 
 def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Client, eight: list[Run]) -> None:
-    rows = records(client, address(eight), "values")
+    rows = csv_rows(client, address(eight), "values")
     for row in rows:
         for run, key in zip(eight, RESULT_NAMES, strict=True):
             stored = run.scores.get(metric="accuracy", dimension=row["dimension"].lower(), group=row["group"])
@@ -170,8 +169,8 @@ def test_up_to_eight_runs_have_their_values_and_intervals_by_group(client: Clien
 
 
 def test_the_runs_stand_in_a_table_with_their_differences_from_the_first(client: Client, eight: list[Run]) -> None:
-    rows = records(client, address(eight), "runs")
-    differences = [row for row in records(client, address(eight), "differences") if row["dimension"] == "Overall"]
+    rows = csv_rows(client, address(eight), "runs")
+    differences = [row for row in csv_rows(client, address(eight), "differences") if row["dimension"] == "Overall"]
     assert [row["run"] for row in rows] == [str(run.pk) for run in eight]
     assert rows[0]["difference"] == rows[0]["p"] == ""
     for row, difference in zip(rows[1:], differences, strict=True):
@@ -187,12 +186,12 @@ def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> 
     first, second, third = (run.pk for run in eight[:3])
     turned = f"?m={third}&amp;m={first}&amp;m={second}"
     assert turned in page
-    rows = records(client, f"/compare/{turned.replace('&amp;', '&')}", "runs")
+    rows = csv_rows(client, f"/compare/{turned.replace('&amp;', '&')}", "runs")
     assert [row["run"] for row in rows] == [str(eight[place].pk) for place in (2, 0, 1)]
 
 
 def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight: list[Run]) -> None:
-    rows = records(client, address(eight), "agreement")
+    rows = csv_rows(client, address(eight), "agreement")
     counts = [int(row["answers"]) for row in rows]
     assert sum(counts) == 12
     assert counts == sorted(counts, reverse=True)
@@ -201,7 +200,7 @@ def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight
 
 def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
     for number, fields in ((2, 4), (4, 5), (7, 8), (8, 8)):
-        assert client.get(address(eight[:number])).content.decode().count('<input id="run-') == fields
+        assert client.get(f"{address(eight[:number])}&m=").content.decode().count('<input id="run-') == fields
 
 
 def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
@@ -210,25 +209,9 @@ def test_a_ninth_run_is_refused(client: Client, eight: list[Run]) -> None:
     assert "Leave out 1 of them" in response.content.decode()
 
 
-def test_an_empty_choice_is_none(client: Client, site: Site) -> None:
-    comparison = address([site.first, site.second])
-    assert client.get(f"{comparison}&m=&m=").status_code == 200
-
-
-@pytest.mark.parametrize("second", ["org/nobody", "999", "org/first"])
-def test_what_cannot_be_compared_is_said(client: Client, site: Site, second: str) -> None:
-    response = client.get(f"/compare/?m=org/first&m={second}")
-    assert response.status_code == 400
-    assert "Choose" in response.content.decode()
-
-
 def test_the_page_begins_with_what_was_found(client: Client, site: Site) -> None:
     page = client.get(address([site.first, site.second])).content.decode()
-    (overall,) = [
-        row
-        for row in records(client, address([site.first, site.second]), "differences")
-        if row["dimension"] == "Overall"
-    ]
+    overall = csv_rows(client, address([site.first, site.second]), "differences")[0]
     points = f"{100 * float(overall['difference']):.0f} points"
     assert page.index(points) < page.index("Choose models")
 
@@ -242,18 +225,11 @@ def test_a_run_named_twice_is_said(client: Client, site: Site) -> None:
 
 
 def test_published_runs_stand_side_by_side_without_a_test(client: Client, site: Site) -> None:
-    response = client.get(f"/compare/?m={site.first.pk}&m={site.published.pk}")
-    assert response.status_code == 200
-    assert "without a test" in response.content.decode()
-    at = f"/compare/?m={site.first.pk}&m={site.published.pk}"
-    rows = [dict(zip(*pair, strict=True)) for pair in _rows(client, at)]
+    at = address([site.first, site.published])
+    assert "without a test" in client.get(at).content.decode()
+    rows = csv_rows(client, at)
     assert [row["run"] for row in rows] == [str(site.first.pk), str(site.published.pk)]
     assert float(rows[1]["value"]) == 0.5
-
-
-def _rows(client: Client, at: str) -> list[tuple[list[str], list[str]]]:
-    header, *rows = read_csv(client, f"{at}&format=csv")
-    return [(header, row) for row in rows]
 
 
 def test_a_run_that_does_not_exist_is_named(client: Client, site: Site) -> None:
@@ -312,3 +288,56 @@ def test_outliers_of_the_scatter_plot_are_named() -> None:
     points = [Point("same", 0.5, x=0.5), Point("near", 0.5, x=0.45), Point("far", 0.9, x=0.2)]
     plot = plotted(charts.square(points, "one", "other"))
     assert [label.text for label in plot.layout.annotations] == ["far", "near"]
+
+
+def rows(difference: float, low: float, high: float, p: float) -> list[dict[str, Any]]:
+    overall = {"dimension": "overall", "difference": difference, "low": low, "high": high, "p_holm": p}
+    return [overall, *({"dimension": "relation", "difference": value} for value in (0.1, 0.2, -0.1, 0.0))]
+
+
+def sides(*values: float) -> list[ComparedRun]:
+    return [
+        ComparedRun(name, name, Run(), Interval(value, None, None))
+        for name, value in zip("ABCDE", values, strict=False)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("differences", "sentence"),
+    [
+        (
+            rows(0.27, 0.2, 0.34, 0.001),
+            "B knows 27 points more than A (95 % interval 20 to 34); ahead in 2 of 4 relations, level in 1.",
+        ),
+        (
+            rows(-0.27, -0.34, -0.2, 0.001),
+            "A knows 27 points more than B (95 % interval 20 to 34); ahead in 1 of 4 relations, level in 1.",
+        ),
+        (
+            rows(0.01, -0.02, 0.04, 0.4),
+            "No clear difference: B is 1.0 points ahead of A (95 % interval {minus}2.0 to 4.0); "
+            "ahead in 2 of 4 relations, level in 1.",
+        ),
+    ],
+)
+def test_two_runs_have_their_difference_in_points(differences: list[dict[str, Any]], sentence: str) -> None:
+    assert verdict(sides(0.3, 0.5), differences) == sentence.replace("{minus}", "\N{MINUS SIGN}")
+
+
+def test_runs_with_the_same_figure_are_level() -> None:
+    level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0))
+    assert level == "No difference: both have 0.400; 95 % interval \N{MINUS SIGN}5.0 to 5.0 points."
+    assert verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0)) == "A and B share the highest figure, 0.400."
+
+
+def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
+    runs = [
+        replace(run, against_first={"difference": difference, "p_holm": p})
+        for run, difference, p in zip(
+            sides(0.3, 0.5, 0.4, 0.31, 0.1), (0.0, 0.2, 0.1, 0.01, -0.2), (1, 0.001, 0.001, 0.9, 0.001), strict=True
+        )
+    ]
+    assert verdict([replace(runs[0], against_first=None), *runs[1:]], []) == (
+        "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
+        "D is not clearly different from A."
+    )

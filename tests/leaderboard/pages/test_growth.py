@@ -12,8 +12,11 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from leaderboard.models import Run
+from leaderboard.models import Run, Score
+from probing.errors import BadInput
+from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import forget
+from tests.leaderboard.test_true_sentences import numbers_agree_with_their_nouns_and_none_is_missing
 from tests.tools.seed_scale import fill
 
 pytestmark = [
@@ -75,6 +78,8 @@ def steps(client: Client, models: int) -> dict[str, list[tuple[int, str]]]:
         for page in PAGES:
             with counted(by_page.setdefault(page, [])):
                 assert client.get(page.format(**numbers), follow=True).status_code == 200
+        if models == MODELS[-1]:  # sentences about hundreds of models are in good order, too
+            numbers_agree_with_their_nouns_and_none_is_missing(client)
         transaction.set_rollback(True)
     return by_page
 
@@ -86,3 +91,15 @@ def test_no_statement_of_a_page_looks_at_pairs_of_runs(client: Client) -> None:
         assert len(few[page]) == len(many[page]), page
         for (less, _), (more, sql) in zip(few[page], many[page], strict=True):
             assert more < MOST * max(less, FEW), f"{page}: {less} and {more} steps for {sql[:2000]}"
+
+
+SMALL = {"models": 10, "benchmarks": 2, "templates": 2, "rows": 600, "waiting": 25}
+
+
+def test_neither_a_database_with_runs_nor_a_scale_without_models_is_filled() -> None:
+    with pytest.raises(BadInput, match="There must be a model"):
+        fill(**{**SMALL, "models": 0})
+    make.finished(make.benchmark())
+    with pytest.raises(BadInput, match="This database has runs"):
+        fill(**SMALL)
+    assert Score.objects.count() == 3

@@ -4,12 +4,8 @@ from io import BytesIO
 
 import pandas as pd
 import pytest
-from django.core.files.base import ContentFile
-from django.core.files.storage import storages
 from django.test import Client
 
-from leaderboard.figures import item_rows
-from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.models import Benchmark
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -36,25 +32,6 @@ def test_the_file_is_not_sent_again_while_it_is_the_same_and_a_run_without_items
     assert client.get(f"/runs/{site.published.pk}/items.parquet").status_code == 404
 
 
-@pytest.mark.parametrize("batch", [1, 5, 2048])
-def test_filters_find_what_counting_finds(
-    site: Site, stored: pd.DataFrame, batch: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(item_rows, "BATCH_ROWS", batch)
-    political = stored["domain"].map(lambda domains: "Political" in domains)
-    norway = stored["subject"].str.contains("Norway")
-    filters = [
-        (ItemFilter(correct=True), stored["correct"]),
-        (ItemFilter(correct=False, template=1), ~stored["correct"] & (stored["template"] == 1)),
-        (ItemFilter(tags={"domain": "Political"}), political),
-        (ItemFilter(relation="P36", search="norw"), norway & (stored["relation"] == "P36")),
-    ]
-    for filter_, passed in filters:
-        assert item_rows.find(site.first, filter_) == list(stored.index[passed])
-        subjects = [row["subject"] for row in item_rows.rows(site.first, item_rows.find(site.first, filter_))]
-        assert subjects == list(stored["subject"][passed])
-
-
 def test_the_page_counts_what_it_found(client: Client, site: Site, stored: pd.DataFrame) -> None:
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P36").content.decode()
     assert "4 rows" in html
@@ -79,24 +56,6 @@ def test_a_wrong_filter_is_said_and_left_out(client: Client, site: Site) -> None
     html = client.get(f"/runs/{site.first.pk}/items/?relation=P99").content.decode()
     assert "Select a valid choice" in html
     assert "12 rows" in html
-
-
-def test_ends_tell_what_differs_without_reading_rows(site: Site, stored: pd.DataFrame) -> None:
-    ends = item_rows.ends(site.first)
-    assert ends.keys() == set(stored.columns)
-    assert ends["template"] == {0, 1}
-    assert ends["domain"] == {"Geographic", "Political"}
-    assert ends["margin"] == {stored["margin"].min(), stored["margin"].max()}
-
-
-def test_ends_know_what_is_missing(site: Site, stored: pd.DataFrame) -> None:
-    rows = stored.assign(margin=float("nan"), rank=stored["rank"].where(stored["template"] == 1), subject_id="")
-    storage, name = storages["artefacts"], f"{site.first.artefact}/{item_rows.FILE}"
-    storage.delete(name)
-    storage.save(name, ContentFile(rows.to_parquet(row_group_size=5)))
-    ends = item_rows.ends(site.first)
-    assert (ends["margin"], ends["subject_id"]) == ({None}, {""})
-    assert None in ends["rank"]
 
 
 def test_a_template_can_be_asked_for_where_there_is_one_only(client: Client, site: Site, small: Benchmark) -> None:

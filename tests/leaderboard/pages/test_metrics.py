@@ -1,5 +1,6 @@
-"""/metrics : who may read it, and that Prometheus can read what it says."""
+"""/metrics and /healthz : who may read them, what they say of each part, and in which form."""
 
+import json
 from ipaddress import ip_network
 
 import pytest
@@ -13,7 +14,8 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Run, RunPart, Submission
-from leaderboard.operations import metrics
+from leaderboard.operations import metrics, site_state
+from leaderboard.operations.site_state import Health, Watch
 from leaderboard.pages import machine_pages as view
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -135,3 +137,46 @@ def test_near_addresses_and_those_who_know_the_token_may_read(
 def test_without_a_token_in_the_settings_no_token_is_right(client: Client) -> None:
     headers = {"Authorization": "Bearer "}
     assert client.get("/metrics", headers=headers, REMOTE_ADDR="192.0.2.1").status_code == 403
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "watch", Watch())
+
+
+def let(monkeypatch: pytest.MonkeyPatch, **states: bool) -> None:
+    """Let all parts work but those that are named as failing."""
+    for name in site_state.PARTS:
+        part = Health(states.get(name, True), f"About {name}.")
+        monkeypatch.setitem(site_state.PARTS, name, lambda part=part: part)
+
+
+@pytest.mark.parametrize(
+    ("states", "word", "status", "strict"),
+    [
+        ({}, "ok", 200, 200),
+        ({"workers": False}, "degraded", 200, 503),
+        ({"queue": False, "storage": False}, "degraded", 200, 503),
+        ({"database": False}, "failing", 503, 503),
+    ],
+)
+def test_the_site_is_taken_off_the_net_only_where_the_database_fails(
+    client: Client, monkeypatch: pytest.MonkeyPatch, states: dict[str, bool], word: str, status: int, strict: int
+) -> None:
+    let(monkeypatch, **states)
+    response = client.get("/healthz")
+    assert (response.status_code, response.json()["state"]) == (status, word)
+    for name, part in response.json()["parts"].items():
+        assert part["state"] == ("ok" if states.get(name, True) else "failing")
+        assert part["message"] == f"About {name}."
+    assert client.get("/healthz?strict=1").status_code == strict
+    plain = client.get("/healthz", headers={"Accept": "text/plain"})
+    assert (plain.status_code, plain.content.decode()) == (status, f"{word}\n")
+
+
+def test_it_needs_no_redis_and_no_worker(client: Client, db: None) -> None:
+    response = client.get("/healthz", headers={"Accept": "*/*"})
+    assert response.status_code == 200
+    states = {name: part["state"] for name, part in json.loads(response.content)["parts"].items()}
+    assert states == {"database": "ok", "queue": "failing", "storage": "ok", "workers": "failing"}
+    assert "no-store" in response["Cache-Control"]

@@ -5,7 +5,7 @@ from django.http import QueryDict
 from django.test import Client, RequestFactory
 
 from leaderboard.models import Run
-from leaderboard.pages.rendering import probe_sections, show, switch_links
+from leaderboard.pages.rendering import probe_sections, show
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui.sections import Section, Switch
 from tests.leaderboard.conftest import Site
@@ -31,8 +31,3 @@ def test_only_a_finished_run_has_the_sections_of_its_probe(state: str, names: li
     )
     sections = probe_sections(Run(state=state), pages, QueryDict("leaks=none"))
     assert [section.name for section in sections] == names
-
-
-def test_every_switch_has_its_links() -> None:
-    pages = ProbePages(switches=[Switch("leaks", "none", "All", "None"), Switch("types", "major", "All", "Major")])
-    assert [len(links) for links in switch_links(pages, QueryDict(""))] == [2, 2]

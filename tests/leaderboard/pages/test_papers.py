@@ -1,7 +1,5 @@
 """/papers/<name>/ : printed figures, those measured here beside them, and links to measure the others."""
 
-import csv
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -11,6 +9,7 @@ from leaderboard.models import Benchmark, Run
 from probing.papers.declarations import NAMES, read_paper
 from probing.papers.printed_figures import printed_figures
 from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
 
 PRINTED = "FacebookAI/roberta-base"  # a model of Figure 3, which has no printed figures
 TEMPLATES = {"templates": [0, 1, 2]}
@@ -23,10 +22,8 @@ def bear() -> Benchmark:
     return make.benchmark("bear", title="BEAR", path="benchmarks/bear", settings=TEMPLATES)
 
 
-def rows(client: Client, name: str, table: str) -> list[dict[str, Any]]:
-    response = client.get(f"/papers/{name}/?format=csv&table={table}")
-    assert response.status_code == 200
-    return list(csv.DictReader(StringIO(response.getvalue().decode())))
+def rows(client: Client, name: str, table: str) -> list[dict[str, str]]:
+    return csv_rows(client, f"/papers/{name}/", table)
 
 
 @pytest.mark.parametrize("name", NAMES)

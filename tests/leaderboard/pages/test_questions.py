@@ -1,17 +1,23 @@
-"""/benchmarks/<slug>/items/ : the questions of a benchmark by difficulty."""
+"""/benchmarks/<slug>/items/ : the questions by difficulty, and the page of one with every model's answer."""
 
+import re
+from urllib.parse import quote
+
+import pandas as pd
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.figures import benchmarks
-from leaderboard.figures.questions import question_id
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.questions import QuestionOutcomes, question_id, question_url
+from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
+from probing.known_benchmarks import CATALOG
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 
-ADDRESS = "/benchmarks/small/items/"
+QUESTIONS = "/benchmarks/small/items/"
 
 
 def shares(rows: list[dict[str, str]]) -> list[float]:
@@ -19,14 +25,14 @@ def shares(rows: list[dict[str, str]]) -> list[float]:
 
 
 def test_the_hardest_questions_come_first_unless_the_easiest_are_asked_for(client: Client, answered: Site) -> None:
-    hardest, easiest = csv_rows(client, ADDRESS), csv_rows(client, f"{ADDRESS}?order=easiest")
+    hardest, easiest = csv_rows(client, QUESTIONS), csv_rows(client, f"{QUESTIONS}?order=easiest")
     assert len(hardest) == answered.benchmark.items
     assert shares(hardest) == sorted(shares(hardest))
     assert shares(easiest) == sorted(shares(easiest), reverse=True)
 
 
 def test_the_share_is_that_of_all_answers_to_all_wordings(client: Client, answered: Site) -> None:
-    rows = {row["id"]: row for row in csv_rows(client, ADDRESS)}
+    rows = {row["id"]: row for row in csv_rows(client, QUESTIONS)}
     answers = [
         row
         for run in (answered.first, answered.second)
@@ -40,42 +46,37 @@ def test_the_share_is_that_of_all_answers_to_all_wordings(client: Client, answer
 
 
 def test_questions_are_found_by_subject_answer_and_relation(client: Client, answered: Site) -> None:
-    assert [row["id"] for row in csv_rows(client, f"{ADDRESS}?search=egypt&relation=P30")] == ["P30-1"]
-    assert {row["answer"] for row in csv_rows(client, f"{ADDRESS}?search=AFRICA")} == {"Africa"}
-    assert csv_rows(client, f"{ADDRESS}?search=nowhere") == []
-    assert "No question passes these filters" in client.get(f"{ADDRESS}?search=nowhere").content.decode()
+    assert [row["id"] for row in csv_rows(client, f"{QUESTIONS}?search=egypt&relation=P30")] == ["P30-1"]
+    assert {row["answer"] for row in csv_rows(client, f"{QUESTIONS}?search=AFRICA")} == {"Africa"}
+    assert csv_rows(client, f"{QUESTIONS}?search=nowhere") == []
+    assert "No question passes these filters" in client.get(f"{QUESTIONS}?search=nowhere").content.decode()
 
 
 def test_a_benchmark_that_nobody_was_measured_on_promises_no_shares(client: Client, site: Site) -> None:
     Run.objects.all().delete()
     make.restore_figures(site.benchmark)
-    page = client.get(ADDRESS).content.decode()
+    page = client.get(QUESTIONS).content.decode()
     assert "No model has been measured on all of them yet." in page
     assert "share of right answers" not in page
 
 
 def test_each_question_links_to_its_page(client: Client, answered: Site) -> None:
-    page = client.get(ADDRESS).content.decode()
-    for row in csv_rows(client, ADDRESS):
-        assert f'href="{ADDRESS}{row["id"]}/"' in page
+    page = client.get(QUESTIONS).content.decode()
+    for row in csv_rows(client, QUESTIONS):
+        assert f'href="{QUESTIONS}{row["id"]}/"' in page
 
 
 def test_questions_that_nobody_answered_are_listed_without_a_share(client: Client, small: Benchmark) -> None:
-    rows = csv_rows(client, ADDRESS)
+    rows = csv_rows(client, QUESTIONS)
     assert len(rows) == small.items
     assert {row["share"] for row in rows} == {""}
-
-
-@pytest.mark.parametrize("query", ["order=x", "relation=../..", "page=-1", "page=1e9", "search=" + "x" * 500])
-def test_values_that_are_not_valid_are_left_out(client: Client, answered: Site, query: str) -> None:
-    assert client.get(f"{ADDRESS}?{query}").status_code == 200
 
 
 def test_a_list_takes_few_queries(
     client: Client, answered: Site, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     with django_assert_max_num_queries(12):
-        client.get(ADDRESS)
+        client.get(QUESTIONS)
 
 
 def test_a_benchmark_without_files_has_no_list_and_says_why(client: Client, db: None) -> None:
@@ -107,5 +108,210 @@ def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: C
     assert "/benchmarks/graph/try/" not in page
 
 
-def test_a_list_of_questions_with_blanks_offers_the_quiz(client: Client, answered: Site) -> None:
-    assert 'href="/benchmarks/small/try/"' in client.get(ADDRESS).content.decode()
+ADDRESS = f"{QUESTIONS}P30-1/"
+
+
+def test_the_page_shows_the_sentence_with_its_blank_and_the_right_answer(client: Client, answered: Site) -> None:
+    page = client.get(ADDRESS).content.decode()
+    assert "Egypt is located in" in page
+    assert "(blank)" in page
+    assert "<strong >Africa</strong>" in page or "<strong>Africa</strong>" in page
+
+
+def test_every_model_has_a_row_with_its_stored_answer_to_each_wording(client: Client, answered: Site) -> None:
+    table = {row["model"]: row for row in csv_rows(client, ADDRESS)}
+    for run in (answered.first, answered.second):
+        rows = make.stored_rows(run)
+        of_item = rows[(rows["relation"] == "P30") & (rows["index"] == 1)].set_index("template")
+        for template in (0, 1):
+            cells = table[run.model.hub_id]
+            assert cells[f"answer_{template}"] == of_item.loc[template, "prediction_label"]
+            assert cells[f"right_{template}"] == ("true" if of_item.loc[template, "correct"] else "false")
+    assert len(table) == 2
+
+
+def test_difficulty_counts_the_models_that_are_right_in_each_wording(client: Client, answered: Site) -> None:
+    wordings = client.get(ADDRESS).context["wordings"]
+    rows = pd.concat([make.stored_rows(answered.first), make.stored_rows(answered.second)])
+    rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)]
+    assert [(wording.answered, wording.right) for wording in wordings] == [
+        (2, int(rows.loc[rows["template"] == template, "correct"].sum())) for template in (0, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "sentence"),
+    [
+        ([1.0, 0.5, 0.0, 0.0], "1 of 4 models is right in every wording, 1 in some and 2 in none."),
+        ([0.0, 0.0], "None of 2 models is right in any wording."),
+        ([1.0, 1.0], "All 2 models are right in every wording."),
+        ([0.0], "The only model that was asked is right in no wording."),
+        ([0.5], "The only model that was asked is right in some wordings."),
+    ],
+)
+def test_the_difficulty_is_a_sentence(monkeypatch: pytest.MonkeyPatch, shares: list[float], sentence: str) -> None:
+    of_run = dict(enumerate(shares))
+    outcomes = QuestionOutcomes({run: f"org/{run}" for run in of_run}, dict.fromkeys(of_run, ()))
+    monkeypatch.setattr(QuestionOutcomes, "share", lambda self, run: of_run[run])
+    assert outcomes.in_words(wordings=2) == sentence
+
+
+@pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])
+def test_the_questions_of_every_probe_have_a_previous_and_a_next_one(client: Client, db: None, slug: str) -> None:
+    benchmark = make.shipped(slug)
+    relation = next(relation for relation in benchmarks.read(benchmark).relations if len(relation.items) > 2)
+    first, own, last = (question_url(benchmark, relation, item) for item in relation.items[:3])
+    page = client.get(own).content.decode()
+    assert re.search(rf'<a rel="prev"\s+href="{re.escape(first)}"', page)
+    assert re.search(rf'<a rel="next"\s+href="{re.escape(last)}"', page)
+    assert f"2 of {len(relation.items)}" in page
+
+
+def test_the_page_about_a_run_shows_every_option_and_leads_to_all_models(client: Client, answered: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={answered.first.pk}&wording=2")
+    page = response.content.decode()
+    assert {row.label for row in response.context["tables"]["options"].table.rows} == {"Africa", "Asia", "Europe"}
+    assert [line["model"] for line in csv_rows(client, f"{ADDRESS}?run={answered.first.pk}")] == ["org/first"]
+    assert f'<a href="{ADDRESS}">this question in all models</a>' in page
+    assert f"/runs/{answered.first.pk}/items/?relation=P30" in page
+    assert response.context["after"].endswith(f"?run={answered.first.pk}")
+
+
+def test_each_wording_of_a_run_has_the_scores_that_are_stored(client: Client, answered: Site) -> None:
+    rows = make.stored_rows(answered.second)
+    rows = rows[(rows["relation"] == "P30") & (rows["index"] == 1)].set_index("template")
+    for template in (0, 1):
+        table = csv_rows(client, f"{ADDRESS}?run={answered.second.pk}&wording={template + 1}", "options")
+        scores = [float(line["score"]) for line in table]
+        assert scores == sorted(rows.loc[template, "scores"], reverse=True)
+        (chosen,) = [line["option"] for line in table if line["chosen"] == "true"]
+        assert chosen == rows.loc[template, "prediction_label"]
+
+
+def test_the_answer_of_a_run_on_a_former_version_is_shown(client: Client, answered: Site) -> None:
+    Benchmark.objects.filter(pk=answered.benchmark.pk).update(current=False)
+    page = client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+    assert "Egypt is located in" in page and "Log-probability" in page
+    assert "this question in all models" not in page
+
+
+def test_a_run_that_was_not_asked_a_question_says_so(client: Client, answered: Site) -> None:
+    rows = make.stored_rows(answered.first)
+    make.replace_rows(answered.first, rows[rows["index"] != 1])
+    assert "This run was not asked this wording." in client.get(f"{ADDRESS}?run={answered.first.pk}").content.decode()
+
+
+def test_the_former_address_of_an_item_leads_to_its_question(client: Client, site: Site) -> None:
+    response = client.get(f"/runs/{site.first.pk}/items/P30/0/1/")
+    assert response["Location"] == f"{ADDRESS}?run={site.first.pk}&wording=1"
+    assert client.get(f"/runs/{site.first.pk}/items/P99/0/0/", follow=True).status_code == 404
+    assert client.get("/runs/999999/items/P30/0/1/").status_code == 404
+
+
+def test_a_run_without_stored_items_has_no_answers_and_says_why(client: Client, site: Site) -> None:
+    response = client.get(f"{ADDRESS}?run={site.published.pk}")
+    assert response.status_code == 404
+    assert "no items to show" in response.content.decode()
+
+
+def test_a_run_that_is_not_on_the_benchmark_is_not_found(client: Client, site: Site) -> None:
+    for run in ("999999", "first", "-1", "1" * 30, "<b>"):
+        assert client.get(f"{ADDRESS}?run={run}").status_code == 404, run
+
+
+def test_a_wording_that_was_not_asked_is_the_first_one(client: Client, answered: Site) -> None:
+    for wording in ("9", "0", "first"):
+        wordings = client.get(f"{ADDRESS}?wording={wording}").context["wordings"]
+        assert [shown.current for shown in wordings] == [True, False], wording
+
+
+def test_a_tie_is_called_one(client: Client, site: Site) -> None:
+    rows = make.stored_rows(site.first)
+    rows["scores"] = rows["scores"].map(lambda scores: [-1.0] * len(scores))
+    make.replace_rows(site.first, rows)
+    make.restore_figures(site.benchmark)
+    page = client.get(ADDRESS).content.decode()
+    assert "tie: Africa, Asia, Europe" in page
+
+
+def test_answers_that_a_stranger_wrote_are_inert_and_short(client: Client, site: Site) -> None:
+    rows = make.stored_rows(site.first)
+    rows["prediction_label"] = "<script>alert(1)</script>\u202e" + "x" * 5000
+    make.replace_rows(site.first, rows)
+    make.restore_figures(site.benchmark)
+    page = client.get(ADDRESS).content.decode()
+    assert "<script>alert" not in page
+    assert "\u202e" not in page
+    assert "x" * 600 not in page
+
+
+def test_an_unknown_question_is_not_found_and_shows_a_way_on(
+    client: Client, answered: Site, subtests: pytest.Subtests
+) -> None:
+    malformed = ("P30", "-1", "P30--1", "P30-1.5", "P30-999999999999999999999999", "P30-١", "../../etc/passwd-1")
+    hostile = ("<script>-1", "' OR 1=1 ---1", "\u202eP30-1", "x" * 2000 + "-1")
+    for name in ("P30-99", "P99-0", *malformed, *hostile):
+        with subtests.test(name[:20]):
+            response = client.get(f"/benchmarks/small/items/{quote(name, safe='')}/")
+            page = response.content.decode()
+            assert response.status_code == 404
+            assert "No such question" in page
+            assert 'action="/benchmarks/small/items/"' in page
+            assert "<script>-1" not in page
+            assert "\u202e" not in page
+            assert len(page) < 20_000
+
+
+def test_questions_of_an_unknown_benchmark_are_not_found(client: Client, db: None) -> None:
+    assert client.get("/benchmarks/nothing/items/P30-1/").status_code == 404
+
+
+def test_a_benchmark_without_files_says_that_its_questions_are_elsewhere(client: Client, db: None) -> None:
+    make.benchmark("printed")
+    response = client.get("/benchmarks/printed/items/P30-1/")
+    assert response.status_code == 404
+    assert "not on this site" in response.content.decode()
+
+
+def test_a_question_that_nobody_answered_has_a_page(client: Client, small: Benchmark) -> None:
+    page = client.get(ADDRESS).content.decode()
+    assert "Egypt is located in" in page
+    assert "No model" in page
+
+
+def test_ten_models_a_page_are_read_and_no_others(
+    client: Client,
+    small: Benchmark,
+    monkeypatch: pytest.MonkeyPatch,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    runs = [make.measured(small, make.model(f"org/m{number:02}"), 1, seed=number) for number in range(12)]
+    make.restore_figures(small)
+    refresh_standings(small)
+    opened: list[int] = []
+    read = item_rows.opened
+    monkeypatch.setattr(item_rows, "opened", lambda run: (opened.append(run.pk), read(run))[1])
+    with django_assert_max_num_queries(12):
+        first = client.get(ADDRESS)
+    assert len(opened) == 10
+    second = csv_rows(client, f"{ADDRESS}?page=2")
+    names = {row["model"] for row in csv_rows(client, ADDRESS)} | {row["model"] for row in second}
+    assert names == {run.model.hub_id for run in runs}
+    assert first.context["tables"]["answers"].total == 12
+
+
+def test_models_are_filtered_by_name_and_by_outcome(client: Client, answered: Site) -> None:
+    assert [row["model"] for row in csv_rows(client, f"{ADDRESS}?model=SECOND")] == ["org/second"]
+    for outcome, right in (("right", "true"), ("wrong", "false")):
+        for row in csv_rows(client, f"{ADDRESS}?outcome={outcome}"):
+            assert {row["right_0"], row["right_1"]} == {right}
+
+
+def test_the_shares_of_the_options_are_those_of_the_chosen_wording(client: Client, answered: Site) -> None:
+    for wording, template in ((1, 0), (2, 1)):
+        rows = make.stored_rows(answered.first)
+        row = rows[(rows["relation"] == "P30") & (rows["index"] == 1) & (rows["template"] == template)].iloc[0]
+        table = {line["option"]: line for line in csv_rows(client, f"{ADDRESS}?wording={wording}", "options")}
+        best = max(table, key=lambda option: float(table[option]["first"]))
+        assert best == row["prediction_label"]
+        assert sum(float(line["first"]) for line in table.values()) == pytest.approx(1)

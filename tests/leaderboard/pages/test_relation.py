@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
@@ -14,11 +13,6 @@ from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
-@pytest.fixture
-def graph(db: None) -> Benchmark:
-    return make.shipped("graph")
-
-
 def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Client, graph: Benchmark) -> None:
     relation = benchmarks.read(graph).relations[0]
     assert not relation.answer_space
@@ -27,11 +21,6 @@ def test_a_relation_whose_items_bring_their_own_options_has_a_page(client: Clien
 
 def test_a_relation_that_nothing_is_known_of_is_not_found(client: Client, site: Site) -> None:
     assert client.get("/benchmarks/small/relations/nope/").status_code == 404
-
-
-def test_a_relation_with_nothing_but_figures_has_a_page(client: Client, db: None) -> None:
-    make.published(make.benchmark())
-    assert client.get("/benchmarks/tiny/relations/P30/").status_code == 200
 
 
 def test_runs_with_other_settings_stand_apart_and_have_no_dot(client: Client, db: None) -> None:

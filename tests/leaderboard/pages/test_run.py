@@ -95,19 +95,6 @@ def test_the_table_of_all_scores_has_pages_and_its_csv_has_all(client: Client, s
     assert len(lines) - 1 == site.first.scores.count()
 
 
-def test_nothing_is_drawn_where_nothing_was_measured(client: Client, site: Site) -> None:
-    make.score(site.first, None, "head_size", "tall")
-    html = page(client, site.first)
-    assert 'data-table="head_size"' in html
-    assert 'data-chart="chart-head_size"' not in html
-
-
-def test_a_failed_run_says_why_and_what_next(client: Client, site: Site) -> None:
-    html = page(client, site.failed)
-    assert "no-space" in html
-    assert "The disk is full." in html
-
-
 def test_the_command_line_names_what_is_not_usual(site: Site) -> None:
     site.first.settings = {"templates": [0, 2], "pll": "original", "limit": 5, "options": {"k": 3}}
     commit = site.first.model.commit

@@ -3,12 +3,10 @@
 import re
 from typing import Any
 
-import pandas as pd
 import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.figures.item_rows import opened
 from leaderboard.figures.outcomes import store_outcomes
 from leaderboard.models import Benchmark, Model, Run, Score
 from probing.analysis.breakdowns import OVERALL
@@ -63,8 +61,7 @@ def answered(small: Benchmark) -> list[Run]:
         run = make.measured(small, make.model("org/name", step=step, revision=f"step{step}"), skill, seed=step + 1)
         run.settings_digest = DIGEST
         run.save()
-        with opened(run) as file:
-            store_outcomes(run, pd.read_parquet(file))
+        store_outcomes(run, make.stored_rows(run))
         runs.append(run)
     return runs
 
@@ -183,17 +180,13 @@ def test_the_difference_of_two_trainings_has_the_interval_of_a_paired_comparison
         other = make.measured(small, make.model("org/other", step=run.model.step), 3, seed=9)
         other.settings_digest = DIGEST
         other.save()
-        with opened(other) as file:
-            store_outcomes(other, pd.read_parquet(file))
+        store_outcomes(other, make.stored_rows(other))
     rows = csv_rows(client, f"{ADDRESS}?with=org/other", "differences")
     assert len(rows) == len(answered)
     for row, run in zip(rows, answered, strict=True):
         second = Run.objects.get(model__hub_id="org/other", model__step=run.model.step)
-        tables = []
-        for one in (run, second):
-            with opened(one) as file:
-                tables.append(pd.read_parquet(file))
-        paired = compare(dict(zip(("first", "second"), tables, strict=True)), [], small.correctness)
+        tables = {"first": make.stored_rows(run), "second": make.stored_rows(second)}
+        paired = compare(tables, [], small.correctness)
         overall = paired[paired["dimension"] == OVERALL].iloc[0]
         assert float(row["difference"]) == pytest.approx(overall["difference"], abs=1e-6)
         assert float(row["low"]) == pytest.approx(overall["low"], abs=0.02)

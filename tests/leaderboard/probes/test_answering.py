@@ -8,18 +8,15 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake import check_job, queue
-from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.probes.benchmark_words import topic_of
 from leaderboard.probes.items import item_url
 from probing.language_model import Continuation
 from probing.settings import Settings
 from tests.fakes import FakeModel
-from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.in_process import work_off
 from tests.leaderboard.probes.cloze_runs import TRIPLES
 from tests.leaderboard.ui.charts.plotted import plotted
 
@@ -116,29 +113,6 @@ def test_a_run_has_its_gap_and_both_sides_of_each_predicate(client: Client, run:
 @pytest.fixture
 def ranked_run(culture: Benchmark) -> Run:
     return make.probed(culture, make.model("org/ranked"), FakeModel(), culture.settings_with({}))
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)  # the worker's claim is renewed over another connection
-def test_a_model_is_submitted_measured_and_shown_on_the_board_of_the_probe(
-    client: Client, culture: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
-    chosen = {"set-chat": "False", "set-tokens": "3"}
-    client.post("/submit/", {"model": "org/causal", "benchmark": "culture:answering", **chosen})
-    submission = Submission.objects.get()
-    assert submission.benchmark.name == "culture:answering"
-    check_job.check(submission.pk)
-    run = Run.objects.get(submissions=submission)
-    assert run.settings["options"] == {"chat": False, "tokens": 3}
-    work_off(run)
-    run.refresh_from_db()
-    assert run.state == Run.State.FINISHED, run.message
-    models = [row["model"] for row in csv_rows(client, "/benchmarks/culture:answering/?part=all")]
-    assert "org/causal" in models
-    rows = csv_rows(client, f"/runs/{run.pk}/items/")
-    assert {row["statement"] for row in rows} >= {"What do people of Egypt speak?"}
-    assert client.get(f"/runs/{run.pk}/").status_code == 200
 
 
 def test_the_boards_of_two_probes_share_no_run(client: Client, run: Run, ranked_run: Run) -> None:

@@ -1,6 +1,7 @@
-"""Pages of cloze: fact types by head, encoders beside generators."""
+"""Pages of cloze: the facts, their items with the texts that models wrote, and both ways of scoring."""
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -9,17 +10,17 @@ from unittest.mock import Mock
 import pytest
 from django.test import Client
 
-from leaderboard.figures import benchmarks
-from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Run
-from leaderboard.probes.cloze import judged_section
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.ranks import refresh_standings
+from leaderboard.models import Benchmark, Run, Score
+from leaderboard.probes.cloze import choice_suffix, choose, judged_section, macro_averages
+from leaderboard.probes.cloze_items import ITEM_COLUMNS, verdict
+from leaderboard.probes.items import item_url
 from probing.errors import BadInput
 from probing.plan import plan_of
-from tests.hub.local_hub import Hub
+from probing.probes.cloze import RANKED, WRITTEN, Cloze
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.in_process import work_off
 from tests.leaderboard.probes.cloze_runs import TRIPLES, published_cloze_run
 
 pytestmark = pytest.mark.django_db
@@ -197,16 +198,175 @@ def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, g
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
 
 
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("hub_id", "method"), [("org/masked", "in_top_10"), ("org/causal", "in_near_15")])
-def test_a_worker_measures_it(
-    hub_id: str, method: str, geography: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) -> None:
+    item = next(row for row in csv_rows(client, f"/runs/{generator.pk}/items/") if row["subject"] == "Paris")
+    page = client.get(item_url(generator, {**item, "template": 0})).content.decode()
+    assert "<mark>France</mark> and Austria." in page
+
+
+def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
+    rows = {row["subject"]: row["correct"] for row in csv_rows(client, f"/runs/{generator.pk}/items/")}
+    assert rows == {"Paris": "true", "Cairo": "false", "Inn": "", "Sahara": ""}
+    response = client.get(item_url(generator, {"relation": "desert_continent", "template": 0, "index": 0}))
+    assert "The model was not asked" in response.content.decode()
+
+
+def test_items_have_their_sentence_and_say_what_counts_as_right(client: Client, encoder: Run) -> None:
+    page = client.get(f"/runs/{encoder.pk}/items/").content.decode().replace("\N{NO-BREAK SPACE}", " ")
+    heads = dict(re.findall(r'data-column="(\w+)"[^>]*>\s*<span class="column-head">\s*([^<]+?)\s*<', page))
+    assert (heads["correct"], heads["prediction"], heads["rank"]) == (
+        "In top 5",
+        "Ranked first",
+        "Rank of answer",
+    )
+    assert "The Inn river flows through ____." in page
+    assert "the answer is among the 5 most probable words at the blank" in page
+
+
+def test_items_of_a_generator_say_what_it_wrote(client: Client, generator: Run) -> None:
+    page = client.get(f"/runs/{generator.pk}/items/").content.decode()
+    assert "Within 5 tokens" in page
+    assert "Continuation" in page
+
+
+def test_a_column_that_is_empty_throughout_is_not_shown(client: Client, encoder: Run) -> None:
+    def shown(address: str) -> bool:
+        return 'data-column="margin"' in client.get(address).content.decode()
+
+    assert not shown(f"/runs/{encoder.pk}/items/")
+    assert not shown(f"/runs/{encoder.pk}/items/?columns=all")
+    assert "margin" in csv_rows(client, f"/runs/{encoder.pk}/items/")[0]
+
+
+def test_the_csv_of_items_has_what_the_file_has(client: Client, encoder: Run) -> None:
+    rows = csv_rows(client, f"/runs/{encoder.pk}/items/")
+    stored = set(item_rows.names(encoder)) - {"answer_label", "prediction_label", *ITEM_COLUMNS.file_only}
+    assert stored <= rows[0].keys()
+    inn = next(row for row in rows if row["subject"] == "Inn")
+    assert (inn["predictions"], inn["leak"], inn["one_token"]) == ("Egypt; Austria; Africa", "not leaky", "true")
+
+
+def test_one_item_shows_its_ranking(client: Client, encoder: Run) -> None:
+    address = item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0})
+    page = client.get(address).content.decode()
+    assert "The Inn river flows through <span" in page
+    assert "Right: the answer is in place 2 (the first 5 places count)." in page
+    assert "<mark>Austria</mark>" in page
+    ranked = [(row["place"], row["word"], row["right"]) for row in csv_rows(client, address, "ranking")]
+    assert ranked == [("1", "Egypt", "false"), ("2", "Austria", "true"), ("3", "Africa", "false")]
+
+
+def test_one_item_says_in_words_what_is_stored(client: Client, encoder: Run) -> None:
+    facts = csv_rows(client, item_url(encoder, {"relation": "river_countries", "template": 0, "index": 0}), "facts")
+    values = {fact["name"]: fact["stored"] for fact in facts}
+    assert values["One token"] == "true"
+    assert not {"", "None", "True"} & set(values.values())
+    assert not {"Margin", "Continuation", "Subject id"} & values.keys()
+
+
+@pytest.mark.parametrize(
+    ("row", "explanation"),
+    [
+        ({"method": "", "correct": None, "rank": None}, "not asked"),
+        ({"method": "top", "correct": False, "rank": 7}, "Wrong: the answer is in place 7"),
+        ({"method": "top", "correct": False, "rank": None}, "Wrong: the answer is not a single token"),
+        ({"method": "near", "correct": True, "rank": 2}, "Right: the answer is complete after token 2"),
+        ({"method": "near", "correct": False, "rank": None}, "Wrong: the answer does not occur in the continuation"),
+    ],
+)
+def test_the_verdict_says_whether_and_why_the_answer_is_right(row: dict[str, Any], explanation: str) -> None:
+    assert explanation in verdict(row, 5)
+
+
+def test_one_item_shows_how_a_generator_goes_on(client: Client, generator: Run) -> None:
+    page = client.get(item_url(generator, {"relation": "city_country", "template": 0, "index": 0})).content.decode()
+    assert "The model wrote" in page
+    assert "<mark>France</mark> and Austria." in page
+
+
+def test_a_comparison_shows_an_encoders_words_as_far_as_the_answer(
+    client: Client, encoder: Run, generator: Run
 ) -> None:
-    Benchmark.objects.update(settings={"options": {"instruction": 0}})
-    monkeypatch.setattr(queue, "enqueue", lambda run_id: True)
-    run = submit(hub_id, Benchmark.objects.get(slug="geography")).run
-    work_off(run)
-    run.refresh_from_db()
-    assert (run.state, run.message) == (Run.State.FINISHED, "")
-    assert run.scores.filter(metric=method, dimension="head").exists()
+    rows = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}", "disagreements")
+    assert rows
+    for row in rows:
+        assert (row["answer"] in row["first"].split(" · ")) == ("first" in row["right"])
+
+
+CITIES, RIVERS, DESERTS = "city_country", "river_countries", "desert_continent"
+
+
+def test_published_figures_cannot_be_narrowed(db: None) -> None:
+    printed = make.published(make.benchmark(probe="cloze"))
+    make.score(printed, 0.5, "fact_type", CITIES)
+    make.score(printed, 0.5, "fact_type", "unknown_type")
+    chosen = choose([printed.pk])
+    assert not chosen.divided
+    assert list(chosen.runs[printed.pk]) == [CITIES]
+    assert choose([printed.pk], no_leaks=True).runs == {}
+
+
+def test_macro_averages_have_both_intervals_and_one_fact_type_only_the_first() -> None:
+    types = {key: {"accuracy": Score(metric="accuracy", value=0.5, n=10)} for key in (CITIES, RIVERS)}
+    whole, head, *_ = macro_averages(types)
+    assert whole.main and head.main
+    assert whole.main.cluster_low < whole.main.low < 0.5 < whole.main.high < whole.main.cluster_high
+    alone = macro_averages({CITIES: types[CITIES]})[0].main
+    assert alone and (alone.cluster_low, alone.cluster_high) == (None, None)
+
+
+def test_a_title_says_what_was_chosen() -> None:
+    assert choice_suffix(True, True) == ", major only, without leaky sentences"
+    assert choice_suffix(False, False) == ""
+
+
+def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encoder: Run, generator: Run) -> None:
+    published_cloze_run(encoder.benchmark)
+    page = client.get("/benchmarks/geography/").content.decode()
+    assert 'id="chart-difficulty"' in page and 'id="chart-sides"' in page
+    rows = {row["fact_type"]: row for row in csv_rows(client, "/benchmarks/geography/", "difficulty")}
+    city = rows["country of a city"]
+    assert (city["encoders"], city["encoders_models"], city["generators"]) == ("0.5", "1", "0.5")
+    assert city["encoders_published_models"] == "1", "figures of other sentences are not averaged with measured ones"
+    assert rows["continent of a desert"]["generators"] == ""
+
+
+def test_both_kinds_stand_side_by_side_on_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
+    rows = csv_rows(client, "/benchmarks/geography/", "sides")
+    assert {(row["side"], row["n"]) for row in rows} == {("encoder", "4.0"), ("generator", "4.0")}
+
+
+def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, cities: Run) -> None:
+    rows = csv_rows(client, "/benchmarks/cities/?types=major&sentences=not-leaky", "difficulty")
+    assert [(row["fact_type"], float(row["encoders"])) for row in rows] == [("country of a city", 0.8)]
+
+
+def test_encoders_and_models_that_write_are_ranked_apart_and_pages_say_why(
+    client: Client, encoder: Run, generator: Run
+) -> None:
+    make.restore_figures(encoder.benchmark)
+    refresh_standings(encoder.benchmark)
+    assert {run.ranks.get(metric="accuracy").rank_range for run in (encoder, generator)} == {"1"}
+    table = client.get("/benchmarks/geography/").context["tables"]["leaderboard"].table
+    headings = {row.run: table.heading(row) for row in table.rows if not row.is_baseline}
+    assert headings[encoder] == f"● Measured here, {RANKED}, 1 model"
+    assert headings[generator] == f"● Measured here, {WRITTEN}, 1 model"
+    assert WRITTEN in client.get(generator.get_absolute_url()).content.decode()
+    assert client.get(encoder.get_absolute_url()).context["headline"].rank == "", "one model alone has no rank"
+
+
+def test_models_that_rank_the_same_answers_are_one_group() -> None:
+    assert {Cloze.way(kind, {"closed": True}) for kind in ("masked", "causal")} == {""}
+    assert Cloze.way("masked", {}) != Cloze.way("causal", {}) == Cloze.way("encoder-decoder", {})
+
+
+def test_a_kind_of_model_has_the_same_look_in_both_charts(client: Client, encoder: Run, generator: Run) -> None:
+    published_cloze_run(encoder.benchmark)
+    charts = client.get("/benchmarks/geography/").context["charts"]
+    looks: dict[str, set[tuple[str, str]]] = {}
+    for name in ("difficulty", "sides"):
+        for trace in charts[name].figure.data:
+            looks.setdefault(trace["name"], set()).add((trace["marker"]["symbol"], trace["marker"]["color"]))
+    assert looks["encoders"] == {("diamond", "var(--series-1)")}
+    assert looks["generators"] == {("circle", "var(--series-2)")}
+    assert looks["encoders, published"] == {("diamond-open", "var(--series-1)")}

@@ -1,16 +1,36 @@
-"""Pages of multiple choice, which are the default ones."""
+"""Pages of multiple choice and of similarity, which are the default ones: baselines, and charts of all models."""
 
+import re
+from itertools import product
+from statistics import median
+
+import pandas as pd
 import pytest
 from django.test import Client
 
 from leaderboard.figures import scores
-from leaderboard.models import Benchmark
+from leaderboard.figures.ranks import refresh_standings, store_figures
+from leaderboard.models import Benchmark, Run
+from leaderboard.probes.items import item_url
+from probing.settings import Settings
+from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
-from tests.leaderboard.probes.default_pages import assert_every_page_opens
+from tests.leaderboard.csv_rows import csv_rows
 
 
-def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, small: Benchmark) -> None:
-    assert_every_page_opens(client, small, "multiple_choice")
+@pytest.mark.parametrize("probe", ["multiple_choice", "similarity"])
+def test_a_run_opens_on_every_page_with_the_same_main_score(client: Client, small: Benchmark, probe: str) -> None:
+    Benchmark.objects.update(probe=probe)
+    small.refresh_from_db()
+    run = make.probed(small, make.model(), FakeModel(), Settings(probe=probe))
+    score = run.scores.get(metric=small.main_metric, dimension="overall").value
+    for address in ("/benchmarks/small/", f"/models/{run.model.hub_id}/"):
+        (row,) = (row for row in csv_rows(client, address) if str(score) in row.values())
+        assert row
+    question = item_url(run, {"relation": "P30", "template": 0, "index": 1})
+    pages = (f"/runs/{run.pk}/", f"/runs/{run.pk}/items/", question, "/benchmarks/small/relations/P30/")
+    for address in (*pages, f"/compare/?m={run.pk}"):
+        assert client.get(address).status_code == 200
 
 
 @pytest.mark.parametrize(("most", "are_some"), [(scores.MOST_DOTS, False), (1, True)])
@@ -25,3 +45,101 @@ def test_that_some_models_are_drawn_is_said_only_where_it_is_so(
     make.restore_figures(small)
     page = client.get(small.get_absolute_url()).content.decode()
     assert ("Some of the models are drawn" in page) == are_some
+
+
+MAJORITY = "Majority answer always gives the answer that is right most often in the relation"
+
+
+def test_every_baseline_stands_once_on_the_page_of_its_benchmark(client: Client, small: Benchmark) -> None:
+    rows = csv_rows(client, "/benchmarks/small/", "leaderboard")
+    values = {row["model"]: float(row["accuracy"]) for row in rows}
+    assert values == {
+        "baseline/chance": pytest.approx((4 / 3 + 2 / 2) / 6),
+        "baseline/majority-answer": pytest.approx(3 / 6),
+        "baseline/most-frequent-answer": pytest.approx(3 / 6),
+    }
+    response = client.get("/benchmarks/small/")
+    assert set(response.context["tables"]) == {"leaderboard", "relations"}
+    lines = response.context["tables"]["leaderboard"].lines
+    names = [cell.text for line in lines for column, cell in line.cells if column.name == "model"]
+    assert sorted(names) == ["Chance", "Majority answer and 1 baseline alike"]
+    assert f"Chance takes every option to be as likely as the next; {MAJORITY}" in response.context["baselines"]
+    assert response.context["baselines"] in response.content.decode()
+
+
+def test_the_run_of_a_baseline_says_what_it_does(client: Client, small: Benchmark) -> None:
+    run = Run.objects.get(model__hub_id="baseline/majority-answer")
+    assert f"{MAJORITY}." in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_a_benchmark_of_pairs_has_chance_only(client: Client, pairs: Benchmark) -> None:
+    response = client.get(f"/benchmarks/{pairs.slug}/")
+    assert response.context["baselines"].endswith("Chance takes every option to be as likely as the next.")
+
+
+SKILLS = {"org/weak": 0, "org/middling": 2, "org/strong": 6}
+
+
+@pytest.fixture
+def models(small: Benchmark) -> list[Run]:
+    """Three models of different skill on the small benchmark, with everything that is stored when a run finishes."""
+    small.settings = {"templates": [0, 1]}
+    small.save()
+    runs = [make.measured(small, make.model(name), skill, seed=7) for name, skill in SKILLS.items()]
+    for run in runs:
+        store_figures(run, make.stored_rows(run))
+    refresh_standings(small)
+    return runs
+
+
+def stored(run: Run, dimension: str, group: str) -> float:
+    value = run.scores.get(metric="accuracy", dimension=dimension, group=group).value
+    assert value is not None
+    return value
+
+
+def test_each_domain_has_the_score_of_each_model_and_its_chance(client: Client, models: list[Run]) -> None:
+    rows = csv_rows(client, "/benchmarks/small/", "domains")
+    domains = set(models[0].scores.filter(dimension="domain").values_list("group", flat=True))
+    assert {row["group"] for row in rows} == domains
+    assert len(rows) == len(domains)
+    for row, run in product(rows, models):
+        assert float(row[f"run_{run.pk}"]) == stored(run, "domain", row["group"])
+        chance = run.scores.get(metric="chance", dimension="domain", group=row["group"]).value
+        assert float(row["chance"]) == chance
+
+
+def test_domains_come_with_the_highest_median_first(client: Client, models: list[Run]) -> None:
+    groups = list(dict.fromkeys(row["group"] for row in csv_rows(client, "/benchmarks/small/", "domains")))
+    medians = [median(stored(run, "domain", group) for run in models) for group in groups]
+    assert medians == sorted(medians, reverse=True)
+
+
+def test_questions_are_counted_by_the_share_of_right_answers(client: Client, models: list[Run]) -> None:
+    answers = pd.concat([make.stored_rows(run) for run in models])
+    shares = answers.groupby(["relation", "index"])["correct"].mean()
+    rows = csv_rows(client, "/benchmarks/small/", "difficulty")
+    assert int(rows[0]["questions"]) == (shares == 0).sum()
+    assert int(rows[-1]["questions"]) == (shares == 1).sum()
+    assert sum(int(row["questions"]) for row in rows) == len(shares)
+    for place, row in enumerate(rows[1:-1]):
+        between = (shares > place / 10 + 1e-9) & (shares <= (place + 1) / 10 + 1e-9) & (shares < 1)
+        assert int(row["questions"]) == between.sum(), row["share"]
+
+
+def test_the_page_has_the_domains_and_the_figures_of_questions_in_words(client: Client, models: list[Run]) -> None:
+    page = client.get("/benchmarks/small/").content.decode()
+    assert 'id="chart-domains"' in page
+    assert re.search(r"6 questions. No answer is right to \d of them \(\d+ %\), and every answer to \d \(\d+ %\)", page)
+
+
+def test_a_benchmark_that_no_model_was_measured_on_has_no_chart(client: Client, small: Benchmark) -> None:
+    page = client.get("/benchmarks/small/").content.decode()
+    assert 'id="chart-domains"' not in page
+
+
+def test_runs_with_other_settings_are_not_drawn(client: Client, models: list[Run]) -> None:
+    other = make.measured(models[0].benchmark, make.model("org/other"), skill=3, templates=(0,))
+    columns = csv_rows(client, "/benchmarks/small/", "domains")[0].keys()
+    assert {f"run_{run.pk}" for run in models} <= columns
+    assert f"run_{other.pk}" not in columns

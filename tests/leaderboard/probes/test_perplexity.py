@@ -1,13 +1,15 @@
-"""Pages of the perplexity probe: a measured run on the starter graph, beside published figures."""
+"""Pages of knowledge graphs: p-values, effect sizes, phrasings and items, on runs, boards and comparisons."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
 import pytest
 from django.test import Client
+from scipy.stats import rankdata, spearmanr
 
-from leaderboard.figures import benchmarks
+from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run, RunRank
 from leaderboard.pages.standings_table import offered_slices
@@ -16,7 +18,7 @@ from leaderboard.probes.items import item_url
 from leaderboard.probes.perplexity import benchmark_sections, run_sections
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
 from probing.graph_sampling import sample_graph
-from tests.fakes import FakeModel
+from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.ui.charts.plotted import plotted
@@ -24,11 +26,6 @@ from tests.probing.analysis.test_size_equivalents import SCORES, SIZES
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
-
-
-@pytest.fixture
-def graph() -> Benchmark:
-    return make.shipped("graph")
 
 
 @pytest.fixture
@@ -272,3 +269,69 @@ def test_every_phrasing_is_an_item_of_its_own(client: Client, phrased: Run) -> N
     rows = csv_rows(client, f"/runs/{phrased.pk}/items/")
     assert {row["template"] for row in rows} == {"0", "1"}
     assert len({row["statement"] for row in rows}) > len(rows) / 2
+
+
+def run_knowing(on: Benchmark, name: str, every: int) -> Run:
+    """A run of a model that knows every so many-th true statement."""
+    true = [i.subject for r in benchmarks.read(on).relations for i in r.items if i.is_true]
+    model = FakeModel(card=replace(FAKE_CARD, id=name), knows=frozenset(true[::every]))
+    return make.probed(on, make.model(name), model, on.settings_with({}))
+
+
+@pytest.fixture
+def runs(graph: Benchmark) -> list[Run]:
+    return [
+        run_knowing(graph, "org/half", 2),
+        run_knowing(graph, "org/third", 3),
+        run_knowing(graph, "org/tenth", 10),
+    ]
+
+
+def address(runs: list[Run]) -> str:
+    return "/compare/?" + "&".join(f"m={run.pk}" for run in runs)
+
+
+def test_a_run_of_perplexity_offers_the_comparison(client: Client, runs: list[Run]) -> None:
+    assert "Compare with another run" in client.get(f"/runs/{runs[0].pk}/").content.decode()
+
+
+def test_runs_are_compared_by_their_superiority(client: Client, runs: list[Run]) -> None:
+    page = client.get(address(runs))
+    assert page.status_code == 200
+    html = page.content.decode()
+    assert "Probability of superiority" in html
+    assert "Where the runs disagree" not in html
+    rows = csv_rows(client, address(runs), "runs")
+    for row, run in zip(rows, runs, strict=True):
+        stored = run.scores.get(metric="superiority", dimension="overall")
+        assert float(row["value"]) == pytest.approx(stored.value)
+        assert float(row["low"]) == pytest.approx(stored.low)
+        assert float(row["high"]) == pytest.approx(stored.high)
+    assert float(rows[1]["difference"]) < 0
+    assert float(rows[2]["p_holm"]) < 0.05
+
+
+def test_the_ranks_of_sentences_are_shown_and_not_their_perplexities(client: Client, runs: list[Run]) -> None:
+    columns = ["statement", "perplexity"]
+    first, second = (item_rows.frame(run, columns) for run in runs[:2])
+    (_, summary) = csv_rows(client, address(runs[:2]), "ranks")
+    expected = spearmanr(first["perplexity"], second["perplexity"]).statistic
+    assert float(summary["correlation"]) == pytest.approx(expected)
+    sentences = csv_rows(client, address(runs[:2]), "sentences")
+    assert "perplexity" not in sentences[0]
+    places = dict(zip(first["statement"], (rankdata(first["perplexity"]) - 1) / (len(first) - 1), strict=True))
+    assert all(float(row["first"]) == pytest.approx(places[row["statement"]]) for row in sentences)
+    spreads = [float(row["spread"]) for row in sentences]
+    assert spreads == sorted(spreads, reverse=True)
+
+
+def test_no_number_of_the_comparison_changes_with_the_scale_of_the_perplexities(
+    client: Client, graph: Benchmark, runs: list[Run]
+) -> None:
+    """As if the other model had another tokenizer: its perplexities are cubed, its order of sentences is the same."""
+    scaled = item_rows.frame(runs[1], item_rows.names(runs[1]))
+    same = make.stored_items(make.model("org/cubed"), graph, scaled.assign(perplexity=scaled["perplexity"] ** 3))
+    shown = [csv_rows(client, address([runs[0], other]), "differences") for other in (runs[1], same)]
+    for one, other in zip(*shown, strict=True):
+        names = {"run": "", "name": ""}
+        assert {**one, **names} == {**other, **names}

@@ -1,10 +1,14 @@
-"""Relations and questions in words: names, tags, examples of every kind of benchmark."""
+"""Questions in words and the statements of an item, as pages show them."""
 
 import pytest
 from django.test import Client
 
-from leaderboard.figures import benchmarks
-from leaderboard.models import Benchmark
+from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures.item_rows import ItemFilter, Row
+from leaderboard.figures.questions import question_id, question_named, question_url
+from leaderboard.models import Benchmark, Run
+from leaderboard.pages.question_answers import MOST_CONTRASTS, contrasts
+from leaderboard.probes.items import ItemColumns, ItemRow, answer_among_options, answer_in_template, facts_table
 from leaderboard.probes.wording import (
     example_cell,
     example_question,
@@ -14,7 +18,10 @@ from leaderboard.probes.wording import (
     tag_text,
 )
 from probing.benchmark import Item, Relation
+from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
+from tests.leaderboard.conftest import Site
+from tests.leaderboard.csv_rows import csv_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -53,23 +60,20 @@ def test_tags_are_in_words() -> None:
     assert tag_text("domain", ("Arts", "Sports")) == "Arts, Sports"
 
 
-@pytest.mark.parametrize(
-    ("dimension", "group", "title"),
-    [
-        ("template", "0", "Wording 1"),
-        ("relation", "animal_class", "Class of an animal"),
-        ("relation", "P36", "Capital"),
-        ("language", "ko", "Korean"),
-        ("culture_pair_language", "arab-west ar", "Arab and West, Arabic"),
-        ("relation_culture", "P36 South America", "Capital (South America)"),
-        ("culture_pair_language_relation", "asia-west ko animal_class", "Class of an animal (Asia and West, Korean)"),
-        ("wording", "city_country 0", "Country of a city, template 1"),
-        ("wording", "forest_countries single", "Countries of a forest, template “single”"),
-        ("overall", "all", "all"),
-    ],
-)
-def test_a_group_of_items_is_called_in_words(dimension: str, group: str, title: str) -> None:
-    assert group_title(dimension, group, {"animal_class": "Class of an animal"}) == title
+def test_a_group_of_items_is_called_in_words() -> None:
+    titles = {
+        ("template", "0"): "Wording 1",
+        ("relation", "animal_class"): "Class of an animal",
+        ("relation", "P36"): "Capital",
+        ("language", "ko"): "Korean",
+        ("culture_pair_language", "arab-west ar"): "Arab and West, Arabic",
+        ("relation_culture", "P36 South America"): "Capital (South America)",
+        ("culture_pair_language_relation", "asia-west ko animal_class"): "Class of an animal (Asia and West, Korean)",
+        ("wording", "city_country 0"): "Country of a city, template 1",
+        ("wording", "forest_countries single"): "Countries of a forest, template “single”",
+        ("overall", "all"): "all",
+    }
+    assert {group: group_title(*group, {"animal_class": "Class of an animal"}) for group in titles} == titles
 
 
 def test_an_example_has_the_right_option_among_the_first() -> None:
@@ -113,3 +117,180 @@ def test_answers_of_one_word_are_explained(client: Client, geography: Benchmark)
         "the one word that belongs in the blank"
         in client.get(f"/benchmarks/geography/relations/{relation.id}/").content.decode()
     )
+
+
+ITEM = Item(0, "Norway", (1,))
+RELATION = Relation("P36", ("The capital of [X] is [Y].",), ("Oslo", "Bergen", "Cairo"), (ITEM,))
+
+
+def item(item: Item = ITEM, **changes: object) -> ItemRow:
+    row: Row = {
+        "subject": "Norway",
+        "template": 0,
+        "answer": 1,
+        "answers": [1],
+        "prediction": 0,
+        "prediction_label": "Oslo",
+        "scores": [-1.0, -2.0, -3.0],
+        "statement": "The capital of Norway is Oslo.",
+        **changes,
+    }
+    return ItemRow(Run(), row, RELATION, item)
+
+
+def test_options_come_by_score_with_the_right_and_the_chosen_one_marked() -> None:
+    (table,) = answer_among_options(item(scores=[-2.0, -3.0, -1.0], prediction=2, prediction_label="Cairo")).tables
+    assert [(option.label, option.right, option.chosen) for option in table.rows] == [
+        ("Cairo", False, True),
+        ("Oslo", False, False),
+        ("Bergen", True, False),
+    ]
+    assert [table.band(option) for option in table.rows] == ["wrong", "", "right"]
+
+
+@pytest.mark.parametrize("scores", [[-1.0, -2.0, -3.0], [-1000.0, -1001.0, -1002.0]])
+def test_shares_are_a_softmax_also_of_scores_that_are_tiny_probabilities(scores: list[float]) -> None:
+    (table,) = answer_among_options(item(scores=scores)).tables
+    assert [option.share for option in table.rows] == pytest.approx([0.6652, 0.2447, 0.0900], abs=1e-4)
+
+
+def test_the_sentence_is_shown_with_the_right_and_with_the_chosen_option() -> None:
+    context = answer_among_options(item()).context
+    assert context["statement"] == ("The capital of Norway is ", "Bergen", ".")
+    assert context["chosen"] == ("The capital of Norway is ", "Oslo", ".")
+    assert context["shown"] == ""
+
+
+def test_what_the_model_read_before_the_sentence_is_shown_apart() -> None:
+    demonstrations = "The capital of Egypt is Cairo. "
+    assert answer_among_options(item(statement=f"{demonstrations}The capital of Norway is Oslo.")).context["shown"] == (
+        demonstrations
+    )
+
+
+def test_an_item_with_a_sentence_and_options_of_its_own_shows_these() -> None:
+    own = Item(0, "Norway", (1,), options=("Roma", "Paris", "Wien"), wording="[X] lies north of [Y].")
+    page = answer_among_options(item(own, prediction_label="Roma", statement="Norway lies north of Roma."))
+    assert page.context["statement"] == ("Norway lies north of ", "Paris", ".")
+    assert [option.label for option in page.tables[0].rows] == ["Roma", "Paris", "Wien"]
+
+
+def test_a_template_can_be_given() -> None:
+    page = answer_in_template(item(statement="Norway is ruled from Oslo."), "[X] is ruled from [Y].")
+    assert page.context["chosen"] == ("Norway is ruled from ", "Oslo", ".")
+
+
+def test_facts_are_what_is_stored_and_not_shown_above_them(site: Site) -> None:
+    row = item_rows.of_item(site.first, "P30", 1)[0]
+    relation = benchmarks.read(site.benchmark)["P30"]
+    table = facts_table(ItemRow(site.first, row, relation, relation.items[1]), ItemColumns(), above=("correct",))
+    facts = {title: cell.value for title, cell in table.rows}
+    assert (facts["Right answer"], facts["Domain"], facts["Relation"]) == ("Africa", "Geographic", "P30")
+    assert not {"Right", "Subject", "Scores"} & facts.keys()
+
+
+OTHER = {"true": "false", "false": "true"}
+
+
+def measured(graph: Benchmark, name: str, knows: str) -> Run:
+    """Create a finished run of a model that knows all true, or all false, statements."""
+    items = [item for relation in benchmarks.read(graph).relations for item in relation.items]
+    model = FakeModel(knows=[item.subject for item in items if item.tags["truth"] == knows])
+    return make.probed(graph, make.model(name), model, graph.settings_with({}))
+
+
+@pytest.fixture
+def runs(graph: Benchmark) -> list[Run]:
+    return [measured(graph, "org/right", "true"), measured(graph, "org/wrong", "false")]
+
+
+def statement(graph: Benchmark, truth: str) -> tuple[Relation, Item]:
+    """Return a statement of this truth whose relation has statements of the other."""
+    return next(
+        (relation, item)
+        for relation in benchmarks.read(graph).relations
+        for item in relation.items
+        if item.tags["truth"] == truth and len({other.tags["truth"] for other in relation.items}) > 1
+    )
+
+
+def stored_perplexity(run: Run, relation: Relation, text: str) -> float:
+    numbers = item_rows.find(run, ItemFilter(relation=relation.label))
+    return next(row["perplexity"] for row in item_rows.rows(run, numbers) if row["subject"] == text)
+
+
+@pytest.mark.parametrize("truth", OTHER)
+def test_beside_a_statement_stand_those_of_the_other_truth_in_its_relation(graph: Benchmark, truth: str) -> None:
+    relation, item = statement(graph, truth)
+    beside = contrasts(question_named(graph, question_id(relation, item)))
+    assert 0 < len(beside) <= MOST_CONTRASTS
+    assert {other.tags["truth"] for other in beside} == {OTHER[truth]}
+    assert all(other in relation.items for other in beside)
+
+
+def statement_item(index: int, truth: str, *names: str) -> Item:
+    return Item(index, f"statement {index}", (0,), tags={"truth": truth}, options=(f"statement {index}",), names=names)
+
+
+def test_statements_about_the_same_subject_or_object_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    items = (
+        statement_item(0, "false", "Rome", "Asia"),
+        statement_item(1, "true", "Oslo", "Norway"),
+        statement_item(2, "false", "Lima", "Peru"),
+        statement_item(3, "false", "Rome", "Norway"),
+        statement_item(4, "true", "Oslo", "Europe"),
+        statement_item(5, "false", "Oslo", "Peru"),
+    )
+    content = type("Content", (), {"relation_of": lambda *_: Relation("place", ("[Y]",), (), items)})()
+    monkeypatch.setattr("leaderboard.figures.questions.read_questions", lambda _: content)
+    beside = contrasts(question_named(Benchmark(slug="mine"), "place-1"))
+    assert [other.index for other in beside] == [3, 5, 2, 0]
+
+
+@pytest.mark.parametrize("truth", OTHER)
+def test_each_models_perplexities_are_those_that_are_stored_and_marked_by_what_it_prefers(
+    client: Client, graph: Benchmark, runs: list[Run], truth: str
+) -> None:
+    relation, own = statement(graph, truth)
+    address = question_url(graph, relation, own)
+    rows = csv_rows(client, address, "statements")
+    assert rows[0]["statement"] == own.subject
+    for row in rows:
+        for run, name in zip(runs, ("right", "wrong"), strict=True):
+            assert float(row[name]) == pytest.approx(stored_perplexity(run, relation, row["statement"]))
+    lines = client.get(address).context["tables"]["statements"].lines
+    marks: dict[str, set[str]] = {"right": set(), "wrong": set()}
+    for line in lines[1:]:
+        for column, cell in line.cells[2:]:
+            marks[column.name].add(cell.text[0])
+    assert marks == {"right": {"✓"}, "wrong": {"✗"}}
+
+
+def test_the_page_links_to_the_statements_beside_it(client: Client, graph: Benchmark, runs: list[Run]) -> None:
+    relation, own = statement(graph, "true")
+    page = client.get(question_url(graph, relation, own)).content.decode()
+    assert "Beside false statements" in page
+    for other in contrasts(question_named(graph, question_id(relation, own))):
+        assert f'href="{question_url(graph, relation, other)}"' in page
+
+
+def test_without_measured_models_the_page_still_shows_the_statements(client: Client, graph: Benchmark) -> None:
+    relation, own = statement(graph, "true")
+    table = client.get(question_url(graph, relation, own)).context["tables"]["statements"]
+    assert [head.column.name for head in table.headers] == ["statement", "true"]
+    assert len(table.lines) > 1
+
+
+def test_a_relation_of_true_statements_alone_says_that_it_has_no_false_one(
+    client: Client, graph: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    relation, own = statement(graph, "true")
+    monkeypatch.setattr("leaderboard.pages.question_page.contrasts", lambda question: [])
+    page = client.get(question_url(graph, relation, own)).content.decode()
+    assert "The sample has no false statement of this relation." in page
+
+
+def test_a_question_with_a_blank_has_no_statements_beside_it(client: Client, small: Benchmark) -> None:
+    page = client.get("/benchmarks/small/items/P30-1/")
+    assert "statements" not in page.context["tables"]
+    assert "Beside" not in page.content.decode()

@@ -1,11 +1,13 @@
-"""The web server, with real sockets: slow clients cost it no thread."""
+"""The web server that `manage.py serve` starts, and the application that it serves."""
 
+import json
 import socket
 import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from wsgiref.util import setup_testing_defaults
 
 import psutil
 import pyarrow as pa
@@ -15,6 +17,7 @@ from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 
 from leaderboard.serving.web_server import OPTIONS, share_memory_between_threads
 from leaderboard.ui.csv_files import csv_lines
+from leaderboard.wsgi import application
 from tests.conftest import BearFolder
 from tests.tools.deployment import Deployment, wait_for
 
@@ -136,3 +139,14 @@ def test_files_are_read_into_memory_that_other_threads_can_use_afterwards() -> N
         assert pa.default_memory_pool().backend_name == "system"
     finally:
         pa.set_memory_pool(before)
+
+
+@pytest.mark.django_db
+def test_a_web_server_reaches_the_site() -> None:
+    environment: dict[str, object] = {}
+    setup_testing_defaults(environment)
+    environment |= {"PATH_INFO": "/healthz", "HTTP_HOST": "localhost"}
+    statuses: list[str] = []
+    body = b"".join(application(environment, lambda status, headers, error=None: statuses.append(status)))
+    assert statuses == ["200 OK"]
+    assert json.loads(body)["parts"]["database"]["state"] == "ok"

@@ -1,7 +1,6 @@
 """How values look on a page, and what CSV gets for them."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -9,49 +8,88 @@ from django.utils import timezone
 from leaderboard.models import Run, Score
 from leaderboard.ui import cells
 
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (6_700_000_000_000, "6.7 T"),
-        (6_700_000_000, "6.7 B"),
-        (999_600_000, "1 B"),
-        (134_515_008, "135 M"),
-        (4_385, "4.38 K"),
-        (999, "999"),
-        (None, "–"),
+# What CSV gets, and what a page shows, by the rule that they follow.
+VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
+    "parameters have three digits and a unit": [
+        (cells.parameters(6_700_000_000_000), 6_700_000_000_000, "6.7 T"),
+        (cells.parameters(6_700_000_000), 6_700_000_000, "6.7 B"),
+        (cells.parameters(999_600_000), 999_600_000, "1 B"),
+        (cells.parameters(134_515_008), 134_515_008, "135 M"),
+        (cells.parameters(4_385), 4_385, "4.38 K"),
+        (cells.parameters(999), 999, "999"),
     ],
-)
-def test_parameters_have_three_digits_and_a_unit(value: int | None, text: str) -> None:
-    assert (cells.parameters(value).value, cells.parameters(value).text) == (value, text)
+    "a score never looks like a zero that it is not": [
+        (cells.score(0.6234), 0.6234, "0.623"),
+        (cells.score(0.0), 0.0, "0.000"),
+        (cells.score(6e-21), 6e-21, "6 × 10⁻²¹"),
+        (cells.score(-3e-5), -3e-5, "−3 × 10⁻⁵"),
+        (cells.score(None), None, "not measured"),
+    ],
+    "a negative number has a minus sign, and a difference its sign": [
+        (cells.number(-1.5), -1.5, "−1.500"),
+        (cells.score(-1.5), -1.5, "−1.500"),
+        (cells.signed(-1.5), -1.5, "−1.500"),
+        (cells.bound(-1.5), -1.5, "−1.500"),
+        (cells.signed(0.25), 0.25, "+0.250"),
+        (cells.signed(0.0), 0.0, "+0.000"),
+    ],
+    "a time to wait is rounded": [
+        (cells.duration(timedelta(seconds=20)), 20, "under a minute"),
+        (cells.duration(timedelta(seconds=97)), 97, "1.5 min"),
+        (cells.duration(timedelta(seconds=300)), 300, "5 min"),
+        (cells.duration(timedelta(seconds=610)), 610, "10 min"),
+        (cells.duration(timedelta(seconds=5400)), 5400, "1.5 h"),
+        (cells.duration(timedelta(seconds=216000)), 216000, "2.5 days"),
+    ],
+    "a number of items has a fraction only where it is one, and is unknown where nobody states it": [
+        (cells.items(1226.0), 1226.0, "1,226"),
+        (cells.items(2028.5), 2028.5, "2,028.5"),
+        (cells.items(0), None, "–"),
+    ],
+    "a float is rounded and an integer is not": [
+        (cells.number(12_345, 3), 12_345, "12,345"),
+        (cells.number(12_345.6789, 3), 12_345.6789, "12,345.679"),
+        (cells.number(0.5, 1), 0.5, "0.5"),
+    ],
+    "a small p-value is shown as a bound": [
+        (cells.p_value(0.0004), 0.0004, "< 0.001"),
+        (cells.p_value(0.001), 0.001, "0.001"),
+        (cells.p_value(0.25), 0.25, "0.250"),
+    ],
+    "an answer is yes or no on a page and true or false in CSV": [
+        (cells.yes_no(True), True, "yes"),
+        (cells.yes_no(False), False, "no"),
+    ],
+    "a missing value is a dash and empty in CSV": [
+        *((cell(None), None, "–") for cell in (cells.number, cells.items, cells.signed, cells.bound)),
+        *((cell(None), None, "–") for cell in (cells.parameters, cells.duration, cells.day, cells.moment)),
+        *((cell(None), None, "–") for cell in (cells.yes_no, cells.stored)),
+    ],
+    "a stored value of any type has a cell": [
+        (cells.stored("Paris"), "Paris", "Paris"),
+        (cells.stored(3), 3, "3"),
+        (cells.stored(1234.5678), 1234.5678, "1,234.57"),
+        (cells.stored(True), True, "yes"),
+        (cells.stored([True, False]), "true; false", "yes; no"),
+        (cells.stored(["Paris", "Rome"]), "Paris; Rome", "Paris; Rome"),
+        (cells.stored([0.123456, 2]), "0.123456; 2", "0.12; 2"),
+        (cells.stored([]), "", ""),
+    ],
+}
 
 
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.6234, "0.623"), (0.0, "0.000"), (6e-21, "6 × 10⁻²¹"), (-3e-5, "−3 × 10⁻⁵"), (None, "not measured")],
-)
-def test_a_score_never_looks_like_a_zero_that_it_is_not(value: float | None, text: str) -> None:
-    assert cells.score(value).text == text
+def test_values_have_their_text_on_a_page_and_their_value_in_csv(subtests: pytest.Subtests) -> None:
+    for rule, cases in VALUES.items():
+        with subtests.test(rule):
+            assert [(cell.value, cell.text) for cell, _, _ in cases] == [(csv, text) for _, csv, text in cases]
 
 
-def test_a_negative_number_has_a_minus_sign() -> None:
-    for cell in (cells.number(-1.5), cells.score(-1.5), cells.signed(-1.5), cells.bound(-1.5)):
-        assert (cell.value, cell.text[:2]) == (-1.5, "−1")
-
-
-def test_a_score_draws_its_interval_in_percent_of_the_line() -> None:
+def test_a_score_draws_its_interval_and_chance_in_percent_of_the_line_unless_it_is_beyond_0_to_1() -> None:
     cell = cells.score(0.5, 0.25, 0.75)
     assert (cell.bar, cell.note) == (cells.Bar(50, 25, 75), "95 % interval 0.250 to 0.750")
-
-
-def test_a_score_without_an_interval_draws_only_its_dot() -> None:
-    cell = cells.score(0.5)
-    assert (cell.bar, cell.note) == (cells.Bar(50), "")
-
-
-@pytest.mark.parametrize("value", [3.2, -0.1])
-def test_a_score_beyond_0_to_1_has_no_bar(value: float) -> None:
-    assert cells.score(value).bar is None
+    assert cells.score(0.5, 0.25, 0.75, 0.2).bar == cells.Bar(50, 25, 75, chance=20)
+    assert (cells.score(0.5).bar, cells.score(0.5).note) == (cells.Bar(50), "")
+    assert [cells.score(value).bar for value in (3.2, -0.1)] == [None, None]
 
 
 @pytest.mark.parametrize(
@@ -78,53 +116,13 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
     assert cells.of_score(Score(value=0.25, n=12, low=0.2, high=0.3)).spoken == ""
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [(20, "under a minute"), (97, "1.5 min"), (300, "5 min"), (610, "10 min"), (5400, "1.5 h"), (216000, "2.5 days")],
-)
-def test_a_time_to_wait_is_rounded_for_a_page_and_has_its_seconds_in_csv(seconds: int, text: str) -> None:
-    cell = cells.duration(timedelta(seconds=seconds))
-    assert (cell.value, cell.text) == (seconds, text) == (seconds, cells.approximate_time(timedelta(seconds=seconds)))
-
-
-def test_a_number_of_items_shows_a_fraction_only_where_it_has_one() -> None:
-    assert (cells.items(1226.0).text, cells.items(2028.5).text) == ("1,226", "2,028.5")
-
-
-def test_a_number_of_items_that_nobody_states_is_unknown() -> None:
-    assert [(cell.value, cell.text) for cell in map(cells.items, (0, None))] == [(None, "–"), (None, "–")]
-
-
-@pytest.mark.parametrize(
-    ("value", "digits", "text"), [(12_345, 3, "12,345"), (12_345.6789, 3, "12,345.679"), (0.5, 1, "0.5")]
-)
-def test_a_float_is_rounded_and_an_integer_is_not(value: float, digits: int, text: str) -> None:
-    cell = cells.number(value, digits)
-    assert (cell.value, cell.text) == (value, text)
-
-
-def test_a_difference_has_its_sign() -> None:
-    assert [cells.signed(value).text for value in (0.25, 0.0, -0.25)] == ["+0.250", "+0.000", "−0.250"]
-
-
 def test_an_end_of_an_interval_of_differences_keeps_its_kind() -> None:
     assert [cells.signed(value, "bound").kind for value in (0.25, None)] == ["bound", "bound"]
-
-
-@pytest.mark.parametrize(("value", "text"), [(0.0004, "< 0.001"), (0.001, "0.001"), (0.25, "0.250")])
-def test_a_small_p_value_is_shown_as_a_bound(value: float, text: str) -> None:
-    assert (cells.p_value(value).value, cells.p_value(value).text) == (value, text)
 
 
 def test_shares_and_progress_have_a_bar_as_long_as_they_are() -> None:
     assert (cells.share(0.25).text, cells.share(0.25).bar) == ("0.250", cells.Bar(25, 0, 25))
     assert (cells.percent(25).text, cells.percent(25).bar) == ("25 %", cells.Bar(25, 0, 25))
-
-
-@pytest.mark.parametrize(("value", "answer"), [(True, "yes"), (False, "no")])
-def test_an_answer_is_yes_or_no_on_a_page_and_true_or_false_in_csv(value: bool, answer: str) -> None:
-    cell = cells.yes_no(value)
-    assert (cell.value, cell.text, cell.kind) == (value, answer, answer)
 
 
 @pytest.mark.parametrize(
@@ -162,47 +160,6 @@ def test_the_tooltip_of_a_text_that_may_be_cut_has_all_of_it() -> None:
     long = "a" * (cells.LONGEST + 1)
     assert [cells.text(value).tooltip for value in ("short", long)] == ["", long]
     assert cells.text(long, note="why").tooltip == "why"
-
-
-def test_a_bar_has_a_tick_at_chance() -> None:
-    assert cells.score(0.5, 0.25, 0.75, 0.2).bar == cells.Bar(50, 25, 75, chance=20)
-
-
-@pytest.mark.parametrize(
-    "cell",
-    [
-        cells.number(None),
-        cells.items(None),
-        cells.signed(None),
-        cells.bound(None),
-        cells.parameters(None),
-        cells.duration(None),
-        cells.day(None),
-        cells.moment(None),
-        cells.yes_no(None),
-        cells.stored(None),
-    ],
-)
-def test_a_missing_value_is_a_dash_and_empty_in_csv(cell: cells.Cell) -> None:
-    assert (cell.value, cell.text) == (None, "–")
-
-
-@pytest.mark.parametrize(
-    ("value", "csv", "text"),
-    [
-        ("Paris", "Paris", "Paris"),
-        (3, 3, "3"),
-        (1234.5678, 1234.5678, "1,234.57"),
-        (True, True, "yes"),
-        ([True, False], "true; false", "yes; no"),
-        (["Paris", "Rome"], "Paris; Rome", "Paris; Rome"),
-        ([0.123456, 2], "0.123456; 2", "0.12; 2"),
-        ([], "", ""),
-    ],
-)
-def test_a_stored_value_of_any_type_has_a_cell(value: Any, csv: cells.Raw, text: str) -> None:
-    cell = cells.stored(value)
-    assert (cell.value, cell.text) == (csv, text)
 
 
 def test_stored_text_keeps_its_language() -> None:

@@ -25,7 +25,7 @@ from probing.runner import run as probe
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard.test_redis_server import kill_server
-from tests.leaderboard.workers import PATIENCE, manage, until, worker
+from tests.leaderboard.workers import PATIENCE, until, worker
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ALL = ("measure", "finish", "checks")
@@ -157,28 +157,22 @@ def test_one_command_runs_all_that_one_machine_needs_and_ends_it(small: Benchmar
 
 
 @pytest.mark.slow
-def test_a_worker_outlasts_its_server_and_measures_the_next_run(small: Benchmark, local_hub: Hub, data: Path) -> None:
+def test_a_worker_outlasts_its_server_and_a_queue_that_was_emptied_and_measures_the_next_run(
+    small: Benchmark, local_hub: Hub, data: Path
+) -> None:
     with worker(*ALL, "--name", "a") as process:
         until(lambda: "a" in registered())
         kill_server(data)
         until(lambda: "a" in registered())
         run = submit("org/causal", small).run
+        redis_server.connection().flushall()
+        until(lambda: "a" in registered())
         until(lambda: state(run) == Run.State.FINISHED)
         process.terminate()
         output = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0, output
     assert "Traceback" not in output
     assert not queue.reachable()
-
-
-@pytest.mark.slow
-def test_a_queue_that_was_emptied_is_filled_again(small: Benchmark, local_hub: Hub) -> None:
-    with embedded_server(), worker(*ALL, "--name", "a"):
-        until(lambda: "a" in registered())
-        run = Run.objects.get(pk=submit("org/causal", small).run.pk)
-        redis_server.connection().flushall()
-        until(lambda: "a" in registered())
-        until(lambda: state(run) == Run.State.FINISHED)
 
 
 @pytest.mark.slow
@@ -247,19 +241,3 @@ def test_a_worker_outlasts_a_locked_database(
     assert state(run) == Run.State.FINISHED, output
     assert "Traceback" not in output
     assert set(run.parts.values_list("attempt", flat=True)) == {1}
-
-
-def test_a_worker_without_redis_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:9")
-    process = manage("rqworker")
-    output = process.communicate(timeout=PATIENCE)[0]
-    assert process.returncode == 1
-    assert "REDIS_URL" in output
-    assert "Traceback" not in output
-
-
-def test_a_queue_that_does_not_exist_is_refused() -> None:
-    process = manage("rqworker", "default")
-    output = process.communicate(timeout=PATIENCE)[0]
-    assert process.returncode == 2
-    assert "There is no queue 'default'. The queues are measure, measure-large, finish, checks." in output

@@ -1,6 +1,7 @@
-"""manage.py import_benchmark: what it prints, and which probes and names it accepts."""
+"""manage.py import_benchmark, download_benchmark and load_published: what they print, import and refuse."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from django.core.management import CommandError
 
 import probing
 from leaderboard.figures import benchmarks
-from leaderboard.models import Benchmark
+from leaderboard.management.commands import download_benchmark
+from leaderboard.models import Benchmark, Model, Run
+from probing.errors import SourceUnavailable
 from tests.conftest import BearFolder
 from tests.fakes import ShoutingCorrector
 from tests.leaderboard.management.commands.output import output_of
@@ -83,13 +86,6 @@ def test_a_new_version_is_imported_for_all_probes(bear_folder: BearFolder) -> No
     assert {row.version for row in current} & {old} == set()
 
 
-def test_the_same_files_for_the_same_probe_are_imported_once(bear_folder: BearFolder) -> None:
-    arguments = ("import_benchmark", "bear", str(bear_folder.write()), "--probe", "similarity")
-    assert "2 relations, 6 items" in output_of(*arguments)
-    assert "nothing to do" in output_of(*arguments)
-    assert Benchmark.objects.count() == 1
-
-
 def test_the_sampling_plan_of_a_graph_is_chosen_when_it_is_imported() -> None:
     graph, few = str(FIXTURES / "graph"), ("--samples", "10", "--repetitions", "2")
     output_of("import_benchmark", "knowledge_graph", graph)
@@ -121,3 +117,49 @@ def test_a_corrector_is_named_by_the_version(monkeypatch: pytest.MonkeyPatch) ->
 def test_no_sample_is_drawn_of_another_format(bear_folder: BearFolder) -> None:
     with pytest.raises(CommandError, match=r"No statements are drawn from bear\. Leave out --samples"):
         output_of("import_benchmark", "bear", str(bear_folder.write()), "--samples", "10")
+
+
+def test_download_benchmark_names_what_there_is() -> None:
+    with pytest.raises(CommandError, match="Choose from") as error:
+        output_of("download_benchmark", "nothing")
+    assert error.value.returncode == 2
+
+
+@pytest.mark.django_db
+def test_what_was_downloaded_is_imported_under_the_name_of_the_catalog(
+    bear_folder: BearFolder, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def download(slug: str, folder: Path, templates: Path | None) -> None:
+        folder.parent.mkdir(parents=True)
+        bear_folder.write().rename(folder)
+
+    monkeypatch.setattr(download_benchmark, "download", download)
+    output = output_of("download_benchmark", "bear")
+    assert "2 relations, 6 items" in output and "the digest in the catalog" in output
+    benchmark = Benchmark.objects.get()
+    assert (benchmark.slug, benchmark.title, benchmark.probe) == ("bear", "BEAR", "multiple_choice")
+    assert (data / benchmark.path / "P30.jsonl").exists()
+
+
+def test_another_name_is_that_of_the_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    slugs: list[str] = []
+
+    def download(slug: str, folder: Path, templates: Path | None) -> None:
+        slugs.append(slug)
+        raise SourceUnavailable("away", "Try again.")
+
+    monkeypatch.setattr(download_benchmark, "download", download)
+    with pytest.raises(CommandError, match="away"):
+        output_of("download_benchmark", "lama")
+    assert slugs == ["trex"]
+
+
+@pytest.mark.django_db
+def test_models_that_papers_name_without_an_id_are_those_of_the_hub() -> None:
+    printed = output_of("load_published")
+    assert int(re.match(r"(\d+) published results\.", printed)[1]) >= Run.objects.count() > 100
+    published = Model.objects.filter(runs__provenance=Run.Provenance.PUBLISHED).distinct()
+    assert {model.title for model in published if not model.parameters} == {"GPT3.5-turbo"}
+    assert not Model.objects.filter(hub_id__in=["published/kykimbert-base", "published/qarib"]).exists()
+    kykim = Run.objects.filter(model__hub_id="kykim/bert-kor-base").values_list("benchmark__slug", flat=True)
+    assert {"cultlama", "dlama"} <= set(kykim), "two spellings of one model"

@@ -103,13 +103,6 @@ def test_counts_of_a_corpus_become_a_curve_on_the_page_of_the_run(
     assert "0 runs changed, 1 runs unchanged" in output_of("rescore", "--run", str(runs[0].pk))
 
 
-def test_counts_are_compared_as_well(runs: list[Run], counts: Path, client: Client) -> None:
-    output_of("rescore", "--benchmark", "small", "--tags", str(counts))
-    page = client.get(f"/compare/?m={runs[0].pk}&m={runs[1].pk}").content.decode()
-    assert "states the fact" in page
-    assert page.index(">0<") < page.index(">2–3<") < page.index(">4–7<")
-
-
 def test_sitelinks_break_runs_down_in_the_same_way(
     runs: list[Run], counts: Path, tmp_path: Path, client: Client
 ) -> None:

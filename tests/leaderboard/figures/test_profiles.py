@@ -1,0 +1,144 @@
+"""Profiles of models: their families, their figures beside those of similar size, what they know best and least."""
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from leaderboard.figures.profiles import RULES, family_of, levels, medians, profile
+from leaderboard.figures.scores import main_scores
+from leaderboard.models import Score
+from leaderboard.pages.model_sections import KnownGroup, extremes
+from tests.leaderboard import factories as make
+
+
+def test_a_family_is_read_from_the_name() -> None:
+    families = {
+        "google-bert/bert-base-cased": "BERT",
+        "google-bert/bert-large-uncased": "BERT",
+        "google/bert_uncased_L-2_H-128_A-2": "BERT",
+        "google-bert/bert-base-multilingual-cased": "mBERT",
+        "aubmindlab/bert-base-arabertv02": "AraBERT",
+        "published/arabert-large-v0.2": "AraBERT",
+        "published/tohokubert-base-char": "Tohoku BERT",
+        "FacebookAI/roberta-large": "RoBERTa",
+        "FacebookAI/xlm-roberta-base": "XLM-RoBERTa",
+        "openai-community/gpt2": "GPT-2",
+        "openai-community/gpt2-xl": "GPT-2",
+        "EleutherAI/gpt-neo-2.7B": "GPT-Neo",
+        "facebook/opt-6.7b": "OPT",
+        "EleutherAI/pythia-1.4b-deduped": "Pythia",
+        "state-spaces/mamba-790m-hf": "Mamba",
+        "meta-llama/Llama-2-7b-hf": "Llama 2",
+        "meta-llama/Meta-Llama-3-8B-Instruct": "Llama 3",
+        "meta-llama/Llama-3.2-1B": "Llama 3",
+        "mistralai/Mistral-7B-v0.1": "Mistral",
+        "google/gemma-2b": "Gemma",
+        "google/gemma-2-2b": "Gemma 2",
+        "tiiuae/falcon-7b-instruct": "Falcon",
+        "microsoft/phi-4": "Phi",
+        "Qwen/Qwen2.5-0.5B": "Qwen 2.5",
+        "Qwen/Qwen2-0.5B": "Qwen 2",
+        "HuggingFaceTB/SmolLM-135M": "SmolLM",
+        "HuggingFaceTB/SmolLM2-135M-Instruct": "SmolLM2",
+    }
+    assert {hub_id: family_of(hub_id) for hub_id in families} == families
+
+
+def test_a_name_that_no_rule_knows_has_no_family() -> None:
+    unknown = ("org/my-fine-model", "dccuchile/bert-base-spanish-wwm-cased", "llama-farm/adopted-model")
+    for hub_id in (*unknown, "published/human", "baseline/chance", "nothing", ""):
+        assert family_of(hub_id) == "", hub_id
+
+
+def test_upper_and_lower_case_do_not_matter() -> None:
+    assert family_of("someone/GPT2-Medium") == family_of("someone/gpt2-medium") == "GPT-2"
+
+
+def test_each_family_has_one_rule_that_can_be_read_as_a_pattern() -> None:
+    families = [family for family, _ in RULES]
+    assert len(families) == len(set(families))
+    assert all(re.compile(pattern) for _, pattern in RULES)
+
+
+SAME_SETTINGS = "5" * 64  # a digest
+
+
+def test_a_training_stands_beside_a_model_with_its_last_step(db: None) -> None:
+    tiny = make.benchmark()
+    own = make.finished(tiny, 0.5, make.model("org/own", parameters=100))
+    for step, value in ((20, 0.7), (10, 0.3)):  # the earlier step was measured last
+        trained = make.model("org/trained", step=step, parameters=100)
+        make.finished(tiny, value, trained, settings_digest=SAME_SETTINGS)
+    (row,) = profile("org/own", [own], 100)
+    assert [figure.value for figure in row.similar] == [0.7]
+
+
+def plans(captured: CaptureQueriesContext) -> list[str]:
+    """Return for each query how SQLite finds its rows."""
+    with connection.cursor() as cursor:
+        return [str(cursor.execute(f"EXPLAIN QUERY PLAN {query['sql']}").fetchall()) for query in captured]
+
+
+def test_medians_are_those_of_measured_runs_in_the_groups_that_are_named(db: None) -> None:
+    tiny = make.benchmark()
+    runs = [make.finished(tiny, value, make.model(f"org/{value}")) for value in (0.2, 0.4, 0.9)]
+    for run, value in zip(runs, (0.1, 0.3, 0.8), strict=True):
+        make.score(run, value, "domain", "Sport")
+    make.published(tiny, 0.99)
+    figures = levels({tiny.pk: tiny}).figures[tiny.pk]
+    assert medians(figures, "accuracy", "domain", ["Arts"]) == {"Arts": 0.4}
+    assert medians(figures, "accuracy", "domain", ["Arts", "Sport"]) == {"Arts": 0.4, "Sport": 0.3}
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="Only SQLite describes its plan in these words.")
+def test_scores_are_looked_up_run_by_run(db: None) -> None:
+    """To read the scores of all runs and choose among them takes ten times as long with a thousand models."""
+    tiny = make.benchmark()
+    runs = [make.finished(tiny, 0.5, make.model(f"org/{number}")) for number in range(3)]
+    figures = levels({tiny.pk: tiny}).figures[tiny.pk]
+    with CaptureQueriesContext(connection) as captured:
+        assert len(main_scores(runs, lambda benchmark: benchmark.main_metric)) == len(runs)
+        assert medians(figures, "accuracy", "domain", ["Arts"])
+    assert len(captured) == 2
+    by_run = re.compile(r"metric=\? AND run_id=\?|run_id=\? AND metric=\?")
+    assert all(by_run.search(plan) for plan in plans(captured))
+
+
+def test_the_figure_of_a_benchmark_with_parts_is_of_the_part_that_all_pages_show_first(db: None) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    of = make.model("published/name", commit="", source="published")
+    runs = []
+    for pair, value in (("arab-west en", 0.3), ("south-america-west en", 0.4)):
+        runs.append(make.run(of, culture, "finished", provenance="published"))
+        make.score(runs[-1], value, "culture_pair_language", pair, metric="p_at_1")
+    (row,) = profile(of.hub_id, runs, None)
+    assert (row.score.group, row.value) == ("arab-west en", 0.3)
+
+
+def group(name: str, value: float, n: float, low: float, high: float, chance: float = 0.25) -> KnownGroup:
+    score = Score(metric="accuracy", dimension="domain", group=name, value=value, n=n, low=low, high=high)
+    return KnownGroup(name, name, "", score, chance, None)
+
+
+@pytest.mark.parametrize(
+    ("groups", "best", "least"),
+    [
+        (
+            [group("Few", 1.0, 6, 0.6, 1.0), group("Arts", 0.7, 50, 0.5, 0.8), group("Sport", 0.2, 50, 0.1, 0.3)],
+            ["Arts"],
+            ["Sport"],
+        ),
+        ([group("Arts", 0.3, 50, 0.2, 0.4), group("Sport", 0.2, 50, 0.1, 0.3)], [], ["Sport"]),
+        ([group("Arts", 0.7, 50, 0.5, 0.8), group("Few", 0.0, 3, 0.0, 0.5)], [], []),
+    ],
+)
+def test_superlatives_rest_on_enough_questions(groups: list[KnownGroup], best: list[str], least: list[str]) -> None:
+    named_best, named_least = extremes(groups)
+    assert [one.name for one in named_best] == best
+    assert [one.name for one in named_least] == least
+
+
+def test_an_interval_stands_beside_each() -> None:
+    assert group("Arts", 0.7, 50, 0.562, 0.809).interval == "0.56 to 0.81"

@@ -1,0 +1,173 @@
+"""Published figures: apart from measured ones where they are about other questions, and beside them else."""
+
+import json
+from collections import Counter
+
+import pytest
+from django.test import Client
+
+from leaderboard.figures import benchmarks
+from leaderboard.figures.runs import ANY_VERSION
+from leaderboard.models import Benchmark, Model, Run
+from leaderboard.pages.benchmark_sections import published_sections, published_slice
+from leaderboard.probes import pages_of
+from probing.known_benchmarks import EMBEDDED
+from probing.settings import Settings
+from tests.fakes import FakeModel
+from tests.leaderboard import factories as make
+from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+pytestmark = pytest.mark.django_db
+DIFFERS = {"differs": "Other items."}
+
+
+@pytest.fixture
+def tiny() -> Benchmark:
+    """With one measured run, one published about the same items and one about others."""
+    tiny = make.benchmark(path="benchmarks/tiny")
+    elsewhere = make.benchmark(version=ANY_VERSION, current=False)
+    make.finished(tiny, 0.5, make.model("org/measured"))
+    for of, on, record in (("org/same", tiny, {}), ("org/other", elsewhere, DIFFERS)):
+        printed = make.published(on, 0.9, provenance_record=record)
+        printed.model.hub_id = of
+        printed.model.save()
+    return tiny
+
+
+def names(client: Client, address: str, table: str = "") -> set[str]:
+    return {row["model"] for row in csv_rows(client, address, table)}
+
+
+def test_the_leaderboard_has_two_tables(client: Client, tiny: Benchmark) -> None:
+    address = "/benchmarks/tiny/?published=ranked"
+    assert names(client, address) == {"org/measured", "org/same"}
+    (row,) = csv_rows(client, address, "published")
+    assert (row["model"], row["accuracy"], row["differs"]) == ("org/other", "0.9", "Other items.")
+    page = client.get(address).content.decode()
+    assert page.count("Other items.") == 1
+    chart = page[page.index("chart-scatter") :]
+    assert "org/same" in chart and "org/other" not in chart.split("Published figures</h2>")[0]
+
+
+def test_a_board_without_such_figures_has_no_second_table(client: Client) -> None:
+    make.published(make.benchmark("alone"))
+    assert "Published figures</h2>" not in client.get("/benchmarks/alone/").content.decode()
+
+
+def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, tiny: Benchmark) -> None:
+    relation = "/benchmarks/tiny/relations/P30/"
+    assert names(client, relation, "models") == {"org/measured", "org/same"}
+    assert names(client, relation, "published") == {"org/other"}
+    make.finished(tiny, 0.4, make.model("org/other"))
+    assert len(csv_rows(client, "/models/org/other/", "runs")) == 1
+    (row,) = csv_rows(client, "/models/org/other/", "published")
+    assert (row["score"], row["differs"]) == ("0.9", "Other items.")
+    assert client.get("/models/org/other/").status_code == 200
+    paper = Run.objects.get(model__hub_id="org/other", provenance=Run.Provenance.PUBLISHED)
+    facts = {"provenance": paper.provenance, "provenance_record": paper.provenance_record}
+    make.run(paper.model, paper.benchmark, Run.State.FINISHED, **facts)
+    assert "not reported" in client.get("/models/org/other/").content.decode()
+
+
+def test_the_api_has_them_apart(client: Client, tiny: Benchmark) -> None:
+    answer = client.get("/api/v1/leaderboard?benchmark=tiny").json()
+    assert {row["model"]["hub_id"] for row in answer["rows"]} == {"org/measured", "org/same"}
+    (paper,) = answer["published"]
+    assert (paper["model"]["hub_id"], paper["differs"]) == ("org/other", "Other items.")
+
+
+def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: Benchmark) -> None:
+    make.score(Run.objects.get(model__hub_id="org/other"), 0.9, "relation", "P99")
+    assert client.get("/benchmarks/tiny/relations/P99/").status_code == 200
+    assert client.get("/benchmarks/tiny/relations/P98/").status_code == 404
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("slug", "format", "folder", "chosen"),
+    [
+        ("wn18rr", "knowledge_graph", "graph", Settings("perplexity", pll="original")),
+        ("stest", "stest", "pairs", Settings("specificity")),
+        ("geography", "geography", "geography", Settings("cloze", options={"closed": True})),
+    ],
+)
+def test_no_section_mixes_measured_and_published_figures(
+    client: Client, slug: str, format: str, folder: str, chosen: Settings
+) -> None:
+    make.published_figures()
+    published_runs = Run.objects.filter(benchmark__slug=slug).select_related("model")
+    printed = {run.model.title for run in published_runs}
+    current = benchmarks.install(format, EMBEDDED / folder, slug)[0]
+    runs = [make.probed(current, make.model(f"org/{name}"), FakeModel(), chosen) for name in ("first", "second")]
+    pages = pages_of(current)
+    measured = pages.benchmark_sections(current, *(False for _ in pages.switches))
+    apart = published_sections(current)
+    for sections, foreign in ((measured, printed), (apart, {run.model.hub_id for run in runs})):
+        for section in sections:
+            texts = [section.title, plotted(section.chart.figure).to_json() if section.chart else ""]
+            if section.table:
+                texts += [
+                    json.dumps([column.cell(row).text for column in section.table.columns])
+                    for row in section.table.rows
+                ]
+            assert not [name for name in foreign for text in texts if name in text], section.name
+    assert apart[0].name == "published"
+    assert len({section.name for section in [*measured, *apart]}) == len(measured) + len(apart)
+    assert client.get(f"/benchmarks/{slug}/").status_code == 200
+    rows = csv_rows(client, f"/benchmarks/{slug}/", "published")
+    assert {row["model"] for row in rows} == printed and all(row["differs"] for row in rows)
+
+
+def test_a_version_that_has_only_such_figures_says_what_they_are_about(client: Client) -> None:
+    make.published_figures()
+    version = Benchmark.objects.get(slug="wn18rr")
+    (section,) = published_sections(version)
+    assert section.table is None and section.note.startswith("25 repetitions of 1,000")
+    assert published_slice(version) == []
+    assert "25 repetitions of 1,000" in client.get("/benchmarks/wn18rr/").content.decode()
+
+
+def published_of(on: Benchmark, hub_id: str, value: float, **fields: object) -> Run:
+    of = make.model(hub_id, source=Model.Source.PUBLISHED, commit="")
+    return make.finished(on, value, of, provenance=Run.Provenance.PUBLISHED, reference="Table 1 of a paper", **fields)
+
+
+def test_it_stands_beside_the_measured_figure(client: Client) -> None:
+    on = make.benchmark()
+    make.finished(on, 0.41, make.model("org/both"))
+    published_of(on, "org/both", 0.435)
+    published_of(on, "org/paper", 0.3)
+    rows = {row["model"]: row for row in csv_rows(client, "/")}
+    assert (rows["org/both"]["tiny"], rows["org/both"]["tiny_published"]) == ("0.41", "0.435")
+    assert (rows["org/paper"]["tiny"], rows["org/paper"]["tiny_published"]) == ("0.3", "")
+    assert "○ published: 0.435" in client.get("/").content.decode()
+    (profile,) = csv_rows(client, "/models/org/both/", "profile")
+    assert (profile["score"], profile["published"]) == ("0.41", "0.435")
+    assert "○ Published" not in client.get("/models/org/paper/").content.decode()
+    make.finished(on, 0.2, make.model("org/unknown", parameters=None))
+    assert "Its size is not known" in client.get("/models/org/unknown/").content.decode()
+
+
+def test_two_published_models_have_their_figures_in_all_common_settings(client: Client) -> None:
+    make.published_figures()
+    on_dlama = Run.objects.filter(benchmark__slug="dlama", benchmark__main=True)
+    runs = on_dlama.filter(scores__dimension="culture_pair_language").distinct()
+    (first, _), (second, _) = Counter(run.model.hub_id for run in runs).most_common(2)
+    rows = csv_rows(client, f"/compare/?m={first}&m={second}&benchmark=dlama")
+    assert len(rows) > 2
+    assert all(row["value"] for row in rows)
+    for one, other in zip(rows[::2], rows[1::2], strict=True):
+        assert one["settings"] == other["settings"]
+        assert one["run"] != other["run"]
+    assert len({row["settings"] for row in rows}) == len(rows) / 2
+
+
+def test_figures_of_different_questions_are_said_not_to_be_comparable(client: Client) -> None:
+    on = make.benchmark(probe="ranking")
+    for hub_id, part in (("org/one", "arab-west ar"), ("org/two", "asia-west ko")):
+        run = published_of(on, hub_id, 0.5)
+        make.score(run, 0.5, "culture_pair_language", part, metric="p_at_1")
+    html = " ".join(client.get("/compare/?m=org/one&m=org/two").content.decode().split())
+    assert "They are about different questions, so they cannot be compared." in html
+    assert "Arab and West, asked in Arabic" in html

