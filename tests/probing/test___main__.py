@@ -14,7 +14,7 @@ from probing.__main__ import NEW_OBJECTS_BEFORE_COLLECTION, main
 from probing.errors import NoSpace
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
-from tests.probing.command_line.helpers import complaint, use
+from tests.probing.command_line.helpers import complaint, refusal, use
 
 
 @pytest.fixture
@@ -42,8 +42,7 @@ def test_bad_input_is_one_line_and_code_2(
     words: str,
 ) -> None:
     use(monkeypatch, FakeModel())
-    assert main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out"), *arguments]) == 2
-    assert words in complaint(capsys)
+    assert words in refusal(capsys, "run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out"), *arguments)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,10 @@ from probing.benchmark import Benchmark, Item, Relation, Tags
 from probing.errors import BadInput
 
 
-def test_it_selects_relations_and_the_first_items(benchmark: Benchmark) -> None:
+def test_it_selects_relations_and_the_first_items_and_everything_by_default(benchmark: Benchmark) -> None:
     chosen = benchmark.select(["P36", "P36"], limit=1)
     assert [relation.id for relation in chosen.relations] == ["P36"]
     assert [item.subject for item in chosen.relations[0].items] == ["Norway"]
-
-
-def test_it_selects_everything_by_default(benchmark: Benchmark) -> None:
     assert benchmark.select() == benchmark
     assert benchmark.size == 6
 
@@ -27,14 +24,18 @@ def test_a_notebook_shows_sizes_in_place_of_all_items(benchmark: Benchmark) -> N
     assert repr(benchmark["P36"]).startswith("<Relation P36: 2 items, 2 options, ")
 
 
-def test_an_unknown_relation_is_answered_with_the_known_ones(benchmark: Benchmark) -> None:
+def test_what_cannot_be_selected_is_refused_with_what_can(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match=r"no relation 'P1'.*P30, P36"):
         benchmark.select(["P1"])
-
-
-def test_a_limit_below_one_is_refused(benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match="leaves no items"):
         benchmark.select(limit=0)
+    with pytest.raises(BadInput, match="exclude each other"):
+        benchmark.select(limit=1, sample=1)
+    with pytest.raises(BadInput, match=r"A sample of 0 leaves no items\. Give a sample of 1 or more"):
+        benchmark.select(sample=0)
+    assert benchmark["P36"].id == "P36"
+    with pytest.raises(BadInput, match=r"no relation 'P1'\. Choose from: P30, P36"):
+        benchmark["P1"]
 
 
 @pytest.mark.parametrize(
@@ -96,16 +97,6 @@ def test_draws_are_equal_in_all_languages_of_a_relation() -> None:
     assert indices(english, 5, seed=3) == indices(arabic, 5, seed=3) != indices(other, 5, seed=3)
 
 
-def test_a_sample_and_a_limit_exclude_each_other(benchmark: Benchmark) -> None:
-    with pytest.raises(BadInput, match="exclude each other"):
-        benchmark.select(limit=1, sample=1)
-
-
-def test_a_sample_below_one_is_refused(benchmark: Benchmark) -> None:
-    with pytest.raises(BadInput, match=r"A sample of 0 leaves no items\. Give a sample of 1 or more"):
-        benchmark.select(sample=0)
-
-
 def test_a_note_says_which_items_were_asked_and_that_a_limit_is_no_fair_sample(benchmark: Benchmark) -> None:
     (note,) = benchmark.select(limit=1).notes
     assert "At most 1 items of each relation were asked, the first in its file" in note
@@ -125,12 +116,6 @@ def test_where_every_item_is_asked_there_is_no_note(benchmark: Benchmark, chosen
 def test_an_item_overrides_its_relations_tags() -> None:
     relation = Relation("P1", (), (), (), tags={"head": "sea", "language": "en"})
     assert relation.tags_of(Item(0, "a", (0,), tags={"language": "fr"})) == {"head": "sea", "language": "fr"}
-
-
-def test_a_relation_is_found_by_its_id(benchmark: Benchmark) -> None:
-    assert benchmark["P36"].id == "P36"
-    with pytest.raises(BadInput, match=r"no relation 'P1'\. Choose from: P30, P36"):
-        benchmark["P1"]
 
 
 def test_a_row_is_found_by_the_label_of_its_relation_and_the_index_of_its_item() -> None:

@@ -58,40 +58,36 @@ def test_the_real_bear_has_the_digest_of_the_catalog(real_bear: Path) -> None:
     assert bear.read(real_bear).digest == CATALOG["bear"].digest
 
 
-def test_it_opens_a_folder(bear_folder: BearFolder) -> None:
+def test_it_opens_a_folder_and_what_was_downloaded(bear_folder: BearFolder, tmp_path: Path) -> None:
     assert open_benchmark(bear_folder.write()).slug == "small"
-
-
-def test_it_opens_a_known_benchmark_where_it_was_downloaded(bear_folder: BearFolder, tmp_path: Path) -> None:
     bear_folder.path = tmp_path / "bear"
     bear_folder.write()
     assert open_benchmark("bear", tmp_path).title == "BEAR"
 
 
-def test_it_says_how_to_get_a_known_benchmark(tmp_path: Path) -> None:
+def test_it_says_how_to_get_a_benchmark_and_what_it_knows(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"not on this machine.*download bear"):
         open_benchmark("bear", tmp_path)
-
-
-def test_it_says_what_it_knows_when_the_name_is_unknown() -> None:
     with pytest.raises(BadInput, match=r"neither a folder nor a known benchmark.*starter, .*bear"):
         open_benchmark("no-such-thing")
     with pytest.raises(BadInput, match="No benchmark is called"):
         known_benchmark("no-such-thing")
+    with pytest.raises(BadInput, match="ships with this project"):
+        download("starter", tmp_path)
 
 
-def test_it_downloads_and_checks(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
+def test_it_downloads_and_checks_and_needs_no_network_a_second_time(
+    serve: Serve, bear_folder: BearFolder, tmp_path: Path
+) -> None:
     serve(packed(bear_folder.write()))
     benchmark = download("bear", tmp_path / "var" / "bear")
     assert (benchmark.slug, benchmark.size) == ("bear", 6)
     assert open_benchmark("bear", tmp_path / "var") == benchmark
-
-
-def test_a_second_download_needs_no_network(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
-    serve(packed(bear_folder.write()))
-    first = download("bear", tmp_path / "bear")
     serve(b"")
-    assert download("bear", tmp_path / "bear") == first
+    assert download("bear", tmp_path / "var" / "bear") == benchmark
+    (tmp_path / "var" / "bear" / "small" / "P30.jsonl").write_text("{}")
+    with pytest.raises(DigestMismatch, match="not the expected BEAR"):
+        download("bear", tmp_path / "var" / "bear")
 
 
 def test_a_changed_source_is_refused_and_leaves_nothing(serve: Serve, bear_folder: BearFolder, tmp_path: Path) -> None:
@@ -102,16 +98,6 @@ def test_a_changed_source_is_refused_and_leaves_nothing(serve: Serve, bear_folde
     with pytest.raises(DigestMismatch, match="have the digest"):
         download("bear", tmp_path / "var" / "bear")
     assert list((tmp_path / "var").iterdir()) == []
-
-
-def test_a_folder_that_was_changed_by_hand_is_not_taken_for_the_original(
-    serve: Serve, bear_folder: BearFolder, tmp_path: Path
-) -> None:
-    serve(packed(bear_folder.write()))
-    download("bear", tmp_path / "bear")
-    (tmp_path / "bear" / "small" / "P30.jsonl").write_text("{}")
-    with pytest.raises(DigestMismatch, match="not the expected BEAR"):
-        download("bear", tmp_path / "bear")
 
 
 @pytest.mark.parametrize("cut", [0, 100, 500])
@@ -133,11 +119,6 @@ def test_without_a_network_it_says_what_to_do(serve: Serve, tmp_path: Path, monk
     assert "by hand" in caught.value.next_step
     assert "https://github.com/lm-pub-quiz/BEAR tells about it" in caught.value.next_step
     assert "import_benchmark bear" in caught.value.next_step
-
-
-def test_what_ships_with_the_project_is_not_downloaded(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="ships with this project"):
-        download("starter", tmp_path)
 
 
 # Sources whose files the project has never seen: DLAMA, an archive that is kept, and FB15k-237, from two archives.
@@ -300,9 +281,7 @@ def freebase(tmp_path: Path) -> Path:
     return served
 
 
-def test_a_graph_is_put_together_from_its_two_sources(
-    freebase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_graph_is_made_of_its_two_sources(freebase: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(freebase) as address:
         words, triples = CATALOG["fb15k237"].downloads
         parts = replace(words, address=f"{address}/words.tar.gz"), replace(triples, address=f"{address}/FB15K.zip")

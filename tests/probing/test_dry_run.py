@@ -12,6 +12,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import printed_by
 
 
 @pytest.fixture
@@ -49,8 +50,7 @@ def test_a_dry_run_writes_nothing(
     forecast = probing.forecast
     monkeypatch.setattr(probing, "forecast", lambda _, *given, **options: forecast(FakeModel(), *given, **options))
     command = ["run", "org/model", "--benchmark", str(bear_folder.write()), "--limit", "1", "--dry-run"]
-    assert main(command) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, *command)
     assert printed.startswith("2 rows, about ") and " GB (process)" in printed
     assert main([*command, "--revisions", "step1"]) == 2
     assert [path.name for path in tmp_path.iterdir()] == ["small"]

@@ -22,12 +22,9 @@ def test_an_error_reads_as_its_message_and_its_next_step() -> None:
     assert str(BadInput("No such relation.")) == "No such relation."
 
 
-def test_each_error_has_a_code_of_its_own() -> None:
+def test_each_error_has_a_code_and_only_a_full_disk_and_a_silent_source_may_pass() -> None:
     codes = [error.code for error in ERRORS]
     assert len(set(codes)) == len(codes) > 5
-
-
-def test_only_a_full_disk_and_a_silent_source_may_pass() -> None:
     assert [error for error in ERRORS if not error.permanent] == [NoSpace, SourceUnavailable, SlowDownload]
 
 

@@ -61,16 +61,13 @@ def test_the_settings_of_a_graph_in_an_unpacked_archive_are_those_that_lie_besid
     assert json.loads((folder / "sampling.json").read_text()).items() >= {**FEW, "seed": 7}.items()
 
 
-def test_relations_with_different_numbers_of_phrasings_are_refused(tmp_path: Path) -> None:
+def test_phrasings_of_different_numbers_or_without_a_slot_are_refused(tmp_path: Path) -> None:
     file = phrasings(tmp_path, 2)
     mapping = json.loads(file.read_text())
     mapping[next(iter(mapping))] = "{HEAD} alone is {TAIL}"
     file.write_text(json.dumps(mapping))
     with pytest.raises(BadBenchmark, match="relations have 1 and 2 phrasings"):
         probing.sample_graph(GRAPH, tmp_path / "uneven", phrasings=file)
-
-
-def test_a_phrasing_without_a_slot_is_refused(tmp_path: Path) -> None:
     file = phrasings(tmp_path, 2)
     file.write_text(file.read_text().replace("Of {TAIL} one", "Of him one"))
     with pytest.raises(BadBenchmark, match=r"must have \{HEAD\} and \{TAIL\} once"):
@@ -83,15 +80,12 @@ def test_a_function_must_return_texts(tmp_path: Path, result: object) -> None:
         probing.sample_graph(GRAPH, tmp_path / "faulty", wording=lambda *triple: result, **FEW)  # type: ignore[arg-type]
 
 
-def test_a_function_must_return_equally_many_for_every_triple(tmp_path: Path) -> None:
+def test_a_function_must_return_equally_many_for_every_triple_and_is_not_taken_with_a_file(tmp_path: Path) -> None:
     def more_for_long_names(head: str, relation: str, tail: str) -> list[str]:
         return [f"{head} {relation} {tail}"] * (1 + (len(head) > 6))
 
     with pytest.raises(BadInput, match="Triples have 1 or 2 phrasings"):
         probing.sample_graph(GRAPH, tmp_path / "uneven", wording=more_for_long_names, **FEW)
-
-
-def test_a_function_and_a_file_are_not_taken_together(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="Give one of them"):
         probing.sample_graph(GRAPH, tmp_path / "both", phrasings="own.json", wording=lambda *triple: "words")
 

@@ -15,6 +15,7 @@ from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.runner import run
 from tests.fakes import FakeModel
+from tests.probing.command_line.helpers import printed_by
 
 GIVEN: dict[str, Any] = {"relations": ["country_capital", "river_continent"], "templates": (0, 1), "progress": False}
 
@@ -45,8 +46,7 @@ def test_the_scores_are_those_of_a_run_with_rows(benchmark: Benchmark, folder: P
 def test_show_prints_the_scores_and_says_that_rows_are_not_there(
     command: list[str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*command, str(folder)]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, *command, str(folder))
     assert "without keeping its rows" in printed
     assert "accuracy" in printed
 
@@ -77,12 +77,11 @@ def test_comparing_and_rescoring_in_python_say_so(benchmark: Benchmark, folder: 
             work()
 
 
-def test_a_result_without_rows_is_not_taken_for_one_with_rows(benchmark: Benchmark, folder: Path) -> None:
+def test_a_result_without_rows_is_not_taken_for_one_with_rows_and_has_no_tokens(
+    benchmark: Benchmark, folder: Path, tmp_path: Path
+) -> None:
     with pytest.raises(BadInput, match="exists already, without its rows"):
         run(FakeModel(), benchmark, out=folder, **GIVEN)
-
-
-def test_tokens_without_rows_are_refused(benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="belong to rows, which are not kept"):
         run(FakeModel(), benchmark, out=tmp_path / "out", keep_tokens=True, keep_rows=False, **GIVEN)
 

@@ -25,21 +25,15 @@ class Dish:
 OPTIONS = declared(Dish, "dish")
 
 
-def test_each_field_with_a_plain_default_is_an_option() -> None:
+def test_each_field_with_a_plain_default_is_an_option_as_its_annotation_and_declaration_say() -> None:
     assert list(OPTIONS) == ["taste", "hot", "weight", "eggs", "guests", "spices", "times"]
     assert {name: option.default for name, option in OPTIONS.items()} == {
         "taste": "sweet", "hot": False, "weight": 0.5, "eggs": 2, "guests": None, "spices": (), "times": (1,),
     }  # fmt: skip
-
-
-def test_the_annotation_says_what_the_values_are() -> None:
     assert (OPTIONS["taste"].value_type, OPTIONS["taste"].choices) == (str, ("sweet", "sour"))
     assert OPTIONS["hot"].choices == (False, True)
     assert (OPTIONS["guests"].value_type, OPTIONS["guests"].optional) == (int, True)
     assert (OPTIONS["times"].value_type, OPTIONS["times"].many) == (int, True)
-
-
-def test_help_flag_and_the_choice_of_items_are_declared_with_the_field() -> None:
     taste, spices = OPTIONS["taste"], OPTIONS["spices"]
     assert (taste.help, taste.chooses_items, taste.flag) == ("of the whole dish", True, "taste")
     assert (spices.help, spices.chooses_items, spices.flag) == ("", False, "spice")

@@ -38,9 +38,7 @@ def test_without_a_terminal_each_interval_has_a_line_with_the_time_left(
     ]
 
 
-def test_the_first_line_does_not_wait_for_work(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_first_line_waits_for_no_work(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "FIRST", 0.01)
     bar = progress_bar(WHOLE, 0)
     bar._first.join()
@@ -49,15 +47,11 @@ def test_the_first_line_does_not_wait_for_work(
     assert line.startswith("0 % done") and line.endswith("? left")
 
 
-def test_what_ends_within_the_first_interval_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_bar(WHOLE, 0) as bar:
-        bar.advance(WHOLE)
-    assert capsys.readouterr().err == ""
-
-
-def test_without_progress_nothing_is_printed(
+def test_without_progress_and_within_the_first_interval_nothing_is_printed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    with progress_bar(WHOLE, 0) as bar:
+        bar.advance(WHOLE)
     monkeypatch.setattr(progress, "INTERVAL", 0)
     with progress_bar(WHOLE, 0, shown=False) as bar:
         bar.advance(WHOLE)

@@ -240,21 +240,23 @@ def test_the_work_of_each_part_is_estimated_once(
     assert tuple(estimated) == plan_of(benchmark, Settings(templates=())).parts
 
 
-def test_a_part_has_its_record(benchmark: Benchmark, model: FakeModel) -> None:
+def test_a_part_has_its_record_and_keeps_to_the_limit_or_to_the_sample_of_the_whole_run(
+    benchmark: Benchmark, model: FakeModel
+) -> None:
     part, start = Part("P36", 0, 2), Start(datetime(2026, 11, 1, tzinfo=UTC), 2.5)
     record = probe_part(model, plan_of(benchmark, Settings()), part, start=start).record
     assert (record["start"], record["timing"]["load_seconds"]) == ("2026-11-01T00:00:00+00:00", 2.5)
     assert (record["statements"], record["items_done"]) == (4, 2)
+    rows, record = probe_part(model, plan_of(benchmark, Settings(limit=2)), Part("P30", 0, 2))
+    assert (len(rows), record["items_done"]) == (2, 2)
+    rows, record = probe_part(model, plan_of(benchmark, Settings(sample=1)), Part("P36", 0, 1))
+    assert rows["index"].tolist() == middle(benchmark)[1:]
+    assert record["items_done"] == 1
 
 
 def test_a_single_relation_and_a_single_template_are_enough(benchmark: Benchmark, model: FakeModel) -> None:
     settings = run(model, benchmark, relations="P36", templates=1, progress=False).record["settings"]
     assert (settings["relations"], settings["templates"]) == (["P36"], [1])
-
-
-def test_a_part_keeps_to_the_limit(benchmark: Benchmark, model: FakeModel) -> None:
-    rows, record = probe_part(model, plan_of(benchmark, Settings(limit=2)), Part("P30", 0, 2))
-    assert (len(rows), record["items_done"]) == (2, 2)
 
 
 def test_a_model_that_is_not_there_is_bad_input(benchmark: Benchmark, tmp_path: Path) -> None:
@@ -279,7 +281,7 @@ def middle(benchmark: Benchmark) -> list[int]:
     return [item.index for relation in benchmark.select(sample=1).relations for item in relation.items]
 
 
-def test_a_sample_of_items_is_probed_and_told_as_one(model: FakeModel, benchmark: Benchmark) -> None:
+def test_a_sample_is_probed_and_told_as_one_and_first_items_as_none(model: FakeModel, benchmark: Benchmark) -> None:
     result = run(model, benchmark, sample=1, templates=(0, 1), progress=False)
     assert result.items["index"].tolist() == [index for index in middle(benchmark) for _ in range(2)]
     assert 0 not in middle(benchmark)
@@ -287,14 +289,5 @@ def test_a_sample_of_items_is_probed_and_told_as_one(model: FakeModel, benchmark
     assert result.record["benchmark_notes"] == [
         "A sample of at most 1 items of each relation was asked, spread evenly over its file."
     ]
-
-
-def test_a_part_of_a_sample_has_the_items_of_the_whole_run(model: FakeModel, benchmark: Benchmark) -> None:
-    rows, record = probe_part(model, plan_of(benchmark, Settings(sample=1)), Part("P36", 0, 1))
-    assert rows["index"].tolist() == middle(benchmark)[1:]
-    assert record["items_done"] == 1
-
-
-def test_a_result_of_the_first_items_says_that_they_are_no_fair_sample(model: FakeModel, benchmark: Benchmark) -> None:
     (note,) = run(model, benchmark, limit=1, progress=False).record["benchmark_notes"]
     assert "This is no fair sample" in note

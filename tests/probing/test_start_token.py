@@ -45,9 +45,7 @@ LLAMA = "{{ bos_token }}{% for m in messages %}<|start_header_id|>{{ m.role }}<|
         ("<s>", "<s>systematic", False),
     ],
 )
-def test_a_token_marks_roles_where_the_chat_template_puts_it_before_them(
-    token: str, template: str, expected: bool
-) -> None:
+def test_a_token_marks_roles_if_the_chat_template_puts_it_before(token: str, template: str, expected: bool) -> None:
     assert marks_roles(token, template) is expected
 
 

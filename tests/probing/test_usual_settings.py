@@ -69,10 +69,7 @@ def test_a_plan_states_options_of_the_probe(tmp_path: Path, benchmark: Benchmark
         ),
         ({"settings": {"templates": "0"}}, r"'settings\.templates': templates cannot be '0'\. Give it a value of type"),
         ({"settings": {"pll": "best"}}, r"'settings\.pll': pll cannot be 'best'\. Choose from: within_word_l2r"),
-        (
-            {"settings": {"options": {"k": 1}}},
-            r"'settings\.options\.k' is not known\. Choose from: generic",
-        ),
+        ({"settings": {"options": {"k": 1}}}, r"'settings\.options\.k' is not known\. Choose from: generic"),
     ],
 )
 def test_a_fault_in_a_plan_is_told_with_the_file_and_the_key(

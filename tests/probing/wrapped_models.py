@@ -20,12 +20,7 @@ TEXT: dict[str, Any] = {
     "max_position_embeddings": 128,
     "initializer_range": 0.4,
 }
-DELTA = {
-    "linear_num_value_heads": 4,
-    "linear_num_key_heads": 2,
-    "linear_key_head_dim": 8,
-    "linear_value_head_dim": 8,
-}
+DELTA = {"linear_num_value_heads": 4, "linear_num_key_heads": 2, "linear_key_head_dim": 8, "linear_value_head_dim": 8}
 SIGHT = {"hidden_size": 16, "intermediate_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2}
 SQUARES = {"image_size": 28, "patch_size": 14}
 QWEN_SIGHT = {

@@ -19,9 +19,7 @@ WORK = Workload(
 
 
 @pytest.mark.slow
-def test_systems_are_compared_in_the_number_format_that_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_systems_are_compared_in_the_format_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "ROUNDS", 1)
     row = gpu.measure("tiny", build_gpt2(tmp_path / "model"), WORK, "cpu", "bfloat16")
     assert (row["network"], row["dtype"], row["statements"]) == ("tiny", "bfloat16", 9)

@@ -39,16 +39,12 @@ def quantised_file(folder: Path) -> Path:
     return file
 
 
-def test_weights_are_those_that_the_quantised_file_stands_for(tmp_path: Path) -> None:
+def test_weights_and_metadata_are_those_that_the_quantised_file_stands_for(tmp_path: Path) -> None:
     write_gguf(tmp_path / "float32.gguf", quantised_file(tmp_path))
     (before,) = GGUFReader(tmp_path / "quantised.gguf").tensors
     (after,) = GGUFReader(tmp_path / "float32.gguf").tensors
     assert (after.name, after.tensor_type) == ("token_embd.weight", GGMLQuantizationType.F32)
     np.testing.assert_array_equal(after.data, gguf.quants.dequantize(before.data, before.tensor_type))
-
-
-def test_metadata_are_kept_but_for_the_type_of_the_weights(tmp_path: Path) -> None:
-    write_gguf(tmp_path / "float32.gguf", quantised_file(tmp_path))
     fields = GGUFReader(tmp_path / "float32.gguf").fields
     assert fields["general.architecture"].contents() == "llama"
     assert fields["llama.context_length"].contents() == 128

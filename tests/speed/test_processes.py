@@ -30,9 +30,7 @@ def test_a_module_without_requirements_is_run_by_this_interpreter(commands: list
     assert commands == []
 
 
-def test_an_environment_is_made_once_for_each_list_of_requirements(
-    commands: list[tuple[str, ...]], tmp_path: Path
-) -> None:
+def test_an_environment_is_made_once_for_each_requirements(commands: list[tuple[str, ...]], tmp_path: Path) -> None:
     (tmp_path / "peer.txt").write_text("peer==1.0\n")
     first = python_for("peer")
     assert python_for("peer") == first and len(commands) == 2

@@ -18,13 +18,10 @@ def core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_results_are_read_as_they_were_stored() -> None:
+def test_results_are_read_and_printed_as_they_were_stored(capsys: pytest.CaptureFixture[str]) -> None:
     assert stored("made-up") == {}
     store("made-up", {"ratio": 1.5})
     assert stored("made-up") == {"scoring_core": core_digest(), "ratio": 1.5}
-
-
-def test_results_are_printed_as_they_are_stored(capsys: pytest.CaptureFixture[str]) -> None:
     show({"ratio": 1.5})
     assert capsys.readouterr().out == '{\n "ratio": 1.5\n}\n'
 

@@ -56,19 +56,13 @@ WORK = Workload(
 )
 
 
-def test_statements_have_no_context() -> None:
+def test_statements_have_no_context_and_completions_begin_at_the_blank_after_true_examples() -> None:
     first = statements(WORK)[0]
     assert (first.context, first.texts) == ("", ["Chad is located in Africa.", "Chad is located in Asia."])
     assert (first.subject, first.options) == ("chad", ["Africa", "Asia"])
-
-
-def test_completions_begin_at_the_blank_after_the_same_true_examples() -> None:
     examples = "Chad is located in Africa.\nPeru is located in South America.\nJapan is located in Asia.\n"
     items = completions(WORK)
     assert (items[1].context, items[1].texts[1]) == (examples + "Peru is located in", " South America.")
     assert all(item.context.startswith(examples) for item in items)
-
-
-def test_items_that_begin_with_the_blank_are_not_completed() -> None:
     beginning = Workload("starter", (), (ChoiceItem("[Y] is the capital of [X].", "Chad", ("Rome", "Lima"), 0),))
     assert completions(beginning) == []

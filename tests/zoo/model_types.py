@@ -111,8 +111,8 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def outcome(row: ModelType) -> Outcome:
-    """Build, load and score a network of the type."""
+def outcome(row: ModelType, items: int = ITEMS) -> Outcome:
+    """Build, load and score a network of the type, by so many questions."""
     facts = (row.kind, row.name, row.architecture)
     if row.reason:
         return Outcome(*facts, "not built", row.reason)
@@ -131,7 +131,7 @@ def outcome(row: ModelType) -> Outcome:
             return Outcome(*facts, "failed", _line(error))
         try:
             reader = getattr(network, row.exception.get("reads_text", ""), network)
-            sentence, *scored = _scored(model, reader, tokenizer)
+            sentence, *scored = _scored(model, reader, tokenizer, items)
             remark = row.exception.get("remark", "")
             return Outcome(*facts, "accepted", "; ".join(filter(None, [sentence, remark])), *scored)
         except Exception as error:
@@ -143,8 +143,8 @@ def _line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split()).split('. ')[0][:200].rstrip('. ')}"
 
 
-def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any) -> Iterable[str]:
-    asked = requests()
+def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any, items: int) -> Iterable[str]:
+    asked = requests()[:items]
     before = model.usage.positions - model.usage.padding
     scores = list(model.score(asked, Scoring()))
     computed = model.usage.positions - model.usage.padding - before

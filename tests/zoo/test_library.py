@@ -17,8 +17,9 @@ from tests.zoo.repositories import MARKER, ZOO, build, serve
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
-AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local]
 SLOW = ("slow hub", "slow regular expression")  # as slow as all others together
+# A tokenizer is as slow from a folder, and is submitted to the site from a hub.
+AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local and name != "slow regular expression"]
 QUICK_FOLDERS = [name for name in FOLDERS if name not in SLOW]
 
 

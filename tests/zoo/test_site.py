@@ -2,6 +2,7 @@
 
 import resource
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -89,18 +90,11 @@ def faults(name: str, place: Path, hub: Hub, benchmark: Benchmark, settings: Set
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("names", [QUICK, SLOW], ids=["quick", "slow"])
 def test_hostile_repositories_end_with_their_codes_and_the_worker_is_healthy_afterwards(
-    tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
+    names: Sequence[str], tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
 ) -> None:
-    wrong = [fault for name in QUICK for fault in faults(name, tmp_path, local_hub, small, settings, marker)]
+    wrong = [fault for name in names for fault in faults(name, tmp_path, local_hub, small, settings, marker)]
     assert not wrong, "\n".join(wrong)
-    assert outcome("org/causal", small) == ""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", SLOW)
-def test_a_repository_that_takes_long_ends_with_its_code_and_the_worker_is_healthy_afterwards(
-    name: str, tmp_path: Path, local_hub: Hub, small: Benchmark, settings: Settings, marker: Path
-) -> None:
-    assert not faults(name, tmp_path, local_hub, small, settings, marker)
     assert outcome("org/causal", small) == ""

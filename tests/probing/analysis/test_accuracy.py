@@ -17,6 +17,7 @@ from probing.probes.multiple_choice import MultipleChoice
 from probing.settings import Settings
 from probing.template import prompt
 from tests.fakes import FakeModel
+from tests.probing.analysis.figures import value
 
 PROBE = MultipleChoice()
 
@@ -28,18 +29,16 @@ def rows(benchmark: Benchmark, model: FakeModel) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    assert len(matching) == 1
-    return float(matching["value"].iloc[0])
-
-
-def test_scores_are_tidy(rows: pd.DataFrame) -> None:
+def test_scores_are_tidy_with_chance_and_what_follows_from_ranks(rows: pd.DataFrame) -> None:
     scores = PROBE.scores(rows)
     assert list(scores.columns) == SCORE_COLUMNS
     assert not scores.duplicated(["metric", "dimension", "group"]).any()
     dimensions = set(without_details(scores)["dimension"])
     assert dimensions == {"overall", "template", "relation", "domain", "cardinality"}
+    assert value(scores, "chance") == pytest.approx((4 / 3 + 2 / 2) / 6)
+    assert value(scores, "chance", "relation", "P36") == pytest.approx(0.5)
+    assert value(scores, "precision_at_5") == 1
+    assert value(scores, "mean_reciprocal_rank") == pytest.approx((1 / rows["rank"]).mean())
 
 
 def test_overall_accuracy_is_the_mean_over_templates(rows: pd.DataFrame) -> None:
@@ -51,25 +50,10 @@ def test_overall_accuracy_is_the_mean_over_templates(rows: pd.DataFrame) -> None
     assert set(scores[scores.dimension == "overall"]["n"]) == {6}
 
 
-def test_one_template_has_no_spread(rows: pd.DataFrame) -> None:
-    assert "accuracy_sem" not in set(PROBE.scores(rows[rows.template == 0])["metric"])
-
-
-def test_items_with_fewer_templates_have_no_spread(rows: pd.DataFrame) -> None:
+def test_items_with_fewer_templates_than_others_and_a_single_template_have_no_spread(rows: pd.DataFrame) -> None:
     some = rows[(rows.template == 0) | (rows.relation == "P30")]
-    assert "accuracy_sem" not in set(PROBE.scores(some)["metric"])
-
-
-def test_chance_is_right_options_over_options(rows: pd.DataFrame) -> None:
-    scores = PROBE.scores(rows)
-    assert value(scores, "chance") == pytest.approx((4 / 3 + 2 / 2) / 6)
-    assert value(scores, "chance", "relation", "P36") == pytest.approx(0.5)
-
-
-def test_ranks_give_precision_and_reciprocal_rank(rows: pd.DataFrame) -> None:
-    scores = PROBE.scores(rows)
-    assert value(scores, "precision_at_5") == 1
-    assert value(scores, "mean_reciprocal_rank") == pytest.approx((1 / rows["rank"]).mean())
+    for part in (some, rows[rows.template == 0]):
+        assert "accuracy_sem" not in set(PROBE.scores(part)["metric"])
 
 
 def test_unknown_ranks_give_no_ranking(rows: pd.DataFrame) -> None:

@@ -22,6 +22,7 @@ from probing.analysis.bias import (
     normalised_entropy,
     total_variation,
 )
+from tests.probing.analysis.figures import value
 
 LABELS = ("Africa", "Asia", "Europe")
 shares = st.lists(st.floats(0.001, 1), min_size=2, max_size=6)
@@ -47,15 +48,7 @@ def row(
 
 
 # The worked example of the methods page: two subjects, one template.
-ROWS = pd.DataFrame(
-    [row([log(0.7), log(0.2), log(0.1)], [0]), row([log(0.5), log(0.1), log(0.4)], [2], index=1)],
-)
-
-
-def value(scores: pd.DataFrame, metric: str, dimension: str = "overall") -> float:
-    matching = scores[(scores.metric == metric) & (scores.dimension == dimension)]
-    assert len(matching) == 1
-    return float(matching["value"].iloc[0])
+ROWS = pd.DataFrame([row([log(0.7), log(0.2), log(0.1)], [0]), row([log(0.5), log(0.1), log(0.4)], [2], index=1)])
 
 
 def test_the_bias_is_the_mean_over_subjects_of_the_softmax() -> None:
@@ -127,12 +120,9 @@ def test_several_right_answers_share_the_item() -> None:
     assert table["gold"].tolist() == [0.5, 0, 0.5]
 
 
-def test_upper_bounds_give_no_scores() -> None:
+def test_upper_bounds_give_no_scores_and_items_with_options_of_their_own_are_left_out() -> None:
     decided = ROWS.assign(exact=[[True, False, True]] * 2)
     assert bias_scores(decided).empty
-
-
-def test_items_with_options_of_their_own_are_left_out() -> None:
     own = ROWS.assign(answer_label=["Lyon", "Paris"], prediction_label=["Rome", "Oslo"])
     assert answer_bias(own).empty
     assert bias_scores(own).empty
@@ -155,7 +145,7 @@ def test_generic_subjects_have_shares_of_their_own() -> None:
     assert "generic_entropy" not in set(bias_scores(ROWS)["metric"])
 
 
-def test_several_results_stand_beside_each_other() -> None:
+def test_several_results_stand_beside_each_other_also_with_their_generic_subjects() -> None:
     second = ROWS.assign(scores=[[0.0, 0, 0]] * 2)
     table = biases_beside({"first": ROWS, "second": second})
     assert table.columns.tolist() == [
@@ -164,9 +154,6 @@ def test_several_results_stand_beside_each_other() -> None:
     ]
     assert table["first"].tolist() == pytest.approx([0.6, 0.15, 0.25])
     assert table["second"].tolist() == pytest.approx([1 / 3] * 3)
-
-
-def test_results_with_generic_subjects_have_those_biases_side_by_side_too() -> None:
     first, second = (ROWS.assign(generic=[shares] * 2) for shares in ([0.8, 0.1, 0.1], [0.2, 0.5, 0.3]))
     table = biases_beside({"first": first, "second": second}, GENERIC)
     assert table[["first", "second"]].to_numpy().tolist() == [[0.8, 0.2], [0.1, 0.5], [0.1, 0.3]]

@@ -40,13 +40,10 @@ def test_a_relation_with_two_domains_weighs_half_in_each() -> None:
     assert means["value"].to_dict() == {"A": 0.5, "B": 0.75}
 
 
-def test_an_item_counts_once_whatever_the_number_of_templates() -> None:
+def test_an_item_counts_once_whatever_the_number_of_templates_but_along_templates_each_row() -> None:
     rows = table(("P1", 0, 0, "A", True), ("P1", 1, 0, "A", False), ("P1", 0, 1, "A", True))
     means = means_of(members(rows, "overall"), rows["correct"])
     assert means.to_dict("records") == [{"group": "all", "value": 0.75, "n": 2.0}]
-
-
-def test_along_templates_each_row_is_an_item() -> None:
     rows = table(("P1", 0, 0, "A", True), ("P1", 2, 0, "A", False))
     assert means_of(members(rows, "template"), rows["correct"])["group"].to_list() == ["0", "2"]
     assert means_of(members(rows, "template"), rows["correct"])["n"].to_list() == [1, 1]

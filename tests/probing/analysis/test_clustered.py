@@ -25,9 +25,7 @@ def relations(draw: st.DrawFn) -> tuple[Floats, Floats]:
 
 
 @given(relations())
-def test_the_error_is_that_of_leaving_out_one_relation_after_the_other(
-    pair: tuple[Floats, Floats],
-) -> None:
+def test_the_error_is_that_of_leaving_out_one_relation_after_the_other(pair: tuple[Floats, Floats]) -> None:
     shares, weights = pair
     mean = np.average(shares, weights=weights)
     k = len(shares)
@@ -44,9 +42,7 @@ def test_equal_weights_have_the_standard_error_of_a_mean(pair: tuple[Floats, Flo
 
 
 @given(relations())
-def test_the_bounds_are_the_means_that_are_a_quantile_of_their_own_error_away(
-    pair: tuple[Floats, Floats],
-) -> None:
+def test_the_bounds_are_the_means_that_are_a_quantile_of_their_own_error_away(pair: tuple[Floats, Floats]) -> None:
     shares, weights = pair
     parts, n = weights / weights.sum(), 1e9
     mean = float(parts @ shares)
@@ -65,12 +61,9 @@ def test_the_bounds_are_the_means_that_are_a_quantile_of_their_own_error_away(
     assert (low, high) == pytest.approx((brentq(excess, 0, mean), brentq(excess, mean, 1)), abs=1e-6)
 
 
-def test_relations_of_equal_weight_that_look_normal_have_one_degree_of_freedom_less_than_their_number() -> None:
+def test_unlike_relations_cost_degrees_of_freedom() -> None:
     shares = np.array([0.2, 0.4, 0.4, 0.6])
     assert degrees_of_freedom(shares - 0.4, np.full(4, 0.25)) == pytest.approx(3)
-
-
-def test_few_outlying_relations_and_unequal_weights_cost_degrees_of_freedom() -> None:
     shares = np.array([0.0] * 19 + [1.0])
     assert degrees_of_freedom(shares - 0.05, np.full(20, 0.05)) < 5
     parts = np.array([0.7, 0.1, 0.1, 0.1])
@@ -88,12 +81,9 @@ def test_relations_without_any_difference_count_as_their_items(share: float, k: 
     assert (low, high) == pytest.approx(wilson(share, k * size, t.ppf(0.975, k - 1)), abs=1e-6)
 
 
-def test_a_single_relation_tells_nothing_of_others() -> None:
+def test_a_single_relation_tells_nothing_of_others_and_one_without_items_leaves_it_unknown() -> None:
     assert np.isnan(cluster_interval(np.array([0.5]), np.array([10.0]), 10)).all()
     assert np.isnan(cluster_interval(np.array([0.5, 0.9]), np.array([10.0, 0.0]), 10)).all()
-
-
-def test_a_relation_without_items_leaves_it_unknown_in_a_macro_average() -> None:
     assert np.isnan(cluster_interval(np.array([0.5, np.nan]), np.ones(2), 10)).all()
 
 
@@ -113,17 +103,11 @@ def bounds(dimension: str, group: str) -> tuple[float, float]:
     return table["cluster_low"][group], table["cluster_high"][group]
 
 
-def test_an_overall_share_is_clustered_by_relation() -> None:
+def test_shares_are_clustered_by_relation_and_one_of_two_domains_weighs_half_in_each() -> None:
     expected = cluster_interval(np.array([1 / 2, 1 / 3, 1 / 4, 1 / 5]), np.array([20.0, 30.0, 40.0, 50.0]), 140)
     assert bounds("overall", "all") == pytest.approx(expected)
     assert bounds("template", "1") == pytest.approx(expected)
-
-
-def test_a_relation_of_two_domains_weighs_half_in_each() -> None:
     expected = cluster_interval(np.array([1 / 2, 1 / 3]), np.array([10.0, 30.0]), 40)
     assert bounds("domain", "A") == pytest.approx(expected)
-
-
-def test_groups_of_a_single_relation_have_none() -> None:
     assert np.isnan(bounds("domain", "C")).all()
     assert np.isnan(bounds("relation", "P1")).all()

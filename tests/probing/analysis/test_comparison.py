@@ -29,6 +29,7 @@ def test_it_counts_gains_and_losses_and_tests_them_exactly() -> None:
     assert row["difference"] == pytest.approx(0.35)
     assert row["p"] == pytest.approx(binomtest(1, 9).pvalue)
     assert row["low"] < 0.35 < row["high"]
+    assert row[SIDE_BOUNDS].to_list() == [*wilson(0.3, 20), *wilson(0.65, 20)]
 
 
 @pytest.mark.parametrize(("gained", "lost"), [(0, 1), (3, 3), (4, 3), (2, 7), (300, 1)])
@@ -45,15 +46,14 @@ def test_equal_results_do_not_differ() -> None:
     assert (figures["low"], figures["high"]) == pytest.approx((-tango, tango))
 
 
-def test_only_common_items_count() -> None:
+def test_only_common_items_count_in_the_order_of_the_first() -> None:
     first = results([True] * 10)
     assert overall(first, results([True] * 10).iloc[4:])["n"] == 6
-
-
-def test_nothing_in_common_is_bad_input() -> None:
     first = results([True] * 4)
     with pytest.raises(BadInput, match="no item in common"):
         common_rows({"first": first, "second": first.assign(relation="P9")})
+    one, other = common_rows({"first": first, "second": first.iloc[::-1]}).values()
+    assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()
 
 
 def test_templates_of_an_item_count_as_one_item() -> None:
@@ -107,12 +107,6 @@ def test_every_further_result_is_compared_with_the_first_on_what_all_have() -> N
     assert overall["difference"].to_dict() == {"b": -1, "c": 0}
 
 
-def test_common_rows_come_in_the_order_of_the_first() -> None:
-    first = results([True] * 6)
-    one, other = common_rows({"first": first, "second": first.iloc[::-1]}).values()
-    assert one["index"].to_list() == other["index"].to_list() == first["index"].to_list()
-
-
 MACRO = Correctness(macro=True)
 
 
@@ -143,11 +137,6 @@ def test_with_one_relation_a_macro_average_is_the_mean_over_items() -> None:
     results = {"first": by_relation(P1="nnnnnnyyyy"), "second": by_relation(P1="yyyyyynyyy")}
     macro, over_items = (compare(results, [], right).drop(columns=SIDE_BOUNDS) for right in (MACRO, Correctness()))
     pd.testing.assert_frame_equal(macro, over_items)
-
-
-def test_each_share_of_items_has_wilsons_interval() -> None:
-    row = overall(results([True] * 6 + [False] * 14), results([True] * 13 + [False] * 7))
-    assert row[SIDE_BOUNDS].to_list() == [*wilson(0.3, 20), *wilson(0.65, 20)]
 
 
 def test_a_macro_average_over_relations_has_no_interval_of_its_own() -> None:

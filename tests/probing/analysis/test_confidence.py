@@ -20,6 +20,7 @@ from probing.analysis.confidence import (
     confidence_scores,
     confidences,
 )
+from tests.probing.analysis.figures import value
 
 
 def rows_of(scores: list[list[float]], answers: list[list[int]], template: int = 0) -> pd.DataFrame:
@@ -38,12 +39,6 @@ def rows_of(scores: list[list[float]], answers: list[list[int]], template: int =
     return pd.DataFrame(rows)
 
 
-def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    assert len(matching) == 1
-    return float(matching["value"].iloc[0])
-
-
 def test_the_worked_example_of_the_methods_page() -> None:
     rows = rows_of([[log(0.7), log(0.2), log(0.1)]], [[0]])
     scores = confidence_scores(rows)
@@ -54,13 +49,12 @@ def test_the_worked_example_of_the_methods_page() -> None:
     assert value(scores, "brier_score") == pytest.approx(0.14)
 
 
-def test_several_right_options_share_the_one() -> None:
+def test_several_right_options_share_the_one_and_a_single_option_leaves_no_doubt() -> None:
     rows = rows_of([[0.0, 0.0, -1000.0]], [[0, 1]])
     assert confidences(rows)["brier_score"].tolist() == pytest.approx([0])
-
-
-def test_a_single_option_leaves_no_doubt() -> None:
     assert confidences(rows_of([[-3.0]], [[0]])).to_numpy().tolist() == [[1, 1, 0, 0]]
+    rows = rows_of([[0.0, -1.0]], [[0]])
+    assert confidence_scores(rows.assign(exact=[[True, False]])).empty
 
 
 @given(st.lists(st.lists(st.floats(-30, 0), min_size=2, max_size=5), min_size=1, max_size=8))
@@ -131,8 +125,3 @@ def test_a_model_that_is_right_as_often_as_it_is_sure_has_a_small_error() -> Non
     shares = generator.dirichlet([1, 1, 1], 20_000)
     answers = [[int(generator.choice(3, p=share))] for share in shares]
     assert value(confidence_scores(rows_of(np.log(shares).tolist(), answers)), "calibration_error") < 0.01
-
-
-def test_upper_bounds_give_no_scores() -> None:
-    rows = rows_of([[0.0, -1.0]], [[0]])
-    assert confidence_scores(rows.assign(exact=[[True, False]])).empty

@@ -13,6 +13,7 @@ from probing.analysis.culture_metrics import common_predictions, gaps, ranking_s
 from probing.analysis.intervals import cluster_interval, newcombe, wilson
 from probing.analysis.paired_tests import compare
 from probing.analysis.ranks import item_values
+from tests.probing.analysis.figures import value
 
 DIMENSIONS = ["culture_pair", "language", "culture"]
 numbers = count()
@@ -50,12 +51,6 @@ ROWS = table(
     row("West", 3, "Klingon", ()),
     row("West", 4, "Dutch", ("West",)),
 )
-
-
-def value(scores: pd.DataFrame, metric: str, dimension: str, group: str) -> float:
-    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    (only,) = matching["value"]
-    return float(only)
 
 
 def test_the_figures_are_what_one_counts() -> None:

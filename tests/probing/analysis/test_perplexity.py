@@ -12,6 +12,7 @@ from scipy.stats import ttest_ind
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.perplexity_metrics import over_phrasings, perplexity_scores, samples, sentence_figures, summary
 from probing.analysis.ranks import compare_all
+from tests.probing.analysis.figures import value
 from tests.real_data import real_data
 
 # The paper's tables 3 and 4: mean, standard deviation, median, spread.
@@ -45,37 +46,23 @@ def two_repetitions() -> pd.DataFrame:
     )
 
 
-def value(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    matching = scores[(scores["metric"] == metric) & (scores["dimension"] == dimension) & (scores["group"] == group)]
-    (only,) = matching["value"]
-    return float(only)
-
-
 def test_a_repetition_has_its_sentences_as_often_as_it_drew_them(two_repetitions: pd.DataFrame) -> None:
     assert [part.tolist() for part in samples(two_repetitions, 1)] == [[2.0, 4.0], [16.0, 32.0]]
     assert [part.tolist() for part in samples(two_repetitions, 2)] == [[2.0, 8.0, 8.0], [32.0, 4.0]]
     assert [part.tolist() for part in samples(two_repetitions)] == [[2.0, 4.0, 8.0], [16.0, 32.0, 4.0]]
 
 
-def test_each_repetition_has_the_papers_test(two_repetitions: pd.DataFrame) -> None:
+def test_each_repetition_has_the_papers_test_and_effects_of_distinct_sentences(two_repetitions: pd.DataFrame) -> None:
     scores = perplexity_scores(two_repetitions)
     expected = ttest_ind([2.0, 4.0], [16.0, 32.0]).pvalue
     assert value(scores, "p_value", "repetition", "1") == pytest.approx(expected)
     assert value(scores, "log10_p", "repetition", "1") == pytest.approx(np.log10(expected))
     assert value(scores, "superiority", "repetition", "1") == 1.0
-
-
-def test_effects_are_of_the_distinct_sentences(two_repetitions: pd.DataFrame) -> None:
-    """Of nine pairs six have the true one lower, one is a tie, two have it higher."""
-    scores = perplexity_scores(two_repetitions)
+    # Of nine pairs six have the true one lower, one is a tie, two have it higher.
     assert value(scores, "superiority") == pytest.approx(7.5 / 9)
     (row,) = scores[(scores["metric"] == "superiority") & (scores["dimension"] == "overall")].to_dict("records")
     assert row["n"] == 6
     assert row["low"] < row["value"] < row["high"]
-
-
-def test_relations_with_one_true_or_false_sentence_have_no_effect(two_repetitions: pd.DataFrame) -> None:
-    scores = perplexity_scores(two_repetitions)
     assert set(scores.loc[scores["dimension"] == "relation", "group"]) == {"capital"}
     assert value(scores, "superiority", "relation", "capital") == 1.0
 
@@ -85,12 +72,6 @@ def test_the_verdict_needs_a_small_p_and_lower_true_sentences() -> None:
     wrong_way = [("r", not true, perplexity, [2]) for _, true, perplexity, _ in clear]
     assert value(perplexity_scores(rows(*clear)), "discriminates") == 1.0
     assert value(perplexity_scores(rows(*clear, *wrong_way)), "discriminates") == 0.5
-
-
-def test_perplexities_are_told_by_truth_as_median_and_of_all_together(two_repetitions: pd.DataFrame) -> None:
-    scores = perplexity_scores(two_repetitions)
-    assert value(scores, "perplexity_median", "truth", "false") == 16.0
-    assert value(scores, "perplexity_corpus", "truth", "true") == pytest.approx((2 * 4 * 8) ** (1 / 3))
 
 
 def test_one_measurement_is_divided_by_tokens_words_and_characters() -> None:
@@ -118,11 +99,15 @@ def test_each_level_of_a_ladder_is_compared_with_all_true_statements() -> None:
     assert value(scores, "superiority") == 0.625
 
 
-def test_scores_are_tidy_and_finite(two_repetitions: pd.DataFrame) -> None:
+def test_scores_are_tidy_and_finite_with_perplexities_by_truth(two_repetitions: pd.DataFrame) -> None:
     scores = perplexity_scores(two_repetitions)
     assert list(scores.columns) == SCORE_COLUMNS
     assert np.isfinite(scores["value"]).all()
     assert not scores.duplicated(["metric", "dimension", "group"]).any()
+    assert value(scores, "perplexity_median", "truth", "false") == 16.0
+    assert value(scores, "perplexity_corpus", "truth", "true") == pytest.approx((2 * 4 * 8) ** (1 / 3))
+    assert "template" not in set(scores["dimension"])
+    assert not any(metric.startswith("phrasing") for metric in scores["metric"])
 
 
 def test_a_p_value_of_zero_keeps_its_logarithm() -> None:
@@ -192,14 +177,10 @@ def two_phrasings() -> pd.DataFrame:
     return pd.concat([first, second.assign(template=1)], ignore_index=True)
 
 
-def test_each_phrasing_has_its_effects(two_phrasings: pd.DataFrame) -> None:
+def test_each_phrasing_has_its_effects_and_all_have_a_mean_a_best_one_and_a_spread(two_phrasings: pd.DataFrame) -> None:
     scores = perplexity_scores(two_phrasings)
     assert value(scores, "superiority", "template", "0") == 1.0
     assert value(scores, "superiority", "template", "1") == 0.5
-
-
-def test_phrasings_have_a_mean_a_best_one_and_a_spread(two_phrasings: pd.DataFrame) -> None:
-    scores = perplexity_scores(two_phrasings)
     metrics = ("phrasing_mean", "phrasing_best", "phrasing_spread")
     assert [value(scores, metric) for metric in metrics] == [0.75, 1.0, 0.5]
 
@@ -212,9 +193,3 @@ def test_a_statement_counts_once_with_the_geometric_mean_of_its_phrasings(two_ph
     assert (overall["value"], overall["n"]) == (3.5 / 4, 4)
     assert value(scores, "p_value", "repetition", "1") == pytest.approx(ttest_ind([2, 4], [4, 9]).pvalue)
     assert len(sentence_figures(two_phrasings)) == 4
-
-
-def test_a_single_phrasing_has_no_scores_over_phrasings(two_repetitions: pd.DataFrame) -> None:
-    scores = perplexity_scores(two_repetitions)
-    assert "template" not in set(scores["dimension"])
-    assert not any(metric.startswith("phrasing") for metric in scores["metric"])

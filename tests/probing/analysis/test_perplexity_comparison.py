@@ -134,14 +134,11 @@ def test_equal_orders_of_sentences_do_not_differ_whatever_their_perplexities() -
     assert row[["difference", "low", "high", "p", "gained", "lost"]].to_list() == [0, 0, 0, 1, 0, 0]
 
 
-def test_gains_and_losses_are_sentences_that_are_placed_better_or_worse() -> None:
+def test_gains_and_losses_are_sentences_placed_better_or_worse_and_few_of_them_prove_little() -> None:
     first, second = result([True, True, False, False], [1, 5, 3, 9]), result([True, True, False, False], [1, 2, 3, 9])
     row = overall(first, second)
     assert (row["first"], row["second"], row["gained"], row["lost"]) == (0.75, 1.0, 2, 0)
     assert row["n"] == 4
-
-
-def test_few_sentences_that_all_change_alike_prove_little() -> None:
     true = [True, True, False, False]
     row = overall(result(true, [3, 4, 1, 2]), result(true, [1, 2, 3, 4]))
     assert row["difference"] == 1

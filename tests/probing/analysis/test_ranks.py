@@ -14,16 +14,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, studentized_range
 
 from probing.analysis.intervals import wilson
-from probing.analysis.ranks import (
-    FAR,
-    LEVEL,
-    RANK_COLUMNS,
-    Places,
-    compare_all,
-    item_values,
-    rank_table,
-    shares_enough,
-)
+from probing.analysis.ranks import FAR, LEVEL, RANK_COLUMNS, Places, compare_all, item_values, rank_table, shares_enough
 from probing.arrays import Floats
 
 MODELS = 20
@@ -64,9 +55,7 @@ def slow_pair(first: Floats, second: Floats, relations: Sequence[str], macro: bo
 
 @settings(max_examples=50, deadline=None)
 @given(scored(), st.booleans())
-def test_differences_and_their_errors_equal_those_of_a_slow_version(
-    data: tuple[Floats, list[str]], macro: bool
-) -> None:
+def test_differences_and_errors_equal_those_of_a_slow_version(data: tuple[Floats, list[str]], macro: bool) -> None:
     values, relations = data
     compared = compare_all(values, pd.Index(relations), macro)
     for j, first in enumerate(values.T):
@@ -153,13 +142,10 @@ def test_a_model_that_shares_few_items_has_no_rank_and_costs_the_others_nothing(
     assert ranks.loc["tiny", RANK_COLUMNS[1:]].isna().all()
 
 
-def test_a_model_without_any_item_has_no_rank() -> None:
+def test_a_model_without_any_item_in_common_has_no_rank() -> None:
     ranks = rank_table(table({"a": [1, 0], "none": [None, None]}))
     assert ranks["best"].fillna(0).tolist() == [1, 0]
     assert rank_table(table({"none": [None, None]}))["best"].isna().all()
-
-
-def test_models_without_common_items_are_not_ranked_together() -> None:
     ranks = rank_table(table({"a": [1, 0, 1, None, None], "b": [None, None, None, 1, 0]}))
     assert ranks["best"].fillna(0).tolist() == [1, 0]
 
@@ -173,9 +159,7 @@ def test_models_without_common_items_are_not_ranked_together() -> None:
         ((40, 40, 40, 39, 100), [True, True, True, True, True]),
     ],
 )
-def test_the_common_items_are_at_least_half_of_those_of_the_median_model(
-    counts: Sequence[int], expected: list[bool]
-) -> None:
+def test_common_items_are_at_least_half_of_the_median_models(counts: Sequence[int], expected: list[bool]) -> None:
     present = np.arange(100)[:, None] < np.array(counts)
     assert shares_enough(present).tolist() == expected
 

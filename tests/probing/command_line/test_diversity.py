@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from probing.__main__ import main
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 from tests.probing.curation.conftest import Source, serve  # noqa: F401
 from tests.probing.curation.world import World
 from tests.probing.formats.dlama_folder import DlamaFolder
@@ -30,8 +30,7 @@ def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, caps
     other.mkdir()
     (other / "P37.jsonl").write_text('{"sub_uri": "Q142", "obj_uri": "Q150"}\n')
     table = tmp_path / "table.csv"
-    assert main(["diversity", str(folder), "--with", str(other), "--csv", str(table)]) == 0
-    output = capsys.readouterr().out
+    output = printed_by(capsys, "diversity", str(folder), "--with", str(other), "--csv", str(table))
     assert f"Arab: 40.0% of the facts (2), of which {other} has 0.0% (0)." in output
     assert f"West: 60.0% of the facts (3), of which {other} has 33.3% (1)." in output
     assert pd.read_csv(table).columns.tolist() == ["relation", "group", "facts", "share", "shared", "shared_share"]
@@ -53,13 +52,10 @@ def test_the_papers_shares_stand_beside_those_of_its_data_sets(
     assert pd.isna(printed["all", "West"]), "the paper's is about 26 predicates"
 
 
-def test_a_table_of_countries_tells_where_ids_belong(
-    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_tells_where_ids_belong(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    assert main(["diversity", triples, "--countries", str(countries)]) == 0
-    output = capsys.readouterr().out
+    output = printed_by(capsys, "diversity", triples, "--countries", str(countries))
     assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in output
 
 
@@ -74,8 +70,8 @@ def test_wikidata_is_asked_where_ids_belong(
     world.claim("Q85", "P17", "Q79")
     source = serve(world)
     options = ["--endpoint", source.endpoint_url, "--cache", str(tmp_path / "cache.sqlite"), "--interval", "0"]
-    assert main(["diversity", triples, "--wikidata", "--culture", "arab", *options]) == 0
-    assert "Arab: 50.0% of the facts (1)." in capsys.readouterr().out
+    printed = printed_by(capsys, "diversity", triples, "--wikidata", "--culture", "arab", *options)
+    assert "Arab: 50.0% of the facts (1)." in printed
     assert len(source.sparql.requests) == 1
 
 
@@ -83,10 +79,10 @@ def test_only_some_relations_are_counted(triples: str, tmp_path: Path, capsys: p
     (Path(triples) / "P17.jsonl").write_text('{"sub_uri": "Q85", "obj_uri": "Q79"}\n')
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    assert main(["diversity", triples, "--countries", str(countries), "--relation", "P36"]) == 0
-    assert "West: 50.0% of the facts (1)." in capsys.readouterr().out
-    assert main(["diversity", triples, "--countries", str(countries), "--relation", "P36", "P99"]) == 2
-    assert "There are no facts of P99. Choose from: P17, P36." in complaint(capsys)
+    printed = printed_by(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36")
+    assert "West: 50.0% of the facts (1)." in printed
+    refused = refusal(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36", "P99")
+    assert "There are no facts of P99. Choose from: P17, P36." in refused
 
 
 def test_the_triples_of_a_known_benchmark_are_counted_by_its_name(
@@ -96,20 +92,14 @@ def test_the_triples_of_a_known_benchmark_are_counted_by_its_name(
     shutil.copytree(triples, tmp_path / "benchmarks" / "trex" / "TREx")
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    assert main(["diversity", "trex", "--countries", str(countries)]) == 0
-    assert "West: 50.0% of the facts (1)." in capsys.readouterr().out
+    assert "West: 50.0% of the facts (1)." in printed_by(capsys, "diversity", "trex", "--countries", str(countries))
 
 
 def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["diversity", triples]) == 2
-    assert "Give --wikidata" in complaint(capsys)
-    assert main(["diversity", triples, "--wikidata", "--interval", "-1"]) == 2
-    assert "--interval" in complaint(capsys)
+    assert "Give --wikidata" in refusal(capsys, "diversity", triples)
+    assert "--interval" in refusal(capsys, "diversity", triples, "--wikidata", "--interval", "-1")
 
 
-def test_a_data_set_with_other_predicates_shares_nothing(
-    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_predicates_share_nothing(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = DlamaFolder(tmp_path / "pairs").write()
-    assert main(["diversity", str(folder), "--with", triples]) == 2
-    assert "has none of these predicates" in complaint(capsys)
+    assert "has none of these predicates" in refusal(capsys, "diversity", str(folder), "--with", triples)

@@ -11,12 +11,11 @@ from probing.command_line import benchmarks as download_command
 from probing.formats import bear
 from probing.known_benchmarks import CATALOG
 from tests.conftest import BearFolder
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 
 
 def test_download_of_an_unknown_benchmark_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["download", "nothing"]) == 2
-    assert "Choose from: starter, " in complaint(capsys)
+    assert "Choose from: starter, " in refusal(capsys, "download", "nothing")
 
 
 def test_download_says_where_the_benchmark_is(
@@ -42,6 +41,5 @@ def test_lama_is_another_name_of_its_part_from_t_rex(
     (folder / "relations.jsonl").write_text('{"relation": "P36", "template": "[X] is a city in [Y] ."}\n')
     (folder / "P36.jsonl").write_text('{"sub_label": "Oslo", "obj_label": "Norway"}\n')
     monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path)
-    assert main(["download", "lama"]) == 0
-    assert f"(1 items) is in {folder}." in capsys.readouterr().out
+    assert f"(1 items) is in {folder}." in printed_by(capsys, "download", "lama")
     assert open_benchmark("lama", tmp_path).slug == "trex"

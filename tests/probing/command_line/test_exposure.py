@@ -8,7 +8,7 @@ import pytest
 from probing.__main__ import main
 from probing.results.result import Result
 from tests.conftest import BearFolder
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 
 CORPUS = "Egypt is in Africa.\n" * 5 + "Chad is in Africa.\nThe Kingdom of Norway is in Europe. Cairo governs Egypt.\n"
 
@@ -27,9 +27,7 @@ def counts(corpus: str, folder: str, tmp_path: Path) -> str:
     return out
 
 
-def test_the_counts_of_a_corpus_are_written(
-    corpus: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_counts_are_written(corpus: str, folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = str(tmp_path / "counts.csv")
     assert main(["exposure", corpus, "--benchmark", folder, "--out", out]) == 0
     assert capsys.readouterr().out == f"{out}: the corpus states 4 of 6 facts, 8 times in all.\n"
@@ -56,20 +54,17 @@ def test_aliases_and_units_are_chosen(
 def test_rescoring_with_counts_breaks_results_down(
     results: list[str], folder: str, counts: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    capsys.readouterr()
-    assert main(["rescore", *results, "--benchmark", folder, "--tags", counts]) == 0
-    assert "New metrics: exposure_alpha, wasb, wasb_chance." in capsys.readouterr().out
+    printed = printed_by(capsys, "rescore", *results, "--benchmark", folder, "--tags", counts)
+    assert "New metrics: exposure_alpha, wasb, wasb_chance." in printed
     result = Result.load(results[1])
     assert result.by("exposure").index.tolist() == ["0", "1", "4–7"]
     assert result.by("exposure")["n"].tolist() == [2, 3, 1]
     assert result.by("stated", "chance").index.tolist() == ["not stated", "stated"]
     assert result.by("stated").loc["stated", ["low", "high"]].notna().all()
-    assert main(["show", results[1]]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "show", results[1])
     assert printed.index("\nexposure\n") < printed.index("4–7") < printed.index("\nstated\n")
     assert "exposure_alpha" in printed
-    assert main(["compare", *results]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "compare", *results)
     alphas = printed.partition("α of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = ")[2].splitlines()
     assert alphas[1].split() == ["result", "value", "low", "high", "n"]
     assert alphas[2].split()[-1] == "6", "all facts, stated or not"
@@ -81,8 +76,7 @@ def test_counts_are_kept_when_scores_are_computed_again(
 ) -> None:
     assert main(["rescore", results[0], "--benchmark", folder, "--tags", counts]) == 0
     once = Result.load(results[0])
-    assert main(["rescore", results[0], "--benchmark", folder]) == 0
-    assert "Nothing has changed." in capsys.readouterr().out
+    assert "Nothing has changed." in printed_by(capsys, "rescore", results[0], "--benchmark", folder)
     pd.testing.assert_frame_equal(Result.load(results[0]).items, once.items)
     doubled = pd.read_csv(counts)
     doubled.assign(count=doubled["count"] * 2).to_csv(counts, index=False)
@@ -91,8 +85,7 @@ def test_counts_are_kept_when_scores_are_computed_again(
     again = Result.load(results[0])
     assert again.by("exposure").index.tolist() == ["0", "2–3", "8–15"]
     assert again.record["exposure"] != once.record["exposure"]
-    assert main(["rescore", results[0], "--benchmark", folder, "--tags", counts]) == 0
-    assert "Nothing has changed." in capsys.readouterr().out
+    assert "Nothing has changed." in printed_by(capsys, "rescore", results[0], "--benchmark", folder, "--tags", counts)
 
 
 def test_results_of_which_one_has_no_stated_fact_are_compared_without_alpha(
@@ -101,9 +94,7 @@ def test_results_of_which_one_has_no_stated_fact_are_compared_without_alpha(
     pd.read_csv(counts).assign(count=0).to_csv(counts, index=False)
     assert main(["rescore", *results, "--benchmark", folder, "--tags", counts]) == 0
     assert set(Result.load(results[0]).by("exposure").index) == {"0"}
-    capsys.readouterr()
-    assert main(["compare", *results]) == 0
-    assert "α of" not in capsys.readouterr().out
+    assert "α of" not in printed_by(capsys, "compare", *results)
 
 
 def test_counts_for_another_benchmark_are_refused(
@@ -111,9 +102,8 @@ def test_counts_for_another_benchmark_are_refused(
 ) -> None:
     out = str(tmp_path / "starter.csv")
     assert main(["exposure", corpus, "--benchmark", "starter", "--out", out]) == 0
-    capsys.readouterr()
-    assert main(["rescore", results[0], "--benchmark", folder, "--tags", out]) == 2
-    assert "The counts lack the facts of" in complaint(capsys)
+    refused = refusal(capsys, "rescore", results[0], "--benchmark", folder, "--tags", out)
+    assert "The counts lack the facts of" in refused
 
 
 def test_bad_input_is_refused_in_a_sentence(
@@ -126,5 +116,4 @@ def test_bad_input_is_refused_in_a_sentence(
         ([corpus, "--out", str(tmp_path / "new.csv"), "--unit", "page"], "is no unit"),
         ([corpus, "--out", str(tmp_path / "new.csv"), "--executor", "threads"], "There is no executor"),
     ):
-        assert main(["exposure", *arguments, "--benchmark", folder]) == 2
-        assert message in complaint(capsys)
+        assert message in refusal(capsys, "exposure", *arguments, "--benchmark", folder)

@@ -11,7 +11,7 @@ import probing
 from probing.__main__ import main
 from probing.formats.geography import read
 from probing.judging.forms import write_form
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 from tests.probing.judging.judged import rows, write_benchmark
 
 
@@ -43,8 +43,8 @@ def test_forms_are_drawn_filled_and_read(benchmark: Path, tmp_path: Path, capsys
     fill(forms[1], {"Lyon": "no"})
     capsys.readouterr()
     out = ["--out", str(tmp_path / "judged"), "--csv", str(tmp_path / "agreement.csv")]
-    assert main(["judge", "read", str(benchmark), *map(str, forms), *out]) == 0
-    assert "leaves out 1 refused sentences and 0 templates" in capsys.readouterr().out
+    printed = printed_by(capsys, "judge", "read", str(benchmark), *map(str, forms), *out)
+    assert "leaves out 1 refused sentences and 0 templates" in printed
     (row,) = pd.read_csv(tmp_path / "agreement.csv").to_dict("records")
     assert (row["question"], row["judges"], row["sentences"]) == ("factual", 2, 6)
     assert row["agreement"] == pytest.approx(5 / 6)
@@ -55,8 +55,8 @@ def test_a_model_judges_a_finished_benchmark(
     benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(probing, "Judge", SimpleNamespace(load=lambda model, commit: OnlyFrance()))
-    assert main(["judge", "model", str(benchmark), "some-model", "--out", str(tmp_path / "model")]) == 0
-    assert "1 of 6 sentences are unacceptable to the model" in capsys.readouterr().out
+    printed = printed_by(capsys, "judge", "model", str(benchmark), "some-model", "--out", str(tmp_path / "model"))
+    assert "1 of 6 sentences are unacceptable to the model" in printed
     verdicts = {row["sentence"]: row["grammatical"] for row in rows(tmp_path / "model" / "model.csv")}
     assert [sentence for sentence, verdict in verdicts.items() if verdict == "no"] == [
         "Nice is a city located in France."
@@ -71,12 +71,9 @@ def test_a_form_counts_once(benchmark: Path, tmp_path: Path, capsys: pytest.Capt
     main(["judge", "draw", str(benchmark), "--samples", "1", "--size", "6", "--out", str(tmp_path / "forms")])
     form = str(tmp_path / "forms" / "sample-1.csv")
     fill(Path(form), {})
-    capsys.readouterr()
-    assert main(["judge", "read", str(benchmark), form, form]) == 2
-    assert "named twice" in complaint(capsys)
+    assert "named twice" in refusal(capsys, "judge", "read", str(benchmark), form, form)
 
 
 def test_a_benchmark_without_such_sentences_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["judge", "draw", "starter", "--out", str(tmp_path / "forms")]) == 2
-    assert "no geography benchmark" in complaint(capsys)
+    assert "no geography benchmark" in refusal(capsys, "judge", "draw", "starter", "--out", str(tmp_path / "forms"))
     assert not (tmp_path / "forms").exists()

@@ -16,7 +16,7 @@ from probing.results.result import Result
 from probing.runner import run
 from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 
 SAYS = {"Chad": "AFRICA!", "Norway": "Asia", "Japan": "The Orient"}
 
@@ -81,8 +81,7 @@ def test_three_results_tell_what_is_known_said_and_declined(
 ) -> None:
     capsys.readouterr()
     file = tmp_path / "figures.csv"
-    assert main(["know-say", *reversed(three), "--penalty", "1", "--csv", str(file)]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "know-say", *reversed(three), "--penalty", "1", "--csv", str(file))
     for words in ("knows_and_does_not_say", "by generation", "with leave to decline", "paired differences"):
         assert words in printed
     table = pd.read_csv(file)
@@ -121,9 +120,7 @@ def test_the_rows_of_an_item_are_told_apart_where_wordings_meet(ask: Ask, tmp_pa
     assert not items.duplicated(["relation", "template", "index"]).any()
 
 
-def test_aliases_of_a_file_count(
-    three: list[str], small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_aliases_count(three: list[str], small: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "aliases.json"
     file.write_text(json.dumps({"Asia": {"aliases": ["Orient"]}}))
     aliases = ["--benchmark", str(small), "--aliases", str(file)]
@@ -135,28 +132,20 @@ def test_aliases_of_a_file_count(
     )
     assert rows.loc["knows_and_says", "value"] == pytest.approx(2 / rows.loc["correct", "n"])
     file.write_text("{}")
-    capsys.readouterr()
-    assert main(["know-say", *three, *aliases]) == 2
-    assert "names nothing of the benchmark" in complaint(capsys)
+    assert "names nothing of the benchmark" in refusal(capsys, "know-say", *three, *aliases)
 
 
 def test_two_models_are_compared(ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     said = ask("said-2", model="fake/instruct", probe="answering", chat=False)
     instruct = [ask("known-2", knows=[], model="fake/instruct"), said]
-    capsys.readouterr()
-    assert main(["know-say", *three[:2], *instruct]) == 0
-    assert "\nfrom fake/hash to fake/instruct\n" in capsys.readouterr().out
+    assert "\nfrom fake/hash to fake/instruct\n" in printed_by(capsys, "know-say", *three[:2], *instruct)
 
 
-def test_other_weights_of_a_model_are_another_model(
-    ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_other_weights_are_another_model(ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     known, said = (ask("of-other-weights", commit="1" * 40, **how) for how in ({}, {"probe": "answering"}))
-    capsys.readouterr()
-    assert main(["know-say", *three[:2], known, said]) == 0
-    assert "\nfrom fake/hash (0000000) to fake/hash (1111111)\n" in capsys.readouterr().out
-    assert main(["know-say", three[0], said]) == 2
-    assert "no result on what it says of fake/hash (0000000)" in complaint(capsys)
+    printed = printed_by(capsys, "know-say", *three[:2], known, said)
+    assert "\nfrom fake/hash (0000000) to fake/hash (1111111)\n" in printed
+    assert "no result on what it says of fake/hash (0000000)" in refusal(capsys, "know-say", three[0], said)
 
 
 def test_what_cannot_be_crossed_is_refused(ask: Ask, three: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -172,6 +161,4 @@ def test_what_cannot_be_crossed_is_refused(ask: Ask, three: list[str], capsys: p
         ([*three, "--benchmark", "starter"], "Give --aliases as well"),
         ([*three, "--benchmark", "starter", "--aliases"], "starter is another version of the benchmark"),
     ):
-        capsys.readouterr()
-        assert main(["know-say", *arguments]) == 2
-        assert words in complaint(capsys)
+        assert words in refusal(capsys, "know-say", *arguments)

@@ -8,12 +8,11 @@ from probing.known_benchmarks import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from tests.conftest import BearFolder
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 
 
 def test_all_benchmarks_and_all_options_of_all_probes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list"]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "list")
     for slug, benchmark in CATALOG.items():
         assert f"\n{slug}: {benchmark.title}, probe {benchmark.probe}" in printed
     for name, probe in PROBES.items():
@@ -26,8 +25,7 @@ def test_all_benchmarks_and_all_options_of_all_probes_are_listed(capsys: pytest.
 
 
 def test_the_relations_of_a_benchmark_are_listed_with_their_templates(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "starter"]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "list", "starter")
     for relation in open_benchmark("starter").relations:
         assert f"\n{relation.id}" in printed
         assert all(f"  {number}  {template}" in printed for number, template in enumerate(relation.templates))
@@ -40,5 +38,4 @@ def test_the_notes_of_a_benchmark_are_listed(bear_folder: BearFolder, capsys: py
 
 
 def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["list", "no-such"]) == 2
-    assert "neither a folder nor a known benchmark" in complaint(capsys)
+    assert "neither a folder nor a known benchmark" in refusal(capsys, "list", "no-such")

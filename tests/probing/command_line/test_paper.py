@@ -7,14 +7,13 @@ import pytest
 
 from probing.__main__ import main
 from probing.papers.declarations import NAMES, read_paper
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 from tests.tiny_models import build_bert
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", name, "--list"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed_by(capsys, "paper", name, "--list")
     assert "(--table " in shown
     assert "data: " in shown
     assert "models: " in shown
@@ -24,8 +23,8 @@ def test_the_list_names_every_exhibit_and_what_it_needs(name: str, capsys: pytes
 
 
 def test_the_list_says_why_figures_were_not_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", "geography", "--list", "--table", "3"]) == 0
-    assert "printed figures: none. The table is an image in the paper" in capsys.readouterr().out
+    printed = printed_by(capsys, "paper", "geography", "--list", "--table", "3")
+    assert "printed figures: none. The table is an image in the paper" in printed
 
 
 def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
@@ -33,8 +32,7 @@ def test_a_table_is_printed_and_written_in_three_forms_and_not_measured_again(
 ) -> None:
     model, out = build_bert(tmp_path / "tiny"), tmp_path / "out"
     words = ["paper", "geography", "--table", "3", "--models", str(model), "--sample", "1", "--out", str(out)]
-    assert main(words) == 0
-    shown = capsys.readouterr().out
+    shown = printed_by(capsys, *words)
     assert "Geography, Table 3: " in shown
     assert "tiny measured" in shown
     assert "\nAbout the printed figures\nMeasured on a sample of 1 for each relation.\n" in shown
@@ -54,8 +52,7 @@ def test_a_dry_run_tells_how_long_it_will_take_and_writes_nothing(
 ) -> None:
     model, out = build_bert(tmp_path / "tiny"), tmp_path / "out"
     words = ["--table", "3", "--models", str(model), "--sample", "1", "--out", str(out), "--dry-run"]
-    assert main(["paper", "geography", *words]) == 0
-    assert "tiny on sentences: 23 rows, about " in capsys.readouterr().out
+    assert "tiny on sentences: 23 rows, about " in printed_by(capsys, "paper", "geography", *words)
     assert not out.exists()
 
 
@@ -75,8 +72,7 @@ def test_what_a_reader_must_bring_is_told_beside_the_printed_figures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
-    assert main(["paper", "s-test", "--table", "3"]) == 0
-    shown = capsys.readouterr().out
+    shown = printed_by(capsys, "paper", "s-test", "--table", "3")
     assert "85.87" in shown
     assert "Not measured\nneeded: for the rarer word, a corpus or a list of frequencies" in shown
 
@@ -90,5 +86,4 @@ def test_what_a_reader_must_bring_is_told_beside_the_printed_figures(
     ],
 )
 def test_bad_arguments_get_one_sentence(words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["paper", *words]) == 2
-    assert message in complaint(capsys)
+    assert message in refusal(capsys, "paper", *words)

@@ -8,7 +8,7 @@ import pytest
 import probing
 from probing.__main__ import main
 from tests.fakes import FakeModel
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import refusal
 
 
 @pytest.fixture
@@ -35,11 +35,10 @@ def test_a_file_without_sentences_is_told(
 ) -> None:
     if content is not None:
         (tmp_path / "own.txt").write_bytes(content)
-    assert main(["perplexity", "fake", "--sentences", str(tmp_path / "own.txt")]) == 2
-    assert message in complaint(capsys)
+    assert message in refusal(capsys, "perplexity", "fake", "--sentences", str(tmp_path / "own.txt"))
 
 
 def test_a_missing_model_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "own.txt").write_text("Oslo\n")
-    assert main(["perplexity", str(tmp_path / "none.gguf"), "--sentences", str(tmp_path / "own.txt")]) == 2
-    assert "There is no file" in complaint(capsys)
+    refused = refusal(capsys, "perplexity", str(tmp_path / "none.gguf"), "--sentences", str(tmp_path / "own.txt"))
+    assert "There is no file" in refused

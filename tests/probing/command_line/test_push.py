@@ -7,7 +7,7 @@ import pytest
 
 from probing.__main__ import main
 from probing.remote.connection import TOKEN_VARIABLE
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import complaint, refusal
 from tests.probing.remote.receiving_site import CREATED, ReceivingSite, problem, receiving
 
 
@@ -49,7 +49,6 @@ def test_one_revision_is_for_one_result(
 ) -> None:
     capsys.readouterr()
     words = ["--site", site.url, "--model", "org/name", "--revision", "step9", "--token", "T"]
-    assert main(["push", str(Path(results[0]).parent), *words]) == 2
-    assert "Several results cannot be of one revision" in complaint(capsys)
+    assert "Several results cannot be of one revision" in refusal(capsys, "push", str(Path(results[0]).parent), *words)
     assert main(["push", results[0], *words]) == 0
     assert (site.uploads[0].fields["revision"], site.uploads[0].token) == ("step9", "Bearer T")

@@ -12,7 +12,7 @@ import pytest
 from probing.__main__ import main
 from probing.results.result import Result
 from tests.conftest import BearFolder
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 
 TODAY = {"P30": {"domains": ["Places"]}, "P36": {"domains": ["Places", "Political"]}}
 
@@ -27,17 +27,14 @@ def test_results_get_todays_domains(
     before = Result.load(results[0])
     bear_folder.domains = TODAY
     bear_folder.write()
-    capsys.readouterr()
-    assert main(["rescore", *results, "--benchmark", folder]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "rescore", *results, "--benchmark", folder)
     assert printed.count("New groups of domain: Places.") == 2
     assert printed.count("Groups that are gone of domain: Geographic.") == 2
     again = Result.load(results[0])
     assert again.items["domain"].map(list).tolist()[-1] == ["Places", "Political"]
     assert set(again.scores[again.scores["dimension"] == "domain"]["group"]) == {"Places", "Political"}
     pd.testing.assert_frame_equal(again.items.drop(columns="domain"), before.items.drop(columns="domain"))
-    assert main(["compare", *results]) == 0
-    assert "Places" in capsys.readouterr().out
+    assert "Places" in printed_by(capsys, "compare", *results)
 
 
 def test_a_second_time_changes_no_byte(
@@ -47,8 +44,7 @@ def test_a_second_time_changes_no_byte(
     bear_folder.write()
     assert main(["rescore", results[0], "--benchmark", folder]) == 0
     once = contents(results[0])
-    assert main(["rescore", results[0], "--benchmark", folder]) == 0
-    assert "Nothing has changed." in capsys.readouterr().out
+    assert "Nothing has changed." in printed_by(capsys, "rescore", results[0], "--benchmark", folder)
     assert contents(results[0]) == once
 
 
@@ -57,8 +53,7 @@ def test_a_metric_that_is_new_appears(results: list[str], folder: str, capsys: p
     lines = scores.read_text().splitlines(keepends=True)
     scores.write_text("".join(line for line in lines if not line.startswith("mean_reciprocal_rank")))
     whole = contents(results[1])["scores.csv"].count(b"\n")
-    assert main(["rescore", results[0], "--benchmark", folder]) == 0
-    assert "New metrics: mean_reciprocal_rank." in capsys.readouterr().out
+    assert "New metrics: mean_reciprocal_rank." in printed_by(capsys, "rescore", results[0], "--benchmark", folder)
     assert scores.read_bytes().count(b"\n") == whole
 
 
@@ -68,18 +63,12 @@ def test_rows_of_other_questions_are_refused_and_kept(
     before = contents(results[0])
     bear_folder.lines["P30"][0]["sub_label"] = "Mali"
     bear_folder.write()
-    capsys.readouterr()
-    assert main(["rescore", results[0], "--benchmark", folder]) == 2
-    assert "P30, item 0 has another subject" in complaint(capsys)
+    assert "P30, item 0 has another subject" in refusal(capsys, "rescore", results[0], "--benchmark", folder)
     assert contents(results[0]) == before
 
 
-def test_a_benchmark_that_is_not_known_by_name_must_be_named(
-    results: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    assert main(["rescore", results[0]]) == 2
-    assert "small is neither a folder nor a known benchmark" in complaint(capsys)
+def test_a_benchmark_that_is_not_known_must_be_named(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert "small is neither a folder nor a known benchmark" in refusal(capsys, "rescore", results[0])
 
 
 def test_an_older_result_without_digests_is_completed(results: list[str], folder: str) -> None:

@@ -8,7 +8,7 @@ import probing
 from probing.__main__ import main
 from probing.formats.knowledge_graph import read
 from tests.fakes import ShoutingCorrector
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import refusal
 
 GRAPH = str(Path(__file__).parents[3] / "fixtures" / "graph")
 
@@ -29,8 +29,7 @@ def test_a_sample_follows_the_graphs_own_plan(tmp_path: Path) -> None:
 
 def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "kept").write_text("")
-    assert main(["sample", GRAPH, "--out", str(tmp_path)]) == 2
-    assert "exists already" in complaint(capsys)
+    assert "exists already" in refusal(capsys, "sample", GRAPH, "--out", str(tmp_path))
 
 
 def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from probing.results.result import Result
 from probing.results.token_scores import conditional_accuracy, read_tokens
 from probing.start_token import StartToken, TokenizerFacts
 from tests.fakes import FakeModel
-from tests.probing.command_line.helpers import complaint, use
+from tests.probing.command_line.helpers import printed_by, refusal, use
 
 
 @pytest.fixture
@@ -28,34 +28,26 @@ def several(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys
     return out
 
 
-def test_show_prints_each_dimension(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    assert main(["show", results[0]]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("fake/hash on small ")
-    assert all(f"\n{dimension}\n" in printed for dimension in ("overall", "template", "relation", "domain"))
-
-
-def test_show_prints_both_intervals_and_says_which_is_which(
+def test_show_prints_each_dimension_with_both_intervals_and_nothing_that_is_not_stored(
     results: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    capsys.readouterr()
-    assert main(["show", results[0]]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "show", results[0])
+    assert printed.startswith("fake/hash on small ")
+    assert all(f"\n{dimension}\n" in printed for dimension in ("overall", "template", "relation", "domain"))
     assert "cluster_low  cluster_high" in printed
     assert "cluster_low and cluster_high on other relations like these" in printed
+    assert "Ties: of 0 of 6 items (0.00%) several options share the best score" in printed
+    assert "conditional" not in printed, "there are no scores of single tokens"
+    assert "at most" not in printed.lower(), "all items were asked"
 
 
-def test_show_prints_what_the_figure_hides(several: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", several]) == 0
-    printed = capsys.readouterr().out
+def test_show_prints_what_the_figure_hides_and_long_tables_where_they_are_asked_for(
+    several: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    printed = printed_by(capsys, "show", several)
     assert "template_flips" not in printed.split("\ntemplate sensitivity\n")[0]
     assert "accuracy by relation and template" not in printed
-
-
-def test_show_prints_the_long_tables_where_they_are_asked_for(several: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", several, "--details"]) == 0
-    assert "\naccuracy by relation and template\n" in capsys.readouterr().out
+    assert "\naccuracy by relation and template\n" in printed_by(capsys, "show", several, "--details")
 
 
 def test_show_prints_how_texts_became_tokens_and_the_command_of_the_harness(
@@ -66,9 +58,7 @@ def test_show_prints_how_texts_became_tokens_and_the_command_of_the_harness(
     record["model"]["tokenizer"] = asdict(TokenizerFacts("BPE", 300, False, False, start=StartToken("none")))
     record["benchmark"]["slug"] = "bear"
     path.write_text(json.dumps(record), encoding="utf-8")
-    capsys.readouterr()
-    assert main(["show", results[0]]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "show", results[0])
     assert "\nTokens\nNo start token stands before a text, as chosen" in printed
     assert "\nThe same with lm-evaluation-harness\nlm_eval --model hf" in printed
 
@@ -94,16 +84,7 @@ def test_show_of_a_perplexity_result_says_what_can_be_compared(
 
 
 def test_show_of_no_result_is_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", str(tmp_path)]) == 2
-    assert "is not a result" in complaint(capsys)
-
-
-def test_show_has_no_scores_of_single_tokens_where_none_are_stored(
-    results: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    capsys.readouterr()
-    main(["show", results[0]])
-    assert "conditional" not in capsys.readouterr().out
+    assert "is not a result" in refusal(capsys, "show", str(tmp_path))
 
 
 def test_show_has_the_accuracy_by_the_scores_of_single_tokens(
@@ -135,12 +116,6 @@ def test_show_says_which_items_were_asked(
     assert words in note
 
 
-def test_show_of_the_whole_benchmark_has_no_such_note(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    main(["show", results[0]])
-    assert "at most" not in capsys.readouterr().out.lower()
-
-
 def test_show_says_that_most_items_tie(
     folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -148,9 +123,3 @@ def test_show_says_that_most_items_tie(
     main(["run", "fake", "--benchmark", folder, "--out", str(tmp_path / "out")])
     main(["show", str(tmp_path / "out")])
     assert MOST_TIE in capsys.readouterr().out
-
-
-def test_show_counts_ties(results: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    capsys.readouterr()
-    main(["show", results[0]])
-    assert "Ties: of 0 of 6 items (0.00%) several options share the best score" in capsys.readouterr().out

@@ -10,7 +10,7 @@ import pytest
 import probing
 from probing.__main__ import main
 from tests.fakes import FakeModel, ShortSighted
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import refusal
 
 
 @pytest.fixture
@@ -70,17 +70,15 @@ def test_a_sentence_that_is_too_long_is_named_on_stderr(
 def test_a_bad_flag_is_told(
     fake: None, own: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
 ) -> None:
-    assert main(["surprisal", "fake", str(own), *more]) == 2
-    assert message in complaint(capsys)
+    assert message in refusal(capsys, "surprisal", "fake", str(own), *more)
 
 
 def test_nothing_is_loaded_for_a_file_that_cannot_be_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(probing, "load", None, raising=False)
-    assert main(["surprisal", "fake", str(tmp_path / "none.txt")]) == 2
-    assert "none.txt does not exist" in complaint(capsys)
+    assert "none.txt does not exist" in refusal(capsys, "surprisal", "fake", str(tmp_path / "none.txt"))
     (tmp_path / "there.csv").write_text("mine")
     (tmp_path / "own.txt").write_text("Oslo\n")
-    assert main(["surprisal", "fake", str(tmp_path / "own.txt"), "--out", str(tmp_path / "there.csv")]) == 2
-    assert "exists already" in complaint(capsys)
+    refused = refusal(capsys, "surprisal", "fake", str(tmp_path / "own.txt"), "--out", str(tmp_path / "there.csv"))
+    assert "exists already" in refused

@@ -24,16 +24,12 @@ def source(serve: Callable[[World], Source]) -> Source:
     return serve(world)
 
 
-def test_fifty_titles_go_into_one_request(source: Source) -> None:
+def test_fifty_titles_go_into_one_request_and_only_new_ones_are_requested(source: Source) -> None:
+    source.articles().weights([("en", title) for title in TITLES[:60]], "size")
+    assert len(source.wikipedia.requests) == 2
+    source.wikipedia.requests.clear()
     weights = source.articles().weights([("en", title) for title in TITLES], "size")
     assert weights == {("en", title): 100 + number for number, title in enumerate(TITLES)}
-    assert len(source.wikipedia.requests) == 3
-
-
-def test_only_new_titles_are_requested(source: Source) -> None:
-    source.articles().weights([("en", title) for title in TITLES[:60]], "size")
-    source.wikipedia.requests.clear()
-    source.articles().weights([("en", title) for title in TITLES], "size")
     assert sorted("|".join(source.wikipedia.requests).split("|")) == TITLES[60:]
 
 
@@ -57,16 +53,13 @@ def test_a_request_to_a_busy_site_is_repeated(source: Source) -> None:
     assert {agent.split("/")[0] for agent in source.wikipedia.agents} == {"Clozeboard"}
 
 
-def test_a_compressed_answer_is_read(source: Source) -> None:
+def test_a_compressed_answer_is_read_and_a_redirect_to_another_spelling_followed(source: Source) -> None:
     answer = json.dumps({"count": 12}).encode()
-    source.wikipedia.faults.append(Fault(keep=0, headers={"Content-Encoding": "gzip"}, body=gzip.compress(answer)))
-    assert source.articles().weights([("en", TITLES[0])], "edits") == {("en", TITLES[0]): 12}
-
-
-def test_a_redirect_to_another_spelling_of_the_title_is_followed(source: Source) -> None:
     target = "/en/rest.php/v1/page/Title_001/history/counts/edits"
+    source.wikipedia.faults.append(Fault(keep=0, headers={"Content-Encoding": "gzip"}, body=gzip.compress(answer)))
     source.wikipedia.faults.append(Fault(301, {"Location": target, "Content-Length": "0"}))
-    assert source.articles().weights([("en", TITLES[0])], "edits") == {("en", TITLES[0]): 4}
+    weights = source.articles().weights([("en", TITLES[0]), ("en", TITLES[2])], "edits")
+    assert weights == {("en", TITLES[0]): 12, ("en", TITLES[2]): 4}
 
 
 BROKEN = json.dumps({"error": {"code": "internal_api_error_DBQueryError", "info": "Caught exception"}})

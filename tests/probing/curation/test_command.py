@@ -17,6 +17,7 @@ from probing.curation.facts import MANIFEST
 from probing.files.folders import alone
 from probing.formats import FORMATS
 from probing.runner import run
+from tests.probing.command_line.helpers import printed_by
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.countries_world import whole_world
 from tests.probing.curation.world import World
@@ -59,17 +60,11 @@ def source(serve: Callable[[World], Source], world: World) -> Source:
 
 def curate(source: Source, kind: str, out: Path, *more: str) -> int:
     wikipedia = ["--wikipedia", source.wikipedia_url] if kind == "culture" else []
-    options = [
-        "--endpoint",
-        source.endpoint_url,
-        "--interval",
-        "0",
-        "--cache",
-        str(source.cache_file),
-        "--out",
-        str(out),
-    ]
-    return main(["curate", kind, *KINDS[kind][1], *options, *wikipedia, *more])
+    return main(["curate", kind, *KINDS[kind][1], *servers(source), "--out", str(out), *wikipedia, *more])
+
+
+def servers(source: Source) -> list[str]:
+    return ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
 
 
 def check_site_and_result(format: str, folder: Path, client: Client, model: Path) -> Benchmark:
@@ -114,9 +109,8 @@ def test_a_curated_set_goes_to_the_site_and_a_result_in_a_further_language(
 ) -> None:
     settings.DATA = tmp_path / "data"
     assert curate(source, "culture", tmp_path / "made") == 0
-    servers = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
     options = ["--source", str(tmp_path / "made"), "--language", "es", "--out", str(tmp_path / "spanish")]
-    assert main(["curate", "translate", *options, *servers]) == 0
+    assert main(["curate", "translate", *options, *servers(source)]) == 0
     captured = capsys.readouterr()
     assert captured.err == ""
     assert f"manage.py import_benchmark dlama {tmp_path / 'spanish'}" in captured.out
@@ -126,11 +120,8 @@ def test_a_curated_set_goes_to_the_site_and_a_result_in_a_further_language(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_queries_can_be_printed_without_being_sent(
-    source: Source, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["curate", kind, *KINDS[kind][1], "--endpoint", source.endpoint_url, "--print-query"]) == 0
-    printed = capsys.readouterr().out
+def test_queries_can_be_printed_and_not_sent(source: Source, kind: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = printed_by(capsys, "curate", kind, *KINDS[kind][1], "--endpoint", source.endpoint_url, "--print-query")
     assert printed.startswith("# ")
     assert printed.count("SELECT DISTINCT") == printed.count("LIMIT") >= 2
     assert source.sparql.requests == []
@@ -171,9 +162,12 @@ def test_bad_options_are_one_line(
     assert not (tmp_path / "x").exists()
 
 
-def test_nothing_that_is_there_is_overwritten(
+def test_nothing_that_is_there_is_overwritten_nor_what_another_process_writes(
     source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with alone(tmp_path / "made"):
+        assert curate(source, "graph", tmp_path / "made") == 2
+    assert "Another process is writing" in capsys.readouterr().err
     (tmp_path / "made").mkdir()
     (tmp_path / "made" / "mine").touch()
     assert curate(source, "graph", tmp_path / "made") == 2
@@ -202,15 +196,6 @@ def test_a_value_that_is_given_twice_counts_once(
     assert contents(tmp_path / "once") == contents(tmp_path / "twice")
 
 
-def test_two_curations_into_one_folder_are_refused_at_the_start(
-    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with alone(tmp_path / "made"):
-        assert curate(source, "graph", tmp_path / "made") == 2
-    assert "Another process is writing" in capsys.readouterr().err
-    assert source.sparql.requests == []
-
-
 def test_the_current_folder_can_be_filled_if_it_is_empty(
     source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -233,16 +218,8 @@ def test_wikidata_is_not_asked_without_a_word_about_the_contact(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("probing.curation.graph_triples.curate", lambda endpoint, *_: print(endpoint.cache.agent))
-    options = [
-        "curate",
-        "graph",
-        "--property",
-        "P36",
-        "--cache",
-        str(tmp_path / "c.sqlite"),
-        "--out",
-        str(tmp_path / "x"),
-    ]
+    files = ["--cache", str(tmp_path / "c.sqlite"), "--out", str(tmp_path / "x")]
+    options = ["curate", "graph", "--property", "P36", *files]
     assert main(options) == 0
     assert "block clients without a contact: give --contact" in capsys.readouterr().err
     monkeypatch.setenv("CLOZEBOARD_CONTACT", "ann@example.org")
@@ -251,18 +228,13 @@ def test_wikidata_is_not_asked_without_a_word_about_the_contact(
     assert captured.err == "" and "ann@example.org" in captured.out
 
 
-def test_a_country_without_facts_is_reported(
-    source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_country_without_facts_is_told(source: Source, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "own.toml").write_text('name = "Own"\nregion = "OWN"\n[countries]\nQ17 = ["ja"]\nQ99999 = []\n')
     options = ["--culture", str(tmp_path / "own.toml"), "west", "--languages", "en"]
     own = ["--predicate", "P36", *options]
-    wikipedia = ["--wikipedia", source.wikipedia_url, "--cache", str(source.cache_file), "--interval", "0"]
-    assert (
-        main(["curate", "culture", *own, "--endpoint", source.endpoint_url, *wikipedia, "--out", str(tmp_path / "x")])
-        == 0
-    )
-    assert "No facts were found for Q99999 in OWN" in capsys.readouterr().out
+    places = ["--wikipedia", source.wikipedia_url, "--out", str(tmp_path / "x")]
+    printed = printed_by(capsys, "curate", "culture", *own, *servers(source), *places)
+    assert "No facts were found for Q99999 in OWN" in printed
 
 
 RELIGION = """
@@ -311,7 +283,6 @@ def test_a_new_culture_comes_from_a_file(tmp_path: Path, capsys: pytest.CaptureF
     path = tmp_path / "nordic.toml"
     path.write_text('name = "Nordic"\nregion = "NORDIC"\n[countries]\nQ20 = ["no"]\n')
     options = ["--culture", str(path), "arab", "--name", "nordic-arab", "--languages", "ar", "en", "--predicate", "P36"]
-    assert main(["curate", "culture", *options, "--print-query"]) == 0
-    printed = capsys.readouterr().out
+    printed = printed_by(capsys, "curate", "culture", *options, "--print-query")
     assert "VALUES ?subject { wd:Q20 }" in printed
     assert "<https://no.wikipedia.org/>, <https://en.wikipedia.org/>" in printed

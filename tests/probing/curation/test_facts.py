@@ -21,9 +21,7 @@ def world() -> World:
     return world
 
 
-def test_the_best_known_subjects_come_first_with_their_objects_in_order(
-    serve: Callable[[World], Source], world: World
-) -> None:
+def test_best_known_subjects_come_first_with_objects_in_order(serve: Callable[[World], Source], world: World) -> None:
     counts = TripleCounts()
     assert subjects_of(serve(world).endpoint(), "P36", 10, counts) == [
         Subject("Q1", 90, ("Q20", "Q100"), others=1),

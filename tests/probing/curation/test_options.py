@@ -36,11 +36,8 @@ def plan(parser: argparse.ArgumentParser, *arguments: str) -> ExamplePlan:
     return plan_from(parser.parse_args(arguments), ExamplePlan, source="test")
 
 
-def test_options_have_the_defaults_of_the_fields(parser: argparse.ArgumentParser) -> None:
+def test_options_have_the_defaults_and_the_types_of_the_fields(parser: argparse.ArgumentParser) -> None:
     assert plan(parser, "--colour", "red") == ExamplePlan("test", ("red",))
-
-
-def test_options_have_the_types_of_the_fields(parser: argparse.ArgumentParser) -> None:
     arguments = ["--colour", "red", "blue", "--at-most", "7", "--order", "down", "--folder", "here"]
     texts = ["--text", "P36=one", "--text", "P36=two = 2", "--text", "P1= three "]
     assert plan(parser, *arguments, *texts) == ExamplePlan(

@@ -10,7 +10,7 @@ from probing.curation.predicates import PREDICATES, STRICT_PREDICATES, Predicate
 from probing.curation.wikidata import Query
 from probing.errors import BadInput
 from tests.probing.curation.conftest import Source
-from tests.probing.curation.world import HISTORICAL, SOVEREIGN, UK_COUNTRY, World
+from tests.probing.curation.world import SOVEREIGN, World
 
 NORWAY = ("Q20",)
 
@@ -35,53 +35,16 @@ def world() -> World:
     return world
 
 
-def test_there_are_twenty_predicates_under_their_ids() -> None:
-    assert len(PREDICATES) == 20
-    assert all(id == predicate.id for id, predicate in PREDICATES.items())
-
-
-def test_a_former_capital_is_no_fact_and_a_former_profession_is_one(
+def test_facts_about_people_are_those_of_citizens_who_are_human_and_neighbours_are_sovereign_states(
     serve: Callable[[World], Source], world: World
 ) -> None:
-    for subject, property in (("Q20", "P36"), ("Q1", "P106")):
-        world.claim(subject, property, "Q100")
-        world.claim(subject, property, "Q101", end="1990-01-01")
-    source = serve(world)
-    assert facts(source, STRICT_PREDICATES["P36"]) == [("Q20", "Q100")]
-    assert facts(source, STRICT_PREDICATES["P106"]) == [("Q1", "Q100"), ("Q1", "Q101")]
-
-
-def test_facts_about_people_are_those_of_citizens_who_are_human(serve: Callable[[World], Source], world: World) -> None:
     world.claim("Q4", "P27", "Q20")
     for subject in ("Q1", "Q3", "Q4"):
         world.claim(subject, "P106", "Q100")
-    assert facts(serve(world), PREDICATES["P106"]) == [("Q1", "Q100")]
-
-
-def test_a_citizens_place_of_birth_must_lie_in_the_country_and_not_be_a_country(
-    serve: Callable[[World], Source], world: World
-) -> None:
-    world.claim("Q585", "P17", "Q20")
-    world.claim("Q586", "P131", "Q20")
-    world.claim("Q90", "P17", "Q142")
-    world.claim("Q22", "P31", UK_COUNTRY)
-    world.claim("Q22", "P17", "Q20")
-    world.claim("Q1", "P19", "Q585", "Q90", "Q22")
-    world.claim("Q2", "P19", "Q586")
-    assert facts(serve(world), PREDICATES["P19"]) == [("Q1", "Q585"), ("Q2", "Q586")]
-
-
-def test_neighbours_are_sovereign_states(serve: Callable[[World], Source], world: World) -> None:
     world.claim("Q20", "P47", "Q34", "Q999")
-    assert facts(serve(world), PREDICATES["P47"]) == [("Q20", "Q34")]
-
-
-def test_a_work_comes_from_a_historical_country_only_by_the_papers_rules(
-    serve: Callable[[World], Source], world: World
-) -> None:
-    world.claim("Q70", "P495", "Q20", "Q71")
-    world.claim("Q71", "P31", HISTORICAL)
-    assert facts(serve(world), STRICT_PREDICATES["P495"]) == [("Q70", "Q20")]
+    source = serve(world)
+    assert facts(source, PREDICATES["P106"]) == [("Q1", "Q100")]
+    assert facts(source, PREDICATES["P47"]) == [("Q20", "Q34")]
 
 
 def test_the_papers_rules_keep_historical_countries_the_voice_and_places_without_coordinates() -> None:
@@ -114,14 +77,11 @@ def entry(folder: Path, text: str = "", file: str = ENTRY) -> Path:
     return path
 
 
-def test_an_entry_takes_over_from_the_kind_of_its_subject(tmp_path: Path) -> None:
+def test_an_entry_takes_over_from_the_kind_of_its_subject_what_it_does_not_say_otherwise(tmp_path: Path) -> None:
     predicate = read_predicates(entry(tmp_path))["P140"]
     assert predicate.region(NORWAY) == PREDICATES["P106"].region(NORWAY)
     assert predicate.filters == PREDICATES["P106"].filters
     assert predicate.values == "best"
-
-
-def test_an_entry_says_otherwise_than_the_kind_of_its_subject(tmp_path: Path) -> None:
     path = entry(tmp_path, 'country = "P19 | P20"\nvalues = "current"\naugment = "territories"\nsubject_is = {}\n')
     predicate = read_predicates(path)["P140"]
     assert "?subject (wdt:P19|wdt:P20) ?country ." in predicate.region(NORWAY)
@@ -163,6 +123,8 @@ def test_templates_and_questions_stand_in_the_entry(tmp_path: Path) -> None:
 
 
 def test_own_predicates_have_a_template_and_a_question_in_four_languages() -> None:
+    assert len(PREDICATES) == 20
+    assert all(id == predicate.id for id, predicate in PREDICATES.items())
     languages = {id: (sorted(one.templates), sorted(one.questions)) for id, one in PREDICATES.items()}
     four = ["ar", "en", "es", "ko"]
     assert {id: names for id, names in languages.items() if names != (four, four)} == {}

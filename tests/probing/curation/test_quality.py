@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -30,31 +29,14 @@ def worded() -> list[Worded]:
     return [(key, sentence) for key, *names in facts for sentence in sentences(FACT_TYPES[key], *names)]
 
 
-def judged(worded: Sequence[Worded]) -> Any:
-    return report(worded, Strict())["acceptability"]
-
-
-def test_a_judge_reads_each_sentence_with_its_answer(worded: list[Worded]) -> None:
+def test_a_judge_reads_each_sentence_with_its_answer_and_the_report_has_its_verdicts(worded: list[Worded]) -> None:
     judge = Strict()
-    report(worded, judge)
-    assert judge.read == [
-        "The Colca canyon is located in Peru.",
-        "The Elqui canyon is spread over countries namely Chile and Peru.",
-        "The Elqui canyon is spread over countries namely Chile and Peru.",
-    ]
-
-
-def test_the_report_has_the_acceptability_of_each_sentence(worded: list[Worded]) -> None:
+    content = report(worded, judge)
+    spread = "The Elqui canyon is spread over countries namely Chile and Peru."
+    assert judge.read == ["The Colca canyon is located in Peru.", spread, spread]
     ids = [sentence.id for _, sentence in worded]
-    assert judged(worded)["sentences"] == dict(zip(ids, [0.2, 0.9123, 0.9123], strict=True))
-
-
-def test_the_report_has_shares_of_acceptable_sentences_by_fact_type_and_template(worded: list[Worded]) -> None:
-    assert judged(worded)["acceptable"] == {"canyon_country": {"all": 0.6667, "single": 0.0, "0": 1.0}}
-
-
-def test_unacceptable_sentences_are_counted_and_listed(worded: list[Worded]) -> None:
-    content = report(worded, Strict())
+    assert content["acceptability"]["sentences"] == dict(zip(ids, [0.2, 0.9123, 0.9123], strict=True))
+    assert content["acceptability"]["acceptable"] == {"canyon_country": {"all": 0.6667, "single": 0.0, "0": 1.0}}
     assert content["counts"]["canyon_country"] == {"sentences": 3, "unacceptable": 1}
     assert [line["text"] for line in content["flagged"]["unacceptable"]] == ["The Colca canyon is located in [Y]."]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from probing.__main__ import main
 from probing.curation.facts import MANIFEST
 from probing.curation.predicates import read_predicates
 from probing.curation.translation import TranslationPlan, curate
 from probing.curation.wikidata import chunks
 from probing.errors import BadBenchmark, BadInput, SourceUnavailable
 from probing.formats import FORMATS
+from tests.probing.command_line.helpers import printed_by
 from tests.probing.curation.conftest import Source, contents
 from tests.probing.curation.north_and_south import LIMA, NORWAY, OSLO, curated, lines, small_world
 from tests.probing.curation.servers import Fault
@@ -94,18 +94,10 @@ def test_triples_without_a_label_are_counted(source: Source, made: Path, french:
     assert manifest["command"] == "python -m probing curate translate"
     assert manifest["triples"]["north-south/dlama"] == {
         "P36_general_NORTH": {
-            "found": 3,
-            "added": 0,
-            "dropped": {"the subject has no label in fr": 1},
-            "kept": 2,
-            "facts": 1,
+            **{"found": 3, "added": 0, "kept": 2, "facts": 1, "dropped": {"the subject has no label in fr": 1}}
         },
         "P36_general_SOUTH": {
-            "found": 1,
-            "added": 0,
-            "dropped": {"the object has no label in fr": 1},
-            "kept": 0,
-            "facts": 0,
+            **{"found": 1, "added": 0, "kept": 0, "facts": 0, "dropped": {"the object has no label in fr": 1}}
         },
     }
     assert manifest["settings"]["languages"] == ["fr"]
@@ -161,18 +153,10 @@ def test_questions_of_the_source_are_kept(source: Source, made: Path, french: Pa
     assert benchmark["P36.north-south.fr"].questions == ("Quelle est la capitale de [X] ?",)
 
 
-def test_a_set_of_an_older_release_is_translated_from_its_archive_layout(
-    source: Source, french: Path, tmp_path: Path
-) -> None:
+def test_a_set_of_an_older_release_is_translated_in_its_layout(source: Source, french: Path, tmp_path: Path) -> None:
     old = tmp_path / "old"
     (old / "arab_west" / "cultlama" / "ko").mkdir(parents=True)
-    line = {
-        "sub_uri": "Q34",
-        "obj_uri": OSLO,
-        "sub_label": "S",
-        "obj_label": "O",
-        "uuid": "P36_x_ASIA_0",
-    }
+    line = {"sub_uri": "Q34", "obj_uri": OSLO, "sub_label": "S", "obj_label": "O", "uuid": "P36_x_ASIA_0"}
     (old / "arab_west" / "cultlama" / "ko" / "P36.jsonl").write_text(json.dumps(line))
     (old / "templates" / "ko").mkdir(parents=True)
     (old / "templates" / "ko" / "templates.jsonl").write_text('{"relation": "P36", "template": "[X] [Y]"}')
@@ -233,16 +217,6 @@ def test_the_command_says_how_many_triples_have_labels(
 ) -> None:
     options = ["--source", str(made), "--language", "fr", "--predicate-file", str(french)]
     servers = ["--endpoint", source.endpoint_url, "--interval", "0", "--cache", str(source.cache_file)]
-    assert main(["curate", "translate", *options, *servers, "--out", str(tmp_path / "out")]) == 0
-    assert "4 of 8 triples have labels in fr." in capsys.readouterr().out
-    assert main(["curate", "translate", *options, "--print-query"]) == 0
-    assert 'LANG(?label) IN ("fr", "mul")' in capsys.readouterr().out
-
-
-def test_two_runs_give_the_same_bytes(
-    source: Source, made: Path, french: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
-    first = contents(translated(source, made, tmp_path / "first", french))
-    source.forget()
-    assert contents(translated(source, made, tmp_path / "second", french)) == first
+    printed = printed_by(capsys, "curate", "translate", *options, *servers, "--out", str(tmp_path / "out"))
+    assert "4 of 8 triples have labels in fr." in printed
+    assert 'LANG(?label) IN ("fr", "mul")' in printed_by(capsys, "curate", "translate", *options, "--print-query")

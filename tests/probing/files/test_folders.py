@@ -10,17 +10,14 @@ from probing.files import folders
 from probing.files.folders import alone, new_file, new_folder, replaced_folder, space
 
 
-def test_a_folder_appears_at_the_end(tmp_path: Path) -> None:
+def test_a_folder_that_fails_leaves_nothing_and_another_appears_at_the_end(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "a") as folder:
+        (folder / "file").write_text(str(1 / 0))
+    assert list(tmp_path.iterdir()) == []
     with new_folder(tmp_path / "a" / "b") as folder:
         (folder / "file").write_text("x")
         assert not (tmp_path / "a" / "b").exists()
     assert (tmp_path / "a" / "b" / "file").read_text() == "x"
-
-
-def test_a_folder_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError), new_folder(tmp_path / "a") as folder:
-        (folder / "file").write_text(str(1 / 0))
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_empty_folder_may_be_replaced_and_no_other(tmp_path: Path) -> None:

@@ -41,14 +41,11 @@ def unused_since(cache: GgufCache, key: str, seconds: float) -> None:
     os.utime(folder, (last_use, last_use))
 
 
-def test_what_is_kept_is_found_again(cache: GgufCache) -> None:
+def test_what_is_kept_is_found_again_and_only_its_user_can_read_or_write_it(cache: GgufCache) -> None:
     assert cache.find("key") is None
     cache.keep("key", SIZE, write)
     folder = cache.find("key")
     assert folder and (folder / "model.safetensors").read_bytes() == b"w" * SIZE
-
-
-def test_only_its_user_can_read_or_write_what_is_kept(cache: GgufCache) -> None:
     cache.keep("key", SIZE, write)
     assert [path.stat().st_mode & 0o777 for path in (cache.folder, cache.folder / "key")] == [0o700, 0o700]
 
@@ -118,11 +115,14 @@ def test_while_another_process_keeps_something_nothing_is_kept(cache: GgufCache)
         assert kept(cache, "earlier", "key") == ["earlier"]
 
 
-def test_a_place_that_cannot_be_a_folder_is_no_error(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_a_folder_and_a_network_larger_than_the_cache_are_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     cache = GgufCache(tmp_path / "file" / "gguf", room=10 * SIZE)
     cache.keep("key", SIZE, write)
     assert cache.find("key") is None
+    cache = GgufCache(tmp_path / "gguf", room=SIZE - 1)
+    cache.keep("key", SIZE, write)
+    assert not cache.folder.exists()
 
 
 def test_what_was_used_longest_ago_is_removed_first(tmp_path: Path) -> None:
@@ -144,12 +144,6 @@ def test_what_was_used_lately_is_not_removed(tmp_path: Path) -> None:
     assert kept(cache, "old", "new") == ["old"]
 
 
-def test_what_is_larger_than_the_cache_is_not_kept(tmp_path: Path) -> None:
-    cache = GgufCache(tmp_path / "gguf", room=SIZE - 1)
-    cache.keep("key", SIZE, write)
-    assert not cache.folder.exists()
-
-
 def test_what_a_killed_process_has_left_is_removed(cache: GgufCache) -> None:
     cache.keep("key", SIZE, write)
     (cache.folder / ".other.abcdef").mkdir()
@@ -169,9 +163,6 @@ def test_with_no_room_nothing_is_kept_or_used(
     off.keep("other", SIZE, write)
     assert (kept(usual, "key", "other"), kept(off, "key", "other")) == (["key"], [])
     assert usual.folder == tmp_path / "clozeboard" / "gguf"
-
-
-def test_a_room_that_is_no_number_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(GIGABYTES, "many")
     with pytest.raises(BadInput, match=r"CLOZEBOARD_GGUF_CACHE_GB is 'many'"):
         GgufCache.of_user()

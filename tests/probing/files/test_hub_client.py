@@ -34,15 +34,12 @@ def test_a_description_has_the_commit_and_the_sizes_of_the_files(client: HubClie
     assert {file.rfilename: file.size for file in info.siblings or []} == {"config.json": 2, "notes.txt": 10}
 
 
-def test_only_the_named_files_are_downloaded(client: HubClient, hub: Hub, tmp_path: Path) -> None:
+def test_only_named_files_of_a_commit_or_the_newest_are_downloaded(client: HubClient, hub: Hub, tmp_path: Path) -> None:
     commit = hub.repositories["org/name"].commit
     folder = client.download("org/name", commit, {"config.json": 2})
     assert [path.name for path in folder.iterdir()] == ["config.json"]
     assert folder.name == commit
     assert folder.is_relative_to(tmp_path / "cache")
-
-
-def test_without_a_commit_the_newest_is_downloaded(client: HubClient, hub: Hub) -> None:
     assert client.download("org/name", "", {"config.json": 2}).name == hub.repositories["org/name"].commit
 
 

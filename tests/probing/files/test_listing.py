@@ -16,23 +16,17 @@ def model(folder: Path, **files: str) -> Listing:
     return folder_listing(folder)
 
 
-def test_a_folder_is_listed_with_the_sizes_of_its_files(tmp_path: Path) -> None:
+def test_a_folder_is_listed_with_the_sizes_of_its_files_and_its_json_read_once(tmp_path: Path) -> None:
     (tmp_path / "nested").mkdir()
     listing = model(tmp_path, config__json="{}", notes__txt="text", __hidden="x")
     assert listing.files == {"config.json": 2, "notes.txt": 4}
     assert listing.read("notes.txt", 1, 3) == b"ex"
     with pytest.raises(BadConfig, match=r"has no tokenizer\.json"):
         listing.read("tokenizer.json", 0, 1)
-
-
-def test_a_json_file_is_read_once(tmp_path: Path) -> None:
     listing = model(tmp_path, config__json='{"a": 1}')
     assert listing.read_json("config.json") == {"a": 1}
     (tmp_path / "config.json").unlink()
     assert listing.read_json("config.json") == {"a": 1}
-
-
-def test_a_file_that_has_grown_since_it_was_listed_is_not_read_whole(tmp_path: Path) -> None:
     listing = model(tmp_path, config__json="{}")
     with (tmp_path / "config.json").open("r+b") as file:
         file.truncate(10**10)

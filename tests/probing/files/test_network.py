@@ -108,9 +108,7 @@ def test_compressed_answers_are_refused_as_they_could_grow_without_a_limit() -> 
         client.describe("org/name")
 
 
-def test_the_proxy_of_the_environment_is_used_but_for_the_addresses_that_it_leaves_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_the_environments_proxy_is_used_but_for_addresses_that_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nproxied"
     with answering(lambda connection: connection.sendall(answer)) as client:
         monkeypatch.setenv("http_proxy", client.endpoint)
@@ -123,8 +121,5 @@ def test_the_proxy_of_the_environment_is_used_but_for_the_addresses_that_it_leav
 @pytest.mark.parametrize("content", [b"[]", b"{", b'{"id": 7}', b"[" * 100_000, b'{"siblings": [{"a": 1}]}'])
 def test_a_description_that_is_none_is_reported_as_no_hub(content: bytes) -> None:
     head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(content)}\r\n\r\n".encode()
-    with (
-        answering(lambda connection: connection.sendall(head + content)) as client,
-        pytest.raises(SourceUnavailable),
-    ):
+    with answering(lambda connection: connection.sendall(head + content)) as client, pytest.raises(SourceUnavailable):
         client.describe("org/name")

@@ -153,9 +153,7 @@ def test_a_model_with_only_pickles_is_told_both_ways_to_safetensors(tmp_path: Pa
     assert "clozeboard convert FOLDER" in caught.value.next_step
 
 
-def test_a_conversion_that_the_hub_offers_is_loaded_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_conversion_that_the_hub_offers_is_loaded_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serve() as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
         monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "cache"))

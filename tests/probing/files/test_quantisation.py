@@ -36,15 +36,12 @@ def test_a_quantisation_is_named_by_its_method_and_bits(config: dict[str, Any], 
     assert quantisation.title == title
 
 
-def test_a_config_without_quantisation_states_none() -> None:
-    assert read_quantisation("org/name", {"model_type": "gpt2"}) is None
-
-
 def test_only_the_keys_that_are_known_reach_the_libraries() -> None:
     config = stated(**FOUR_BITS, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype="evil", hook="os.system")
     quantisation = read_quantisation("org/name", config)
     assert quantisation
     assert quantisation.config == {**FOUR_BITS, "bnb_4bit_quant_type": "nf4"}
+    assert read_quantisation("org/name", {"model_type": "gpt2"}) is None
 
 
 @pytest.mark.parametrize(
@@ -77,9 +74,7 @@ def test_unknown_methods_are_refused(config: Any) -> None:
         read_quantisation("org/name", {KEY: config})
 
 
-def test_a_missing_library_is_named_before_anything_is_downloaded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_library_is_named_before_a_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = build_gpt2(tmp_path / "gpt2")
     config = json.loads((folder / "config.json").read_text())
     monkeypatch.setattr("probing.extras.find_spec", lambda name: None)
@@ -101,7 +96,7 @@ def test_the_library_is_looked_for_without_importing_it_and_torch(monkeypatch: p
     assert "bitsandbytes" not in sys.modules
 
 
-def test_packed_weights_are_counted_as_what_they_hold() -> None:
+def test_packed_weights_are_counted_as_what_they_hold_if_they_are_packed_as_the_config_says() -> None:
     tensors = {
         "a.weight": Tensor("U8", (32, 1)),
         "a.weight.absmax": Tensor("F32", (1,)),
@@ -110,9 +105,6 @@ def test_packed_weights_are_counted_as_what_they_hold() -> None:
     }
     summary = summarise("org/name", tensors, quantised_to("4bit"))
     assert (summary.parameters, summary.dtype) == (64 + 8, "float32")
-
-
-def test_weights_that_are_packed_in_another_way_than_the_config_says_are_refused() -> None:
     tensors = {"a.weight": Tensor("I8", (1000,)), "norm.weight": Tensor("F32", (8,))}
     with pytest.raises(QuantisedWeights, match=r"\(I8\)"):
         summarise("org/name", tensors, quantised_to("4bit"))

@@ -9,18 +9,9 @@ from probing.files.listing import files_to_load, refuse_pickles, weight_files
 def test_only_weights_config_and_tokenizer_are_loaded() -> None:
     names = ["pytorch_model.bin", "model.safetensors", "modeling_x.py", "config.json", "tokenizer.json", "README.md"]
     assert files_to_load(names) == ["config.json", "model.safetensors", "tokenizer.json"]
-
-
-@pytest.mark.parametrize("name", ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"])
-def test_shards_are_loaded(name: str) -> None:
-    assert files_to_load([name]) == [name]
-
-
-@pytest.mark.parametrize(
-    "name", ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
-)
-def test_other_places_and_formats_are_not_loaded(name: str) -> None:
-    assert files_to_load([name]) == []
+    shards = ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"]
+    elsewhere = ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
+    assert files_to_load([*elsewhere, *shards]) == shards
 
 
 def test_weights_must_be_safetensors() -> None:
@@ -31,12 +22,8 @@ def test_weights_must_be_safetensors() -> None:
 
 
 def test_the_weights_are_the_single_file_or_the_shards_of_the_index() -> None:
-    names = [
-        "model.safetensors",
-        "model.safetensors.index.json",
-        "model-1-of-2.safetensors",
-        "model-2-of-2.safetensors",
-    ]
+    shards = [f"model-{number}-of-2.safetensors" for number in (1, 2)]
+    names = ["model.safetensors", "model.safetensors.index.json", *shards]
     index = {"weight_map": {"b": names[3], "a": names[2], "c": names[2]}}
     assert weight_files("here", names, lambda: index) == ["model.safetensors"]
     assert weight_files("here", names[1:], lambda: index) == names[2:]

@@ -89,9 +89,7 @@ def test_the_whole_of_bear_is_read_from_such_files(real_bear: Path, tmp_path: Pa
         ({"item": 77}, "a template is missing"),
     ],
 )
-def test_a_row_that_is_not_as_it_should_be_is_named(
-    change: dict[str, Any], fault: str, small: Benchmark, tmp_path: Path
-) -> None:
+def test_a_row_at_fault_is_named(change: dict[str, Any], fault: str, small: Benchmark, tmp_path: Path) -> None:
     rows = rows_of(small)
     rows[0] |= change
     with pytest.raises(BadBenchmark, match=fault):

@@ -23,43 +23,30 @@ def folder(tmp_path: Path) -> DlamaFolder:
 
 
 def test_it_reads_a_predicate_with_the_candidates_of_both_cultures(folder: DlamaFolder) -> None:
-    (relation,) = dlama.read(folder.write()).relations
+    benchmark = dlama.read(folder.write())
+    (relation,) = benchmark.relations
+    assert benchmark.notes == ()
     assert relation.answer_space == ("Arabic", "English", "French", "Kurdish")
     assert relation.answer_ids == ("Q13955", "Q1860", "Q150", "Q36368")
     assert [tags["culture"] for tags in relation.answer_tags] == [("Arab",), ("West",), ("West",), ("Arab",)]
     assert (relation.id, relation.label) == ("P37.arab-west.en", "P37")
     assert relation.templates == ("People of [X] speak [Y].",)
-
-
-def test_an_item_has_all_valid_objects_and_four_tags(folder: DlamaFolder) -> None:
-    (relation,) = dlama.read(folder.write()).relations
     iraq = next(item for item in relation.items if item.subject == "Iraq")
     assert [relation.answer_space[answer] for answer in iraq.answers] == ["Arabic", "Kurdish"]
     tags = relation.tags_of(iraq)
-    assert [tags[name] for name in ("culture", "culture_pair", "language", "predicate")] == [
-        "Arab",
-        "arab-west",
-        "en",
-        "P37",
-    ]
-
-
-def test_cultures_take_turns_so_that_a_limit_keeps_both(folder: DlamaFolder) -> None:
-    (relation,) = dlama.read(folder.write()).relations
+    named = [tags[name] for name in ("culture", "culture_pair", "language", "predicate")]
+    assert named == ["Arab", "arab-west", "en", "P37"]
     assert [item.subject for item in relation.items] == ["Egypt", "France", "Iraq", "Canada", "Britain"]
     assert [item.index for item in relation.items] == [0, 2, 1, 3, 4]
+    assert (relation.questions, relation.system) == (("What do people of [X] speak?",), "Be short.")
 
 
 def test_items_of_one_predicate_have_different_numbers_in_every_version(folder: DlamaFolder) -> None:
     folder.add_arabic()
     folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
     relations = dlama.read(folder.write()).relations
-    assert {tuple(relation.tags[tag] for tag in ("language", "objects")) for relation in relations} == {
-        ("en", "augmented"),
-        ("ar", "augmented"),
-        ("en", "raw"),
-        ("ar", "raw"),
-    }
+    versions = {(relation.tags["language"], relation.tags["objects"]) for relation in relations}
+    assert versions == {(language, objects) for language in ("en", "ar") for objects in ("augmented", "raw")}
     numbers = [item.index for relation in relations for item in relation.items]
     assert sorted(numbers) == list(range(20))
 
@@ -73,10 +60,6 @@ def test_a_predicate_without_a_template_is_left_out_and_counted(folder: DlamaFol
     assert benchmark.notes == ("Items left out, no template in en: 1.", "Items left out, no template in ja: 2.")
 
 
-def test_where_nothing_is_left_out_there_is_nothing_to_note(folder: DlamaFolder) -> None:
-    assert dlama.read(folder.write()).notes == ()
-
-
 @pytest.mark.parametrize("name", ["southamerica-west", "south_america_west", "South-America-West"])
 def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
     folder.facts = {f"{name}/dlama/en/P37.jsonl": [fact(1, "There", {"Q2": "That"}, "SOUTH_AMERICA")]}
@@ -86,15 +69,7 @@ def test_a_pair_has_one_spelling(folder: DlamaFolder, name: str) -> None:
         plan(benchmark, Settings(probe="ranking", options={"pair": pair})) for pair in (name, "south-america-west")
     ]
     assert normalised_settings[0] == normalised_settings[1]
-
-
-def test_a_pair_of_ones_own_keeps_its_name() -> None:
-    assert dlama.pair_named("north_south") == "north-south"
-
-
-def test_questions_come_with_their_system_message(folder: DlamaFolder) -> None:
-    (relation,) = dlama.read(folder.write()).relations
-    assert (relation.questions, relation.system) == (("What do people of [X] speak?",), "Be short.")
+    assert dlama.pair_named("north_south") == "north-south", "a pair of one's own keeps its name"
 
 
 @pytest.mark.parametrize(
@@ -139,18 +114,13 @@ def test_a_line_of_no_known_culture_is_left_out_and_counted(folder: DlamaFolder,
     assert benchmark.notes == ("Items left out, a label or the culture is missing: 1.",)
 
 
-def test_a_line_that_states_its_culture_needs_no_region(folder: DlamaFolder) -> None:
-    lines = [fact(1, "There", {"Q2": "That"}) | {"uuid": None, "culture": "Nordic"}]
-    folder.facts = {"some_pair/dlama/en/P37.jsonl": lines}
-    (relation,) = dlama.read(folder.write()).relations
-    assert relation.items[0].tags["culture"] == "Nordic"
-
-
-def test_the_region_of_a_files_name_comes_before_that_of_a_lines_uuid(folder: DlamaFolder) -> None:
+def test_a_stated_culture_comes_before_a_files_region_and_that_before_a_lines_uuid(folder: DlamaFolder) -> None:
     lines = [fact(1, "There", {"Q2": "That"}, "WESTERN_COUNTRIES") | {"uuid": "1"}, fact(2, "Here", {"Q2": "That"})]
+    lines.append(fact(3, "North", {"Q2": "That"}) | {"uuid": None, "culture": "Nordic"})
     folder.facts = {"some_pair/dlama/en/P37_sister_cities_JAPAN.jsonl": lines}
     (relation,) = dlama.read(folder.write()).relations
-    assert [item.tags["culture"] for item in relation.items] == ["Asia", "Asia"]
+    cultures = {item.subject: item.tags["culture"] for item in relation.items}
+    assert cultures == {"There": "Asia", "Here": "Asia", "North": "Nordic"}
 
 
 def test_an_archive_is_the_same_benchmark_as_its_folder(folder: DlamaFolder) -> None:
@@ -176,17 +146,12 @@ def test_what_a_mac_or_an_attacker_adds_to_an_archive_is_passed_over(folder: Dla
     assert set(tmp_path.rglob("*")) == before
 
 
-def test_an_archive_that_unpacks_to_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    archive = folder.pack()
-    monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
-    with pytest.raises(BadBenchmark, match="unpacks to more than 100 bytes"):
-        dlama.read(archive)
-
-
-def test_a_folder_that_holds_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_archive_or_folder_of_too_much_is_refused(folder: DlamaFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dlama, "LARGEST_RELEASE", 100)
     with pytest.raises(BadBenchmark, match="larger than 100 bytes"):
         dlama.read(folder.write())
+    with pytest.raises(BadBenchmark, match="unpacks to more than 100 bytes"):
+        dlama.read(folder.pack())
 
 
 def test_a_broken_archive_is_told_as_such(folder: DlamaFolder) -> None:
@@ -196,9 +161,12 @@ def test_a_broken_archive_is_told_as_such(folder: DlamaFolder) -> None:
         dlama.read(archive)
 
 
-def test_two_templates_of_a_predicate_are_refused_because_one_would_be_ignored(folder: DlamaFolder) -> None:
+def test_two_templates_of_a_predicate_and_a_file_of_no_predicate_are_refused(folder: DlamaFolder) -> None:
     folder.templates["en"].append({"relation": "P37", "template": "In [X] they speak [Y]."})
-    with pytest.raises(BadBenchmark, match=r"templates/en/templates\.jsonl, line 2: relation 'P37' occurs twice"):
+    fault(folder, "templates/en/templates.jsonl, line 2: relation 'P37' occurs twice")
+    folder.templates["en"].pop()
+    folder.facts["arab-west/dlama/en/P37-copy.jsonl"] = folder.facts[ARAB]
+    with pytest.raises(BadBenchmark, match=r"P37-copy\.jsonl is not a file of DLAMA\. Name it <pair>/dlama/"):
         dlama.read(folder.write())
 
 
@@ -294,14 +262,5 @@ def test_it_reads_the_real_archive(real_dlama: Path) -> None:
 def test_it_reads_the_real_sample(real_dlama: Path) -> None:
     benchmark = dlama.read(real_dlama / "sample")
     assert benchmark.size == 234
-    assert {relation.tags["culture_pair"] for relation in benchmark.relations} == {
-        "arab-west",
-        "asia-west",
-        "south-america-west",
-    }
-
-
-def test_a_file_whose_name_tells_no_predicate_is_refused(folder: DlamaFolder) -> None:
-    folder.facts["arab-west/dlama/en/P37-copy.jsonl"] = folder.facts[ARAB]
-    with pytest.raises(BadBenchmark, match=r"P37-copy\.jsonl is not a file of DLAMA\. Name it <pair>/dlama/"):
-        dlama.read(folder.write())
+    pairs = {relation.tags["culture_pair"] for relation in benchmark.relations}
+    assert pairs == {"arab-west", "asia-west", "south-america-west"}

@@ -12,15 +12,12 @@ from probing.errors import BadBenchmark
 from probing.formats import reading
 from probing.formats.reading import (
     JsonObject,
-    by_relation,
     digest,
     digest_of,
     parse_lines,
     present,
     read_lines,
     read_object,
-    relation_id,
-    template_text,
     text_lines,
 )
 
@@ -61,13 +58,6 @@ def test_a_key_that_occurs_twice_is_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "metadata.json").write_text(text)
     with pytest.raises(BadBenchmark, match=r"metadata\.json: the key 'capital' occurs twice\. Keep it once\."):
         read_object(tmp_path / "metadata.json")
-
-
-def test_a_relation_in_two_lines_is_refused() -> None:
-    lines = parse_lines(b'{"relation": "P19"}\n{"relation": "P20"}\n{"relation": "P19"}', "relations.jsonl")
-    assert list(by_relation(lines[:2])) == ["P19", "P20"]
-    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 3: relation 'P19' occurs twice"):
-        by_relation(lines)
 
 
 def test_lines_that_end_as_on_windows_are_read(tmp_path: Path) -> None:
@@ -137,12 +127,6 @@ def test_the_digest_is_that_of_what_sha256sum_prints_for_the_sorted_files() -> N
     assert digest_of(contents.items()) == hashlib.sha256(printed.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("value", ["", "  ", 3, None, ["Oslo"], "half \ud83d"])
-def test_a_field_must_hold_text(value: object) -> None:
-    with pytest.raises(BadBenchmark, match=r"P36\.jsonl, line 2: 'sub_label' holds "):
-        line(sub_label=value).text("sub_label")
-
-
 def test_a_field_may_be_missing_if_it_is_optional() -> None:
     assert (line().optional_text("sub_id"), line(sub_id=None).optional_text("sub_id")) == ("", "")
     assert line(sub_id="Q20").optional_text("sub_id") == "Q20"
@@ -157,25 +141,3 @@ def test_a_field_of_several_texts_must_be_a_list_of_texts() -> None:
         line(notes="a").texts("notes")
     with pytest.raises(BadBenchmark, match="'notes' holds 3"):
         line(notes=["a", 3]).texts("notes")
-
-
-@pytest.mark.parametrize("name", ["../P1", "a/b", "", ".hidden", "P 1", "é", "a" * 101])
-def test_a_relation_id_is_a_plain_name(name: str) -> None:
-    with pytest.raises(BadBenchmark, match="is no relation id"):
-        relation_id(name, line())
-    assert relation_id("P36.arab-west_1", line()) == "P36.arab-west_1"
-
-
-@pytest.mark.parametrize(
-    ("template", "blanks", "words"),
-    [
-        ("[X] is here.", 1, r"must have \[Y\] once. Write it such as"),
-        ("[Y] is here.", 1, r"must have \[X\] once"),
-        ("[X] is [Y], [Y].", 1, r"must have \[Y\] once"),
-        ("[X] is [Y].", 2, r"must have \[Y\] twice. Correct it"),
-    ],
-)
-def test_a_template_has_one_subject_and_its_blanks(template: str, blanks: int, words: str) -> None:
-    with pytest.raises(BadBenchmark, match=words):
-        template_text(line(template=template), blanks)
-    assert template_text(line(template="[X] is [Y], a kind of [Y]."), 2)

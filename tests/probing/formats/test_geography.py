@@ -27,6 +27,7 @@ def both(tmp_path: Path) -> Benchmark:
 
 
 def test_a_fact_type_is_a_relation_and_a_sentence_an_item(both: Benchmark) -> None:
+    assert both.probe == "cloze"
     city, river = both.relations
     assert (city.id, city.name, len(city.items)) == ("city_country", "country of a city", 1)
     assert river.tags == {"fact_type": "river_countries", "head": "Natural"}
@@ -67,23 +68,13 @@ def test_other_names_of_a_name_that_is_hidden_as_a_whole_are_further_answers(bot
         read(tmp_path)
 
 
-def test_csv_gives_the_same_as_json_lines(both: Benchmark, tmp_path: Path) -> None:
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])  # the second one begins with a spreadsheet's mark
+def test_csv_gives_the_same_as_json_lines(both: Benchmark, tmp_path: Path, encoding: str) -> None:
     folder = tmp_path / "csv"
     folder.mkdir()
-    (folder / "triples.csv").write_text(CSV)
+    (folder / "triples.csv").write_text(CSV, encoding=encoding)
     assert format_of(folder) == format_of(tmp_path) == "geography"
     assert read(folder).relations == both.relations
-
-
-def test_a_spreadsheet_s_mark_in_front_is_passed_over(both: Benchmark, tmp_path: Path) -> None:
-    folder = tmp_path / "csv"
-    folder.mkdir()
-    (folder / "triples.csv").write_text(CSV, encoding="utf-8-sig")
-    assert read(folder).relations == both.relations
-
-
-def test_it_is_asked_by_cloze(both: Benchmark) -> None:
-    assert both.probe == "cloze"
 
 
 @pytest.mark.parametrize(

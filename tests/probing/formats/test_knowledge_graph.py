@@ -170,9 +170,17 @@ def test_a_relation_path_becomes_a_plain_id() -> None:
     assert plain_id("_hypernym") == "_hypernym"
 
 
-def test_an_unknown_entity_is_named_with_its_line(graph: GraphFolder) -> None:
-    graph.files["triples.tsv"] += "no\tcapital\tbergen\n"
-    fault(graph, "triples.tsv, line 4: an entity has no name (no, capital, bergen)")
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("no\tcapital\tbergen\n", "line 4: an entity has no name (no, capital, bergen)"),
+        ("no\truler\tosl\n", "line 4: the relation has no template (no, ruler, osl)"),
+        ("no\tcapital\n", "line 4: head, relation or tail is missing"),
+    ],
+)
+def test_a_line_that_is_no_triple_of_known_names_is_a_fault(graph: GraphFolder, line: str, message: str) -> None:
+    graph.files["triples.tsv"] += line
+    fault(graph, f"triples.tsv, {message}")
 
 
 def test_entities_that_are_no_synsets_need_names(wordnet: GraphFolder) -> None:
@@ -180,20 +188,10 @@ def test_entities_that_are_no_synsets_need_names(wordnet: GraphFolder) -> None:
     fault(wordnet, "train.txt, line 1: an entity has no name (Q20, _hypernym, Q585)")
 
 
-def test_an_unknown_relation_is_named_with_its_line(graph: GraphFolder) -> None:
-    graph.files["triples.tsv"] += "no\truler\tosl\n"
-    fault(graph, "triples.tsv, line 4: the relation has no template (no, ruler, osl)")
-
-
 @pytest.mark.parametrize("template", ["The capital is {TAIL}", "{HEAD} {HEAD} {TAIL}", "nothing"])
 def test_a_template_without_each_slot_once_is_a_fault(graph: GraphFolder, template: str) -> None:
     graph.files["relation_mapping.json"] = json.dumps({"capital": template})
     fault(graph, "relation_mapping.json: the template of 'capital' must have {HEAD} and {TAIL} once")
-
-
-def test_a_line_that_is_no_triple_is_a_fault(graph: GraphFolder) -> None:
-    graph.files["triples.tsv"] += "no\tcapital\n"
-    fault(graph, "triples.tsv, line 4: head, relation or tail is missing")
 
 
 def test_an_empty_graph_is_a_fault(graph: GraphFolder, freebase: GraphFolder) -> None:
@@ -237,11 +235,7 @@ def real() -> Path:
 
 def test_it_reads_the_whole_of_wn18rr(real: Path) -> None:
     parsed = read_graph(real / "wn18rr")
-    assert (len(parsed.triples), len(parsed.names), len(parsed.phrasings)) == (
-        93_003,
-        41_105,
-        11,
-    )
+    assert (len(parsed.triples), len(parsed.names), len(parsed.phrasings)) == (93_003, 41_105, 11)
     assert Counter(triple.relation for triple in parsed.triples)["_hypernym"] == 37_221
     assert parsed.notes == ("The facts are those of train.txt, valid.txt, test.txt.",)
 

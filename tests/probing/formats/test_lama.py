@@ -54,14 +54,18 @@ def test_it_reads_the_files_of_x_factr_under_their_names(tmp_path: Path) -> None
     assert [relation.id for relation in read(tmp_path).relations] == ["P36"]
 
 
-def test_a_template_without_a_slot_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=r"relations.jsonl, line 1: the template must have \[Y\] once"):
-        read(write(tmp_path, [RELATIONS[0] | {"template": "The capital of [X]."}]))
-
-
-def test_a_folder_without_lists_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match="has no list"):
-        read(write(tmp_path, RELATIONS[1:]))
+@pytest.mark.parametrize(
+    ("relations", "fault"),
+    [
+        ([RELATIONS[0] | {"template": "The capital of [X]."}], r"line 1: the template must have \[Y\] once"),
+        (RELATIONS[1:], "has no list"),
+        ([*RELATIONS, RELATIONS[0]], r"relations\.jsonl, line 3: relation 'P36' occurs twice"),
+        ([RELATIONS[0] | {"relation": "../P36"}], "no relation id"),
+    ],
+)
+def test_relations_that_cannot_be_asked_fail(relations: list[dict[str, Any]], fault: str, tmp_path: Path) -> None:
+    with pytest.raises(BadBenchmark, match=fault):
+        read(write(tmp_path, relations))
 
 
 def test_notes_name_relations_without_a_list_and_lists_without_a_relation(tmp_path: Path) -> None:
@@ -71,16 +75,6 @@ def test_notes_name_relations_without_a_list_and_lists_without_a_relation(tmp_pa
         "Relations left out, as they have no list of items: P1001.",
         "Lists left out, as relations.jsonl has no template for them: P6.jsonl.",
     )
-
-
-def test_a_relation_with_two_templates_is_refused_because_its_rows_would_be_the_same(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 3: relation 'P36' occurs twice"):
-        read(write(tmp_path, [*RELATIONS, RELATIONS[0]]))
-
-
-def test_a_relation_cannot_point_out_of_the_folder(tmp_path: Path) -> None:
-    with pytest.raises(BadBenchmark, match="no relation id"):
-        read(write(tmp_path, [RELATIONS[0] | {"relation": "../P36"}]))
 
 
 def test_a_misspelt_key_is_named_and_what_t_rex_has_beside_is_read(tmp_path: Path) -> None:

@@ -85,9 +85,7 @@ def test_a_folder_without_triples_is_refused(tmp_path: Path) -> None:
         mlama.read(tmp_path)
 
 
-def test_a_changed_template_or_triple_is_another_version_and_a_copy_the_same(
-    folder: MlamaFolder, tmp_path: Path
-) -> None:
+def test_a_changed_template_or_triple_is_another_version_and_a_copy_is_not(folder: MlamaFolder, tmp_path: Path) -> None:
     first = mlama.read(folder.write()).digest
     copy = MlamaFolder(tmp_path / "copy")
     assert mlama.read(copy.write()).digest == first

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def folder(tmp_path: Path) -> Folder:
     return Folder(tmp_path / "stest")
 
 
-def test_it_reads_pairs_as_items_with_two_options(folder: Folder) -> None:
+def test_it_reads_pairs_as_items_with_two_options_and_cascades_of_their_relation(folder: Folder) -> None:
     benchmark = stest.read(folder.write())
     assert (benchmark.slug, benchmark.size, benchmark.probe) == ("stest", 4, "specificity")
     relation = benchmark["P19"]
@@ -60,25 +61,13 @@ def test_it_reads_pairs_as_items_with_two_options(folder: Folder) -> None:
     assert relation.items[0].options[relation.items[0].answers[0]] == "Paris", "the fine answer is the right one"
     assert relation.answer_space == ("France", "Paris", "Lyon", "Italy", "Rome")
     assert relation.name == "place of birth"
-
-
-def test_equal_labels_stay_apart(folder: Folder) -> None:
+    assert benchmark["P19"].cascades == ("[X] was born in [Y], which lies in [Y].",)
+    assert benchmark["P361"].cascades == ()
     items = stest.read(folder.write())["P19"].items
     assert [(item.index, item.subject, item.options[1]) for item in items if item.subject == "Ann"] == [
         (0, "Ann", "Paris"),
         (2, "Ann", "Rome"),
     ]
-
-
-def test_the_cascade_belongs_to_its_relation(folder: Folder) -> None:
-    benchmark = stest.read(folder.write())
-    assert benchmark["P19"].cascades == ("[X] was born in [Y], which lies in [Y].",)
-    assert benchmark["P361"].cascades == ()
-
-
-@pytest.mark.parametrize("inner", ["", "S-TEST"])
-def test_the_pairs_may_lie_beside_the_templates_or_below(folder: Folder, inner: str) -> None:
-    assert stest.read(folder.write(inner)).size == 4
 
 
 def test_the_official_repository_may_be_given_whole(folder: Folder) -> None:
@@ -94,32 +83,24 @@ def test_files_of_other_promptings_hold_the_same_pairs(folder: Folder) -> None:
     assert stest.read(folder.write()) == plain
 
 
-def test_a_cascade_file_alone_is_enough(folder: Folder) -> None:
-    folder.lists["P19-cp"] = folder.lists.pop("P19")
-    assert len(stest.read(folder.write())["P19"].items) == 3
-
-
-def test_files_of_one_relation_that_differ_are_refused(folder: Folder) -> None:
-    folder.lists["P19-fp"] = folder.lists["P19"][:1]
-    with pytest.raises(BadBenchmark, match=r"files of P19 hold different pairs.*Keep only P19\.jsonl"):
-        stest.read(folder.write())
-
-
-def test_pairs_without_a_template_are_refused(folder: Folder) -> None:
-    folder.lists["P20"] = folder.lists["P19"]
-    with pytest.raises(BadBenchmark, match=r"P20\.jsonl has no template"):
-        stest.read(folder.write())
-
-
-def test_a_folder_without_pairs_is_refused(folder: Folder) -> None:
-    folder.lists = {}
-    with pytest.raises(BadBenchmark, match="no pairs"):
-        stest.read(folder.write())
-
-
-def test_a_misspelt_key_of_a_template_is_refused(folder: Folder) -> None:
-    folder.templates[3]["lable"] = "part of"
-    with pytest.raises(BadBenchmark, match=r"line 4: the key .lable. is not known"):
+@pytest.mark.parametrize(
+    ("spoil", "fault"),
+    [
+        (
+            lambda folder: folder.lists.update({"P19-fp": folder.lists["P19"][:1]}),
+            r"files of P19 .* Keep only P19\.jsonl",
+        ),
+        (lambda folder: folder.lists.update(P20=folder.lists["P19"]), r"P20\.jsonl has no template"),
+        (lambda folder: folder.lists.clear(), "no pairs"),
+        (lambda folder: folder.templates[3].update(lable="part of"), "line 4: the key .lable. is not known"),
+        (lambda folder: folder.templates.append(folder.templates[0]), "line 5: relation 'P19' occurs twice"),
+        (lambda folder: folder.lists["P19"][1].update(obj_label="France"), r"P19\.jsonl, line 2: .* both 'France'"),
+        (lambda folder: folder.lists["P19"][1].pop("obj2_label"), r"P19\.jsonl, line 2: .*'obj2_label' is missing"),
+    ],
+)
+def test_a_folder_that_contradicts_itself_fails(folder: Folder, spoil: Callable[[Folder], object], fault: str) -> None:
+    spoil(folder)
+    with pytest.raises(BadBenchmark, match=fault):
         stest.read(folder.write())
 
 
@@ -127,12 +108,6 @@ def test_a_note_names_the_relations_without_pairs(folder: Folder) -> None:
     assert stest.read(folder.write()).notes == ()
     folder.templates.append({"relation": "P131", "template": "[X] lies in [Y]."})
     assert stest.read(folder.write()).notes == ("Relations left out, as they have no file of pairs: P131.",)
-
-
-def test_a_relation_twice_is_refused(folder: Folder) -> None:
-    folder.templates.append(folder.templates[0])
-    with pytest.raises(BadBenchmark, match=r"relations\.jsonl, line 5: relation 'P19' occurs twice"):
-        stest.read(folder.write())
 
 
 @pytest.mark.parametrize(
@@ -145,20 +120,8 @@ def test_a_template_without_its_slots_is_refused(folder: Folder, line: int, temp
         stest.read(folder.write())
 
 
-def test_two_equal_answers_are_refused(folder: Folder) -> None:
-    folder.lists["P19"][1]["obj_label"] = "France"
-    with pytest.raises(BadBenchmark, match=r"P19\.jsonl, line 2: the fine and the coarse answer are both 'France'"):
-        stest.read(folder.write())
-
-
-def test_a_missing_field_is_named(folder: Folder) -> None:
-    del folder.lists["P19"][1]["obj2_label"]
-    with pytest.raises(BadBenchmark, match=r"P19\.jsonl, line 2: the field 'obj2_label' is missing"):
-        stest.read(folder.write())
-
-
 @pytest.mark.parametrize("inner", ["", "S-TEST"])
-@pytest.mark.parametrize("names", [["P19"], ["P19", "P19-cp", "P19-fp"], ["P19-cp", "P19-fp"], ["P19-fp"]])
+@pytest.mark.parametrize("names", [["P19"], ["P19", "P19-cp", "P19-fp"], ["P19-cp"], ["P19-fp"]])
 def test_a_folder_is_known_by_its_pairs(folder: Folder, names: list[str], inner: str) -> None:
     folder.lists = {**dict.fromkeys(names, folder.lists["P19"]), "P361": folder.lists["P361"]}
     assert format_of(folder.write(inner)) == "stest"

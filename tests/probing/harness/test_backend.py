@@ -8,18 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import torch
-from lm_eval import simple_evaluate
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
 from lm_eval.models.huggingface import HFLM
-from lm_eval.tasks import TaskManager
 
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, OutOfMemory
 from probing.harness import backend
 from probing.harness.backend import ClozeboardLM, windows
 from probing.scoring.causal import CausalModel
+from tests.probing.harness.evaluation import responses
 from tests.probing.harness.tasks import bear_task, question_task
 from tests.probing.scoring.hybrid_networks import HYBRID
 from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
@@ -50,14 +48,6 @@ def assert_equal(ours: ClozeboardLM, theirs: HFLM, texts: Sequence[tuple[str, st
     answers, expected = (model.loglikelihood(pairs(texts), disable_tqdm=True) for model in (ours, theirs))
     assert [answer[0] for answer in answers] == pytest.approx([answer[0] for answer in expected], abs=CLOSE, rel=0)
     assert [answer[1] for answer in answers] == [answer[1] for answer in expected]
-
-
-def responses(model: Any, tasks: list[dict[str, Any]], **options: Any) -> list[tuple[float, bool]]:
-    """Return the answers to all requests of the tasks, which the harness builds itself."""
-    manager = TaskManager(include_defaults=False)
-    results = simple_evaluate(model, tasks=tasks, task_manager=manager, bootstrap_iters=0, **options)
-    samples = results["samples"]
-    return [answer for name in sorted(samples) for sample in samples[name] for answer in sample["filtered_resps"]]
 
 
 @pytest.fixture(scope="module")
@@ -97,9 +87,7 @@ def test_other_architectures_get_the_same_answers(name: str, tmp_path: Path) -> 
     assert_equal(ours, theirs)
 
 
-def test_networks_that_share_no_prefixes_are_scored_by_hf_itself(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_networks_that_share_no_prefixes_are_scored_by_hf(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     tokenizer = byte_level_bpe()
     ours, theirs = models(save(tmp_path, lambda: HYBRID["nemotron-h"](len(tokenizer)), tokenizer, seed=1))
     with caplog.at_level(logging.WARNING, logger=backend.__name__):
@@ -246,14 +234,3 @@ def test_the_entry_point_for_coming_releases_of_the_harness_names_the_model() ->
     text = (Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8")
     ((name, value),) = tomllib.loads(text)["project"]["entry-points"]["lm_eval.models"].items()
     assert EntryPoint(name, value, "lm_eval.models").load() is get_model(name) is ClozeboardLM
-
-
-@pytest.mark.slow
-def test_smollm2_gets_the_answers_of_hf(smollm2: Path, tmp_path: Path) -> None:
-    tasks = [question_task(tmp_path), question_task(tmp_path, "examples", num_fewshot=3, fewshot_split="test")]
-    arguments = {"gguf_file": smollm2.name, "dtype": torch.float32}
-    theirs = HFLM(pretrained=str(smollm2.parent), device="cpu", batch_size=8, **arguments)
-    ours = ClozeboardLM(pretrained=theirs.model, tokenizer=theirs.tokenizer)
-    answers, expected = responses(ours, [*tasks]), responses(theirs, [*tasks])
-    assert [answer[0] for answer in answers] == pytest.approx([answer[0] for answer in expected], abs=CLOSE, rel=0)
-    assert [answer[1] for answer in answers] == [answer[1] for answer in expected]

@@ -31,15 +31,14 @@ def raters(counts: list[list[int]]) -> list[list[int]]:
     return [list(rater) for rater in zip(*chosen, strict=True)]
 
 
-def test_cohens_kappa_of_the_worked_example() -> None:
+def test_kappas_of_the_worked_examples() -> None:
     assert observed_agreement([FIRST, SECOND]) == pytest.approx(0.7)
     assert cohens_kappa(FIRST, SECOND) == pytest.approx((0.7 - 0.5) / (1 - 0.5))
-
-
-def test_fleiss_kappa_of_the_worked_example() -> None:
     judgements = raters(FLEISS_COUNTS)
     assert observed_agreement(judgements) == pytest.approx(0.378, abs=5e-4)
     assert fleiss_kappa(judgements) == pytest.approx(0.210, abs=5e-4)
+    assert kappa([FIRST, SECOND]) == cohens_kappa(FIRST, SECOND) != fleiss_kappa([FIRST, SECOND])
+    assert kappa([FIRST, SECOND, FIRST]) == fleiss_kappa([FIRST, SECOND, FIRST])
 
 
 def test_cohens_kappa_equals_that_of_scikit_learn() -> None:
@@ -51,16 +50,8 @@ def test_cohens_kappa_equals_that_of_scikit_learn() -> None:
         assert cohens_kappa(first.tolist(), second.tolist()) == pytest.approx(metrics.cohen_kappa_score(first, second))
 
 
-def test_two_judges_have_cohens_and_three_have_fleiss_kappa() -> None:
-    assert kappa([FIRST, SECOND]) == cohens_kappa(FIRST, SECOND) != fleiss_kappa([FIRST, SECOND])
-    assert kappa([FIRST, SECOND, FIRST]) == fleiss_kappa([FIRST, SECOND, FIRST])
-
-
-def test_kappa_is_one_for_judges_who_agree_and_no_number_where_all_is_one_category() -> None:
+def test_kappa_is_one_for_judges_who_agree_and_none_where_each_has_one_category() -> None:
     assert cohens_kappa(FIRST, FIRST) == fleiss_kappa([FIRST] * 3) == 1
     assert isnan(cohens_kappa([True, True], [True, True]))
     assert isnan(fleiss_kappa([[True, True]] * 3))
-
-
-def test_judges_of_whom_each_has_one_category_of_its_own_agree_as_often_as_chance() -> None:
     assert cohens_kappa([True, True], [False, False]) == 0

@@ -73,11 +73,6 @@ def test_a_template_is_refused_if_most_of_its_judged_sentences_are(benchmark: Pa
     assert not refusals([form], typed_sentences(benchmark)).templates, "only two were judged"
 
 
-def test_a_leaky_sentence_is_not_refused(benchmark: Path, tmp_path: Path) -> None:
-    form = filled(tmp_path / "a.csv", benchmark, {"Lyon": YES | {"leaky": "yes"}})
-    assert not refusals([form], typed_sentences(benchmark)).sentences
-
-
 def test_the_new_version_leaves_refused_sentences_out_and_says_so(benchmark: Path, tmp_path: Path) -> None:
     forms = [filled(tmp_path / f"{judge}.csv", benchmark, {"Lyon": NO, "Nice": YES}) for judge in ("a", "b")]
     before = read(benchmark)

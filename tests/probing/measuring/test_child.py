@@ -29,9 +29,7 @@ def task(tmp_path: Path) -> Task:
     return Task(build_gpt2(tmp_path / "model"), "org/model", "c0ffee", files, SETTINGS, device="cpu")
 
 
-def test_a_task_and_its_parts_are_answered_in_order(
-    task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_task_and_parts_are_answered_in_order(task: Task, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child, "set_limits", lambda memory, disk, device: None)
     monkeypatch.setattr(child, "REPORT_INTERVAL", 0)
     (part,) = plan_of(FORMATS["bear"](FOLDER), SETTINGS).parts

@@ -205,18 +205,14 @@ def test_it_may_write_rows_and_read_the_file_that_a_link_leads_to(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_without_bubblewrap_limits_and_the_empty_environment_remain(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_bubblewrap_limits_and_empty_environment_remain(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
     with MeasuringProcess(task(model)) as process:
         assert process.load().card.kind == "causal"
         assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
 
 
-def test_where_isolation_is_required_nothing_is_started_without_it(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_isolation_is_required_nothing_starts_without_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
     with pytest.raises(NotIsolated, match=r"bubblewrap is not installed\. Install bubblewrap"):
         MeasuringProcess(task(model), Limits(isolated=True)).__enter__()

@@ -58,9 +58,7 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_a_small_file_of_large_rows_is_refused_before_they_fill_the_memory(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_small_file_of_large_rows_is_refused_before_it_is_read(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "UNPACKED_LIMIT", 10**7)
     content = BytesIO()
     table = pa.table({column: list(cells) for column, cells in BOMBS[name].items()})

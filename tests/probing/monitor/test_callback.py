@@ -264,18 +264,14 @@ def test_bad_arguments_are_refused_before_the_training(
     assert sentence in str(raised.value)
 
 
-def test_a_metric_that_the_probe_has_not_is_refused_at_the_first_step(
-    folder: Path, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_an_unknown_metric_is_refused_at_the_first_step(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path)
     trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, metrics=["bleu"]))
     with pytest.raises(BadInput, match=r"There is no metric 'bleu'\. Choose metrics from: accuracy"):
         trainer.train()
 
 
-def test_a_metric_that_is_missing_later_does_not_end_the_training(
-    folder: Path, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_a_metric_that_is_missing_later_ends_no_training(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path, max_steps=3)
     callback = KnowledgeCallback(trainer, benchmark, every_steps=2, at_start=False, metrics=["bleu"])
     trainer.add_callback(callback)
@@ -284,9 +280,7 @@ def test_a_metric_that_is_missing_later_does_not_end_the_training(
     assert not measured(trainer)
 
 
-def test_a_cadence_of_evaluations_needs_a_training_that_evaluates(
-    folder: Path, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_a_cadence_of_evaluations_needs_evaluations(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path)
     trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_evaluations=1))
     with pytest.raises(BadInput, match="This training never evaluates"):

@@ -61,16 +61,10 @@ def test_an_answer_is_found_in_three_ways(response: str, expected: tuple[bool, b
     assert answered(response, "Arabic") == expected
 
 
-def test_any_valid_object_counts() -> None:
+def test_any_valid_object_counts_in_any_script_and_in_composed_or_decomposed_letters() -> None:
     assert answered("Kurdish, I think", "Arabic", "Kurdish") == (True, True, False)
-
-
-def test_other_scripts_are_matched_as_they_are() -> None:
     assert answered("اللغة الرسمية هي العربية.", "العربية") == (True, True, False)
     assert answered("서울입니다", "서울") == (True, True, False)
-
-
-def test_composed_and_decomposed_letters_are_the_same_once_normalised() -> None:
     assert answered("Bogota\u0301", "Bogotá") == (False, True, False)
     assert normalised_text("STRASSE") == normalised_text("Straße")
 
@@ -78,10 +72,7 @@ def test_composed_and_decomposed_letters_are_the_same_once_normalised() -> None:
 def test_the_question_goes_through_the_chat_template_after_the_system_message(pairs: Benchmark) -> None:
     model = Says()
     next(Answering(tokens=7).rows(model, pairs.relations[0], 0, Settings()))
-    assert model.requests[0] == (
-        "What do people of Egypt speak?",
-        {"tokens": 7, "chat": True, "system": "Be short."},
-    )
+    assert model.requests[0] == ("What do people of Egypt speak?", {"tokens": 7, "chat": True, "system": "Be short."})
 
 
 def test_the_questions_of_the_paper_come_with_its_system_message(pairs: Benchmark) -> None:
@@ -135,13 +126,8 @@ def test_predicates_without_a_question_are_skipped_and_counted(tmp_path: Path) -
     expected = [{"relation": "P37.arab-west.ar", "items": 5, "why": "no question in ar"}]
     assert Result.load(tmp_path / "out").record["items_skipped"] == expected
     assert result.record["items_done"] == 5
-
-
-def test_a_limit_counts_what_it_would_have_asked(tmp_path: Path) -> None:
-    folder = DlamaFolder(tmp_path / "pairs")
-    folder.add_arabic()
-    result = run(Says(), dlama.read(folder.write()), probe="answering", limit=2, progress=False)
-    assert result.record["items_skipped"][0]["items"] == 2
+    limited = run(Says(), dlama.read(folder.path), probe="answering", limit=2, progress=False)
+    assert limited.record["items_skipped"][0]["items"] == 2
 
 
 def test_where_no_predicate_has_a_question_it_says_so(tmp_path: Path) -> None:

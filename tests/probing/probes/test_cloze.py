@@ -79,25 +79,19 @@ def test_the_answer_is_among_an_item_s_own_options(model: FakeModel) -> None:
     assert (row["answer_label"], row["correct"]) == ("Sudan", True)
 
 
-def test_an_encoder_is_asked_every_sentence() -> None:
+def test_an_encoder_is_asked_every_sentence_and_k_decides_what_counts_as_right() -> None:
     first, second = rows(Encoder())
     assert [first["statement"], second["statement"]] == ["The Black Sea is bound by ____.", "____ lies by the Red Sea."]
     assert [first["rank"], second["rank"]] == [1, 3]
     assert (first["predictions"], first["prediction_label"]) == (["Turkey", "Greece", "Sudan"], "Turkey")
     assert (first["id"], first["leak"], first["head"], first["method"]) == ("a", "leaky", "Natural", "top")
-
-
-def test_k_decides_what_counts_as_right() -> None:
     assert [row["correct"] for row in rows(Encoder())] == [True, True]
     assert [row["correct"] for row in rows(Encoder(), k=1)] == [True, False]
 
 
-def test_the_tokenizers_own_token_counts_whatever_it_reads_like() -> None:
+def test_the_tokenizers_own_token_counts_and_a_cased_model_must_spell_the_answer_as_it_is() -> None:
     uncased = Encoder(tokens=("turkey", "greece"), log_probs=(-1.0, -2.0), ranks={"Turkey": 1, " Sudan": 12})
     assert [row["rank"] for row in rows(uncased)] == [1, 12]
-
-
-def test_a_cased_model_must_spell_the_answer_as_it_is() -> None:
     cased = Encoder(tokens=("turkey", "TURKEY"), log_probs=(-1.0, -2.0))
     assert rows(cased)[0]["rank"] is None
 
@@ -211,11 +205,7 @@ def test_a_model_that_answers_too_little_gives_no_result() -> None:
         probe_part(Silent(), plan_of(benchmark, Settings(probe="cloze")), Part("sea_countries", 0, 2))
 
 
-def test_a_frame_has_the_same_types_whatever_is_empty() -> None:
+def test_a_frame_has_the_same_types_whatever_is_empty_and_tags_as_dimensions() -> None:
     probe = Cloze()
     assert (probe.frame(rows(Encoder())).dtypes == probe.frame(rows(Generator())).dtypes).all()
-
-
-def test_tags_are_dimensions() -> None:
-    probe = Cloze()
     assert set(tag_columns(probe, probe.frame(rows(Encoder())).columns)) == {"leak", "fact_type", "head"}

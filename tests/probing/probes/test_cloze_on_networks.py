@@ -157,12 +157,3 @@ def test_a_closed_answer_space_can_be_compared_with_whole_statements(bert: Path)
     assert list(by_statement["index"]) == list(by_token["index"])
     assert list(by_statement["answer_label"]) == list(by_token["answer_label"])
     assert by_statement["statement"].str.startswith("Chad is located in").sum() == 1
-
-
-@pytest.mark.slow
-def test_a_real_generator_knows_some_geography(smollm2: Path) -> None:
-    result = run(smollm2, "geography", probe="cloze", relations="country_capital", limit=16, progress=False)
-    values = result.scores.set_index(["metric", "dimension"])["value"]
-    assert values["in_near_15", "overall"] >= values["in_near_5", "overall"] > 0.3
-    scored = result.items[result.items["correct"].notna()]
-    assert len(scored) == 7 and scored["continuation"].str.len().gt(0).all()

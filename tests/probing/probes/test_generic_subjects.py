@@ -17,12 +17,9 @@ from tests.fakes import FakeModel
 RELATION = Relation("P30", ("[X] is in [Y].",), ("Africa", "Asia"), (Item(0, "Chad", (0,)), Item(1, "Japan", (1,))))
 
 
-def test_subjects_are_separated_by_commas() -> None:
+def test_subjects_are_separated_by_commas_and_those_of_a_relation_take_the_place_of_general_ones() -> None:
     assert subjects_of("it,  the region ,", RELATION) == ["it", "the region"]
     assert subjects_of("", RELATION) == []
-
-
-def test_subjects_of_a_relation_take_the_place_of_general_ones() -> None:
     text = "it, this, P30: the region, P36: the town"
     assert subjects_of(text, RELATION) == ["the region"]
     assert subjects_of("it, P36: the town", RELATION) == ["it"]
@@ -45,9 +42,11 @@ def test_nothing_else_changes(benchmark: Benchmark, model: FakeModel) -> None:
     assert "generic" not in plain[0]
 
 
-def test_a_relation_without_generic_subjects_has_no_shares(model: FakeModel) -> None:
+def test_a_relation_without_generic_subjects_has_no_shares_and_ranking_has_them_too(model: FakeModel) -> None:
     rows = list(MultipleChoice(generic_subjects="P36: the town").rows(model, RELATION, 0, Settings()))
     assert all(np.isnan(share) for row in rows for share in row["generic"])
+    rows = list(Ranking(generic_subjects="it").rows(model, RELATION, 0, Settings()))
+    assert sum(rows[0]["generic"]) == pytest.approx(1)
 
 
 def test_sentences_of_their_own_cannot_be_asked_with_generic_subjects() -> None:
@@ -63,8 +62,3 @@ def test_scores_that_are_no_numbers_are_named(model: FakeModel) -> None:
 
     with pytest.raises(NonFiniteScores, match="a generic subject, template 0"):
         list(MultipleChoice(generic_subjects="it").rows(Broken(), RELATION, 0, Settings()))
-
-
-def test_ranking_has_them_too(model: FakeModel) -> None:
-    rows = list(Ranking(generic_subjects="it").rows(model, RELATION, 0, Settings()))
-    assert sum(rows[0]["generic"]) == pytest.approx(1)

@@ -45,29 +45,20 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     assert rows[0].keys() == columns | {"domain", "cardinality"}
 
 
-def test_the_prediction_is_the_best_option() -> None:
+def test_the_prediction_is_the_best_option_and_of_equal_ones_the_first() -> None:
     row = ask(-3, -1, -2)
     assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (1, True, 1, 1)
     assert (row["answer_label"], row["prediction_label"], row["statement"]) == ("b", "b", "It is b.")
-
-
-def test_a_wrong_prediction_has_a_rank_and_a_negative_margin() -> None:
     row = ask(-1, -3, -2)
     assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (0, False, 3, -2)
-
-
-def test_a_tie_goes_to_the_smaller_index() -> None:
     row = ask(-1, -1, -1)
     assert (row["prediction"], row["correct"], row["rank"], row["margin"]) == (0, False, 2, 0)
 
 
-def test_any_of_several_answers_counts_and_the_best_ranked_is_taken() -> None:
+def test_any_of_several_answers_counts_and_there_is_no_margin_where_no_option_is_wrong() -> None:
     row = ask(-4, -2, -1, -3, answers=(0, 1))
     assert (row["correct"], row["rank"], row["margin"]) == (False, 2, -1)
     assert ask(-4, -1, -2, -3, answers=(0, 1))["correct"]
-
-
-def test_there_is_no_margin_where_no_option_is_wrong() -> None:
     assert ask(-1, -2, answers=(0, 1))["margin"] is None
 
 

@@ -23,9 +23,7 @@ from tests.fakes import FakeModel
         ({"probe": "ranking", "objects": "raw"}, "no objects 'raw'. It has none"),
     ],
 )
-def test_a_version_is_not_chosen_where_there_are_none(
-    change: dict, words: str, benchmark: Benchmark, model: FakeModel
-) -> None:
+def test_no_version_is_chosen_without_any(change: dict, words: str, benchmark: Benchmark, model: FakeModel) -> None:
     with pytest.raises(BadInput, match=words):
         run(model, benchmark, progress=False, **change)
     assert run(model, benchmark, probe="ranking", objects="augmented", progress=False).record["items_done"] == 6
@@ -44,9 +42,7 @@ def test_a_version_is_not_chosen_where_there_are_none(
         ("specificity", {"decide": True}, "no choice of decide"),
     ],
 )
-def test_a_setting_that_the_probe_does_not_use_is_refused(
-    probe: str, choice: dict, words: str, benchmark: Benchmark
-) -> None:
+def test_a_setting_that_a_probe_ignores_is_refused(probe: str, choice: dict, words: str, benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match=words):
         plan(benchmark, Settings(probe=probe, **choice))
 
@@ -85,9 +81,7 @@ def test_a_cascade_that_is_missing_is_refused_before_a_model_is_loaded(benchmark
         (Settings(options={"k": 1}), "no option 'k'"),
     ],
 )
-def test_bad_settings_are_refused_before_a_model_is_loaded(
-    benchmark: Benchmark, settings: Settings, words: str
-) -> None:
+def test_bad_settings_are_refused_before_loading(benchmark: Benchmark, settings: Settings, words: str) -> None:
     with pytest.raises(BadInput, match=words):
         plan(benchmark, settings)
 
@@ -107,9 +101,7 @@ def test_settings_that_mean_the_same_have_the_same_digest(benchmark: Benchmark) 
         ({"probe": "guess"}, r"No probe is called 'guess'"),
     ],
 )
-def test_what_cannot_be_set_is_refused_by_name(
-    change: dict, words: str, benchmark: Benchmark, model: FakeModel
-) -> None:
+def test_what_cannot_be_set_is_named(change: dict, words: str, benchmark: Benchmark, model: FakeModel) -> None:
     with pytest.raises(BadInput, match=words):
         run(model, benchmark, progress=False, **change)
 
@@ -147,9 +139,7 @@ def test_the_protocol_of_the_harness_asks_all_templates(benchmark: Benchmark) ->
         ({"start": "none"}, "always has a start token"),
     ],
 )
-def test_what_contradicts_the_protocol_of_the_harness_is_refused(
-    change: dict, words: str, benchmark: Benchmark
-) -> None:
+def test_what_contradicts_the_harnesss_protocol_is_refused(change: dict, words: str, benchmark: Benchmark) -> None:
     with pytest.raises(BadInput, match=words):
         plan(benchmark, Settings(**{"protocol": "lm-eval", **change}))
 

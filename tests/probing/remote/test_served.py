@@ -25,7 +25,7 @@ from probing.results.run_json import refuse_served
 from probing.scoring.verbs import AnsweringModel
 from probing.template import Prompt
 from tests.conftest import BearFolder
-from tests.probing.command_line.helpers import complaint
+from tests.probing.command_line.helpers import printed_by, refusal
 from tests.probing.formats.dlama_folder import DlamaFolder
 from tests.probing.remote.model_server import KEY, Fault, ModelServer, Style, serving
 from tests.tiny_models import build_llama
@@ -197,13 +197,12 @@ def test_the_record_says_that_the_weights_are_not_pinned(
 ) -> None:
     words = ["run", server.address, "--tokenizer", str(folder), "--benchmark", str(bear_folder.write())]
     assert main([*words, "--out", str(tmp_path / "out")]) == 0
-    assert main(["show", str(tmp_path / "out")]) == 0
-    assert "the weights are not pinned" in capsys.readouterr().out
+    assert "the weights are not pinned" in printed_by(capsys, "show", str(tmp_path / "out"))
     record = Result.load(tmp_path / "out").record
     assert record["model"] | {"id": server.address, "source": "served", "commit": "", "files": {}} == record["model"]
     assert (record["device"], record["dtype"], record["settings"]["dtype"]) == ("server", "unknown", "unknown")
-    assert main(["push", str(tmp_path / "out"), "--site", "https://site.example", "--token", "T"]) == 2
-    assert "a site ranks no such results" in complaint(capsys)
+    refused = refusal(capsys, "push", str(tmp_path / "out"), "--site", "https://site.example", "--token", "T")
+    assert "a site ranks no such results" in refused
     with pytest.raises(BadInput, match="was served"):
         refuse_served(record["model"])
 
@@ -303,16 +302,12 @@ def test_what_the_server_decides_cannot_be_chosen(
         (lambda model: model.embed(["Oslo"]), "no vectors of texts"),
     ],
 )
-def test_verbs_that_no_server_has_are_refused(
-    server: ModelServer, ask: Callable[[object], object], message: str
-) -> None:
+def test_verbs_of_no_server_are_refused(server: ModelServer, ask: Callable[[object], object], message: str) -> None:
     with pytest.raises(UnsupportedModel, match=message):
         ask(connect(server.address))
 
 
-def test_a_study_takes_served_models(
-    server: ModelServer, folder: Path, bear_folder: BearFolder, tmp_path: Path
-) -> None:
+def test_studies_take_served_models(server: ModelServer, folder: Path, bear_folder: BearFolder, tmp_path: Path) -> None:
     study = probing.study(
         [{"model": server.address, "tokenizer": str(folder), "name": "mine"}],
         [bear_folder.write()],

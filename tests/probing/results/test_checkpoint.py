@@ -26,14 +26,11 @@ def partial(tmp_path: Path) -> Partial:
     return begun
 
 
-def test_the_same_run_goes_on_from_its_parts(partial: Partial, tmp_path: Path) -> None:
+def test_the_same_run_goes_on_from_its_parts_or_without_resumption_anew(partial: Partial, tmp_path: Path) -> None:
     again = begin(tmp_path)
     assert again.has(PART)
     assert again.rows(PART)["index"].to_list() == [0, 1]
     assert again.record(PART) == RECORD
-
-
-def test_without_resumption_the_same_run_starts_anew(partial: Partial, tmp_path: Path) -> None:
     assert not begin(tmp_path, resume=False).has(PART)
 
 

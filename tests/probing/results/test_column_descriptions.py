@@ -17,20 +17,11 @@ from probing.runner import run
 from tests.fakes import FakeModel
 
 
-def test_each_column_of_a_probe_is_described() -> None:
+def test_each_column_of_a_probe_of_scores_and_of_tokens_is_described_and_no_other() -> None:
     missing = {name: probe.columns - ITEM_COLUMNS.keys() for name, probe in PROBES.items()}
     assert {name: columns for name, columns in missing.items() if columns} == {}
-
-
-def test_no_column_is_described_that_no_probe_writes() -> None:
     assert ITEM_COLUMNS.keys() == COUNTED_COLUMNS.union(*(probe.columns for probe in PROBES.values()))
-
-
-def test_the_columns_of_scores_are_those_of_the_file() -> None:
     assert list(rows.SCORE_COLUMNS) == SCORE_COLUMNS
-
-
-def test_the_columns_of_tokens_are_those_of_the_file() -> None:
     assert list(TOKEN_COLUMNS) == SCHEMA.names
 
 

@@ -150,9 +150,7 @@ def test_a_part_with_too_few_rows_leaves_no_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("slug", "chosen"), CHOSEN.values(), ids=CHOSEN)
-def test_condensed_rows_have_no_values_of_options_and_the_same_tags(
-    slug: str, chosen: dict[str, Any], tmp_path: Path
-) -> None:
+def test_condensed_rows_have_no_option_values_and_equal_tags(slug: str, chosen: dict[str, Any], tmp_path: Path) -> None:
     benchmark = few_relations(slug)
     settings = plan(benchmark, chosen).settings
     rows = in_memory(measured(benchmark, settings, tmp_path), benchmark, settings).items
@@ -202,14 +200,11 @@ def made_up(number: int) -> Relation:
     return Relation(f"P{number}", ("[X] is near [Y].",), options, items, tags=tags)
 
 
-def test_a_result_reads_its_rows_when_they_are_used(tmp_path: Path) -> None:
+def test_a_result_reads_its_rows_when_they_are_used_and_keeps_them_without_a_folder(tmp_path: Path) -> None:
     result = run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     assert result.rows == tmp_path / "out" / "items.parquet"
     assert "items" not in vars(result)
     assert len(result.items) == result.record["items_done"]
-
-
-def test_a_result_without_a_folder_keeps_its_rows() -> None:
     result = run(FakeModel(), few_relations("starter"), limit=2, progress=False)
     assert len(result.items) == result.record["items_done"]
 
@@ -223,18 +218,13 @@ def test_values_of_options_are_not_read_where_they_are_not_needed(tmp_path: Path
     pd.testing.assert_frame_equal(short, replace(result, rows=result.items).items_without_options)
 
 
-def test_rows_that_were_not_read_are_saved_as_they_are(tmp_path: Path) -> None:
+def test_rows_are_saved_as_they_are_or_as_they_were_changed(tmp_path: Path) -> None:
     run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
     result = Result.load(tmp_path / "out")
     result.save(tmp_path / "copy")
     assert "items" not in vars(result)
     for name in FILES:
         assert (tmp_path / "copy" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
-
-
-def test_rows_that_were_changed_are_saved_as_changed(tmp_path: Path) -> None:
-    run(FakeModel(), few_relations("starter"), limit=2, out=tmp_path / "out", progress=False)
-    result = Result.load(tmp_path / "out")
     result.items["subject"] = "Atlantis"
     result.save(tmp_path / "changed")
     assert set(Result.load(tmp_path / "changed").items["subject"]) == {"Atlantis"}

@@ -41,30 +41,21 @@ def test_results_are_compared_item_by_item(result: Result, benchmark: Benchmark)
     assert overall["difference"] == pytest.approx(other.items["correct"].mean() - result.items["correct"].mean())
 
 
-def test_results_on_different_benchmarks_are_not_compared(result: Result) -> None:
+def test_what_cannot_be_compared_is_refused(result: Result) -> None:
     record = result.record | {"benchmark": result.record["benchmark"] | {"digest": "other"}}
     with pytest.raises(BadInput, match=r"small \w+ in the first result, small \w+ in the second result\. Compare"):
         result.compare(replace(result, record=record))
-
-
-def test_a_comparison_takes_one_to_seven_other_results(result: Result) -> None:
     for others in ([], [result] * 8):
         with pytest.raises(BadInput, match=rf"compared with {len(others)} others\. Give one to 7\."):
             result.compare(*others)
-
-
-def test_a_folder_is_not_compared_before_it_is_read(result: Result) -> None:
     with pytest.raises(BadInput, match=r"'results' is no result\. Read a folder with probing\.Result\.load"):
         result.compare("results")  # type: ignore[arg-type]
 
 
-def test_a_notebook_shows_the_scores_and_no_markup_of_strangers(result: Result) -> None:
+def test_a_notebook_shows_the_scores_and_no_markup_of_strangers_or_a_line(result: Result) -> None:
     html = result._repr_html_()
     assert "&lt;b&gt;org/model on small" in html and "<b>" not in html
     assert "<th>accuracy</th>" in html
-
-
-def test_a_result_is_shown_in_a_line_where_there_is_no_html(result: Result) -> None:
     version, accuracy = result.record["benchmark"]["version"], result.by()["value"].iloc[0]
     model = result.record["model"]["id"]
     assert repr(result) == f"<Result {model} on small {version} (multiple_choice), accuracy {accuracy:.4g}>"

@@ -156,9 +156,7 @@ def test_rows_that_nobody_asked_for_are_not_complete(rows: pd.DataFrame, benchma
 
 
 @pytest.mark.parametrize("scores", [[-1.0, float("nan"), -2.0], [-1.0, -float("inf"), -2.0], [-1.0], []])
-def test_a_row_without_all_its_scores_is_not_complete(
-    rows: pd.DataFrame, benchmark: Benchmark, scores: list[float]
-) -> None:
+def test_a_row_without_all_scores_is_incomplete(rows: pd.DataFrame, benchmark: Benchmark, scores: list[float]) -> None:
     rows.at[3, "scores"] = scores
     with pytest.raises(Incomplete, match="relation P30, template 0, item 3 are not all there"):
         check_complete(rows, plan_of(benchmark, SETTINGS), {})

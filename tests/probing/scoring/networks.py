@@ -167,10 +167,7 @@ HEAD_APART: dict[str, Build] = {
 
 # Networks whose outputs depend on padding: they are scored with the reference implementation.
 REFERENCE_MASKED: dict[str, Build] = {
-    "fnet": of(
-        hf.FNetForMaskedLM,
-        **{name: value for name, value in PADDED.items() if name != "num_attention_heads"},
-    ),
+    "fnet": of(hf.FNetForMaskedLM, **{name: value for name, value in PADDED.items() if name != "num_attention_heads"}),
     "funnel": of(
         hf.FunnelForMaskedLM, block_sizes=[1, 1], d_model=32, n_head=4, d_head=8, d_inner=64, initializer_std=0.4
     ),

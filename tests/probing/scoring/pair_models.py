@@ -4,11 +4,7 @@ import re
 from collections.abc import Iterable
 
 from tokenizers import AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
-from transformers import (
-    BertForMaskedLM,
-    GPT2LMHeadModel,
-    PreTrainedTokenizerFast,
-)
+from transformers import BertForMaskedLM, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from probing.scoring.causal import CausalModel
 from probing.scoring.masked import MaskedModel

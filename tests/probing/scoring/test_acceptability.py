@@ -8,7 +8,7 @@ import torch
 from torch.nn.functional import cross_entropy
 from transformers import AutoTokenizer, BertForSequenceClassification, T5ForConditionalGeneration
 
-from probing.errors import UnsafeModel, UnsupportedModel
+from probing.errors import UnsupportedModel
 from probing.scoring.auxiliary_models import Judge, acceptable_class
 from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
@@ -106,10 +106,3 @@ def test_a_model_without_the_head_of_a_judge_is_refused(tmp_path: Path, build: C
     """The missing head would be initialized with random numbers."""
     with pytest.raises(UnsupportedModel, match="is not a judge of acceptability: it lacks"):
         Judge.load(str(build(tmp_path)))
-
-
-def test_pickled_weights_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(UnsafeModel, match="no safetensors"):
-        Judge.load(str(tmp_path))

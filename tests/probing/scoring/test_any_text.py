@@ -115,9 +115,7 @@ def test_a_masked_model_scores_any_text(
 @pytest.mark.parametrize(("tokenizer", "special"), list(product(TOKENIZERS, [False, True])))
 @SOME
 @given(REQUESTS)
-def test_the_answer_is_the_tokens_of_the_options_characters(
-    tokenizer: str, special: bool, requests: list[Request]
-) -> None:
+def test_the_answer_is_the_tokens_of_its_characters(tokenizer: str, special: bool, requests: list[Request]) -> None:
     """The answer is exactly those tokens that hold a character of the option."""
     model: HFModel = masked(tokenizer) if special else causal(tokenizer)
     shift = len(model.encoder.start)

@@ -126,9 +126,7 @@ def test_the_self_check_detects_a_wrong_mask(name: str, dtype: torch.dtype, monk
 
 @pytest.mark.parametrize("dtype", [torch.float32, *HALVES], ids=str)
 @pytest.mark.parametrize("name", HEAD_APART)
-def test_the_self_check_detects_unmasked_padding(
-    name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_self_check_detects_open_padding(name: str, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
     model = masked_model(HEAD_APART[name], dtype)
     forward = model.network.forward
 

@@ -7,7 +7,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoModelForSequenceClassificati
 
 from probing.errors import ModelNotFound, UnsafeModel, UnsupportedModel
 from probing.scoring.auxiliary_models import Auxiliary, load_auxiliary
-from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
+from tests.tiny_models import build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
 
 
 def load_judge(model: Path) -> Auxiliary:
@@ -26,27 +26,16 @@ def test_a_model_is_described_by_its_name_and_the_digests_of_its_files(tmp_path:
     assert not judge.network.training
 
 
-def test_pickled_weights_are_refused(tmp_path: Path) -> None:
+def test_pickled_weights_a_gguf_file_and_a_model_that_is_not_there_are_refused(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
     with pytest.raises(UnsafeModel, match="no safetensors"):
         load_judge(tmp_path)
-
-
-def test_a_gguf_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     with pytest.raises(UnsupportedModel, match=r"A GGUF file is not a judge\. Give a folder"):
         load_judge(tmp_path / "model.gguf")
-
-
-def test_a_model_that_is_not_there_is_told(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         load_judge(tmp_path / "none.gguf")
-
-
-def test_a_model_without_the_head_is_refused_as_transformers_would_draw_it_at_random(tmp_path: Path) -> None:
-    with pytest.raises(UnsupportedModel, match=r"is not a judge: it lacks [\w.]+\. Choose one"):
-        load_judge(build_bert(tmp_path))
 
 
 def test_a_model_of_another_architecture_is_refused(tmp_path: Path) -> None:

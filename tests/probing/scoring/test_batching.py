@@ -127,26 +127,17 @@ def budgets_of_full_batches(budget: Budget, clock: Clock, fastest: int) -> list[
     return budgets
 
 
-def test_the_budget_grows_up_to_the_fastest_batches(clock: Clock) -> None:
-    assert (
-        budgets_of_full_batches(Budget(CPU, ceiling=2**20), clock, fastest=4 * INITIAL_TOKENS)[-1] == 4 * INITIAL_TOKENS
-    )
+def test_the_budget_grows_up_to_the_fastest_batches_and_never_above_its_ceiling(clock: Clock) -> None:
+    fast = 4 * INITIAL_TOKENS
+    assert budgets_of_full_batches(Budget(CPU, ceiling=2**20), clock, fastest=fast)[-1] == fast
+    most = 3 * INITIAL_TOKENS
+    assert max(budgets_of_full_batches(Budget(CPU, ceiling=most), clock, fastest=2**20)) == most
 
 
-def test_the_budget_never_exceeds_the_ceiling(clock: Clock) -> None:
-    assert (
-        max(budgets_of_full_batches(Budget(CPU, ceiling=3 * INITIAL_TOKENS), clock, fastest=2**20))
-        == 3 * INITIAL_TOKENS
-    )
-
-
-def test_a_settled_budget_does_not_change(clock: Clock) -> None:
+def test_a_settled_and_a_fixed_budget_do_not_change(clock: Clock) -> None:
     budget = Budget(CPU, ceiling=2**20)
     budgets_of_full_batches(budget, clock, fastest=INITIAL_TOKENS)
     assert budgets_of_full_batches(budget, clock, fastest=2**20) == [INITIAL_TOKENS] * 120
-
-
-def test_a_fixed_budget_does_not_change(clock: Clock) -> None:
     assert budgets_of_full_batches(Budget(CPU, ceiling=2**20, fixed=96), clock, fastest=2**20) == [96] * 120
 
 
@@ -259,12 +250,9 @@ def network(vocabulary: int, hidden: int) -> PreTrainedModel:
     return cast(PreTrainedModel, SimpleNamespace(config=config, device=CPU))
 
 
-def test_the_ceiling_bounds_a_batchs_logits() -> None:
+def test_the_ceiling_bounds_a_batchs_logits_and_the_states_inside_a_layer() -> None:
     assert ceiling(network(50_000, 64)) * 50_000 * 4 <= batching.CPU_BYTES
     assert ceiling(network(2**40, 64)) == 1
-
-
-def test_with_a_small_vocabulary_the_ceiling_bounds_the_states_inside_a_layer() -> None:
     assert ceiling(network(1_000, 768)) * 8 * 768 * 4 <= batching.CPU_BYTES
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from probing.errors import UnsafeModel, UnsupportedModel
+from probing.errors import UnsupportedModel
 from probing.scoring.auxiliary_models import Corrector
 from tests.tiny_models import build_gpt2, metaspace_unigram, save, text_to_text
 
@@ -47,10 +47,3 @@ def test_the_remark_names_the_model_and_its_files(folder: Path) -> None:
 def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnsupportedModel, match="is not a text-to-text model"):
         Corrector.load(str(build_gpt2(tmp_path)))
-
-
-def test_pickled_weights_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
-    with pytest.raises(UnsafeModel, match="no safetensors"):
-        Corrector.load(str(tmp_path))

@@ -110,8 +110,7 @@ def test_scores_are_those_by_torch_also_after_the_weights_have_changed(
 def test_adapters_are_added_to_products_by_onednn(model: AnsweringModel, products: list[torch.Size]) -> None:
     targets = list(layers(model.network.base_model))
     adapted = probing.wrap(
-        get_peft_model(model.network, LoraConfig(r=4, init_lora_weights=False, target_modules=targets)),
-        model.tokenizer,
+        get_peft_model(model.network, LoraConfig(r=4, init_lora_weights=False, target_modules=targets)), model.tokenizer
     )
     products.clear()
     by_onednn = scores(adapted)
@@ -131,9 +130,7 @@ def test_scores_do_not_depend_on_whether_the_caller_records_gradients(
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16], ids=str)
-def test_other_number_formats_are_left_to_torch(
-    model: AnsweringModel, dtype: torch.dtype, products: list[torch.Size]
-) -> None:
+def test_other_formats_are_left_to_torch(model: AnsweringModel, dtype: torch.dtype, products: list[torch.Size]) -> None:
     other = probing.wrap(deepcopy(model.network).to(dtype), model.tokenizer)
     assert scores(other) == scores_by_torch(other)
     assert not products

@@ -82,9 +82,7 @@ def test_the_encoder_reads_a_prompt_once_and_options_share_what_the_decoder_read
     assert sum(decoded) == max(long_options, 1) < len(request[1])
 
 
-def test_the_distribution_at_a_blank_is_that_of_the_decoders_next_token(
-    family: str, model: EncoderDecoderModel
-) -> None:
+def test_the_distribution_at_a_blank_is_of_the_decoders_next_token(family: str, model: EncoderDecoderModel) -> None:
     requests = [*REQUESTS, *MORE]
     for request, blank in zip(requests, model.fill(requests, 5), strict=True):
         spans = OBVIOUS[family](model.network, model.tokenizer, request, False)

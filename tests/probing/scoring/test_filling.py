@@ -57,9 +57,7 @@ def computed(model: AnsweringModel, requests: Sequence[Request]) -> int:
     return model.usage.positions - before
 
 
-def test_examples_are_computed_once_for_both_questions_after_them(
-    model: AnsweringModel, requests: list[Request]
-) -> None:
+def test_examples_are_computed_once_for_questions_after_them(model: AnsweringModel, requests: list[Request]) -> None:
     together = computed(model, requests)
     assert distinct(model, requests) <= together <= 1.1 * distinct(model, requests)
     alone = sum(computed(model, [request]) for request in requests)
@@ -169,9 +167,7 @@ def test_a_prompt_that_is_too_long_is_an_error() -> None:
     assert isinstance(error, TooLong) and "129 tokens, the model takes 128" in str(error)
 
 
-def test_running_out_of_memory_changes_no_distribution(
-    requests: list[Request], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_running_out_of_memory_changes_nothing(requests: list[Request], monkeypatch: pytest.MonkeyPatch) -> None:
     model = causal(byte_level(texts(requests)), batch_tokens=2000)
     expected = list(model.fill(requests[:20], 5))
     forward = model.network.forward

@@ -36,15 +36,10 @@ def rows(network: Any, benchmark: Benchmark, tokenizer: Any = None) -> pd.DataFr
     return probing.run(network, benchmark, tokenizer=tokenizer, progress=False).items
 
 
-def test_a_network_gives_the_same_rows_as_its_folder(
+def test_a_network_gives_the_same_rows_as_its_folder_whose_tokenizer_it_takes_if_none_is_given(
     network: Any, folder: Path, benchmark: Benchmark, expected: pd.DataFrame
 ) -> None:
     pd.testing.assert_frame_equal(rows(network, benchmark, AutoTokenizer.from_pretrained(folder)), expected)
-
-
-def test_the_tokenizer_is_that_of_the_folder_of_the_network(
-    network: Any, benchmark: Benchmark, expected: pd.DataFrame
-) -> None:
     pd.testing.assert_frame_equal(rows(network, benchmark), expected)
 
 
@@ -66,9 +61,7 @@ def _extended(network: GPT2LMHeadModel) -> GPT2LMHeadModel:
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated")  # by what torch.compile imports
 @pytest.mark.parametrize("wrapper", WRAPPERS)
-def test_wrapped_networks_are_unwrapped(
-    network: Any, benchmark: Benchmark, expected: pd.DataFrame, wrapper: str
-) -> None:
+def test_wrappers_are_unwrapped(network: Any, benchmark: Benchmark, expected: pd.DataFrame, wrapper: str) -> None:
     pd.testing.assert_frame_equal(rows(WRAPPERS[wrapper](network), benchmark), expected)
 
 
@@ -155,9 +148,7 @@ UNFIT: dict[str, tuple[Make, Make, type[ProbingError], str]] = {
 
 
 @pytest.mark.parametrize("case", UNFIT)
-def test_what_cannot_be_probed_is_refused_in_a_sentence(
-    network: Any, benchmark: Benchmark, tmp_path: Path, case: str
-) -> None:
+def test_what_cannot_be_probed_is_refused(network: Any, benchmark: Benchmark, tmp_path: Path, case: str) -> None:
     make, make_tokenizer, error, sentence = UNFIT[case]
     unfit = make(network) or AutoModelForMaskedLM.from_pretrained(build_bert(tmp_path / "bert"))
     with pytest.raises(error, match=sentence) as raised:
@@ -165,9 +156,7 @@ def test_what_cannot_be_probed_is_refused_in_a_sentence(
     assert raised.value.next_step
 
 
-def test_a_network_whose_folder_is_gone_asks_for_its_tokenizer(
-    network: Any, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_a_network_without_its_folder_asks_for_a_tokenizer(network: Any, benchmark: Benchmark, tmp_path: Path) -> None:
     network.name_or_path = str(tmp_path / "gone")
     with pytest.raises(BadInput, match=r"where no tokenizer can be loaded.*Give the one that it was trained with"):
         probing.run(network, benchmark, progress=False)

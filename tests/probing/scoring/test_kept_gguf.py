@@ -34,27 +34,17 @@ def test_a_network_is_kept_with_every_weight(
     assert all(torch.equal(weight, weights[name]) for name, weight in network.state_dict().items())
 
 
-def test_a_network_that_is_read_again_as_another_one_is_not_kept(tmp_path: Path, cache: GgufCache) -> None:
-    folder = build_gpt2(tmp_path / "model")
-    network = AutoModelForCausalLM.from_pretrained(folder)
-    network.register_buffer("more", torch.ones(3))
-    keep_network("key", network, AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM)
-    assert cache.find("key") is None
-
-
-def test_a_tokenizer_that_is_read_again_as_another_one_is_not_kept(tmp_path: Path, cache: GgufCache) -> None:
-    folder, other = build_gpt2(tmp_path / "model"), AutoTokenizer.from_pretrained(build_llama(tmp_path / "other"))
-    network, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    tokenizer.save_pretrained = other.save_pretrained
-    keep_network("key", network, tokenizer, AutoModelForCausalLM)
-    assert cache.find("key") is None
-
-
-def test_a_network_that_would_need_too_much_memory_twice_is_not_kept(
+def test_what_is_read_again_as_another_one_or_needs_too_much_memory_twice_is_not_kept(
     tmp_path: Path, cache: GgufCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = build_gpt2(tmp_path / "model")
-    monkeypatch.setattr(networks, "MEMORY_SHARE", 0)
+    folder, other = build_gpt2(tmp_path / "model"), AutoTokenizer.from_pretrained(build_llama(tmp_path / "other"))
     network, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    keep_network("key", network, tokenizer, AutoModelForCausalLM)
-    assert cache.find("key") is None
+    changed = AutoModelForCausalLM.from_pretrained(folder)
+    changed.register_buffer("more", torch.ones(3))
+    keep_network("network", changed, tokenizer, AutoModelForCausalLM)
+    another = AutoTokenizer.from_pretrained(folder)
+    another.save_pretrained = other.save_pretrained
+    keep_network("tokenizer", network, another, AutoModelForCausalLM)
+    monkeypatch.setattr(networks, "MEMORY_SHARE", 0)
+    keep_network("memory", network, tokenizer, AutoModelForCausalLM)
+    assert [cache.find(key) for key in ("network", "tokenizer", "memory")] == [None] * 3

@@ -3,13 +3,11 @@
 import shutil
 from pathlib import Path
 
-import gguf
 import pytest
 import torch
 from transformers import BertConfig, BertLMHeadModel
 
 from probing.errors import Gated, ModelNotFound, SourceUnavailable, UnsupportedModel
-from probing.files.gguf_cache import GIGABYTES
 from probing.scoring.causal import CausalModel
 from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
@@ -32,25 +30,20 @@ def test_a_folder_becomes_a_model_with_a_card(model_folders: dict[str, Path], na
     assert (scores.reduce() < 0).all()
 
 
-def test_a_hub_id_is_downloaded_at_its_newest_commit(hub: Hub, model_folders: dict[str, Path]) -> None:
+def test_a_hub_id_is_downloaded_at_its_newest_or_at_a_given_commit(hub: Hub, model_folders: dict[str, Path]) -> None:
     model = load("org/gpt2", device="cpu")
     assert (model.card.source, model.card.commit) == ("hub", hub.repositories["org/gpt2"].commit)
     assert torch.equal(
         model.network.get_input_embeddings().weight,
         load(str(model_folders["gpt2"]), device="cpu").network.get_input_embeddings().weight,
     )
-
-
-def test_a_hub_id_is_downloaded_at_a_given_commit(hub: Hub) -> None:
     commit = hub.repositories["org/gpt2"].commit
     assert load("org/gpt2", commit=commit, device="cpu").card.commit == commit
     with pytest.raises(ModelNotFound):
         load("org/gpt2", commit="0" * 40, device="cpu")
 
 
-def test_the_name_of_a_revision_is_kept_beside_its_commit(
-    hub: Hub, model_folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_revisions_name_is_kept_beside_its_commit(hub: Hub, model_folders: dict[str, Path], tmp_path: Path) -> None:
     step = hub.repositories["org/gpt2"].add_revision(
         "step1000", Path(shutil.copytree(model_folders["gpt2"], tmp_path / "gpt2"))
     )
@@ -81,13 +74,12 @@ def test_a_name_without_a_model_is_not_found(hub: Hub, name: str) -> None:
     assert "spelling" in caught.value.next_step
 
 
-def test_a_gated_model_is_unsupported(hub: Hub, model_folders: dict[str, Path]) -> None:
+def test_a_gated_model_is_unsupported_and_a_failing_hub_no_permanent_error(
+    hub: Hub, model_folders: dict[str, Path]
+) -> None:
     hub.add("org/gated", model_folders["gpt2"], gated="manual")
     with pytest.raises(Gated, match="gated"):
         load("org/gated", device="cpu")
-
-
-def test_a_failing_hub_is_not_a_permanent_error(hub: Hub) -> None:
     hub.broken = 500
     with pytest.raises(SourceUnavailable) as caught:
         load("org/gpt2", device="cpu")
@@ -109,29 +101,6 @@ def test_a_failed_self_check_is_noted_when_the_model_is_loaded(tmp_path: Path) -
     tokenizer.save_pretrained(tmp_path)
     (note,) = load(str(tmp_path), device="cpu").usage.notes
     assert note.startswith("scored with the reference implementation")
-
-
-@pytest.mark.slow
-def test_a_gguf_file_becomes_a_causal_model_and_the_same_one_when_it_was_kept(
-    smollm2: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setenv(GIGABYTES, "1")
-    request = prompt("The capital of [X] is [Y].", "France"), ["Rome", "Paris", "Oslo"]
-    first = load(str(smollm2), device="cpu", batch_tokens=512)
-    (scores,) = answers(first, [request])
-    assert (first.card.source, first.card.architecture) == ("gguf", "LlamaForCausalLM")
-    assert list(first.card.files) == [smollm2.name]
-    assert scores.reduce().argmax() == 1
-    monkeypatch.setattr(gguf, "GGUFReader", None)  # nothing reads the file again
-    second = load(str(smollm2), device="cpu", batch_tokens=512)
-    assert second.card == first.card
-    assert (answers(second, [request])[0].reduce() == scores.reduce()).all()
-
-
-@pytest.mark.slow
-def test_a_real_model_in_half_precision_is_scored_with_the_fast_implementation(smollm2: Path) -> None:
-    assert load(str(smollm2), device="cpu", dtype="bfloat16").usage.notes == []
 
 
 def test_each_phase_of_loading_is_announced(gpt2: Path) -> None:

@@ -49,9 +49,7 @@ def test_unknown_keys_of_the_config_never_reach_transformers(gpt2: Path) -> None
     assert model.usage.notes == ["Keys of config.json that transformers does not know are ignored: surprise."]
 
 
-def test_positions_that_are_computed_and_not_stored_have_a_limit(
-    model_folders: dict[str, Path], tmp_path: Path
-) -> None:
+def test_positions_that_are_computed_not_stored_have_a_limit(model_folders: dict[str, Path], tmp_path: Path) -> None:
     """GPT-NeoX-like buffers of masks grow with the square of a number that no weight has to match."""
     folder = copytree(model_folders["gpt2"], tmp_path / "neo")
     tokenizer = byte_level_bpe()

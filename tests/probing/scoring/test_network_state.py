@@ -81,9 +81,7 @@ def test_a_network_in_training_mode_is_scored_without_dropout_each_time(network:
     assert network.training
 
 
-def test_a_wrapper_that_is_made_before_the_training_is_checked_in_evaluation_mode(
-    network: PreTrainedModel, folder: Path
-) -> None:
+def test_a_wrapper_made_before_the_training_is_checked_as_in_evaluation(network: PreTrainedModel, folder: Path) -> None:
     kind = type(load(str(folder)))
     model = kind(network.eval(), load(str(folder)).tokenizer)
     network.train()

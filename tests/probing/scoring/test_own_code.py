@@ -24,10 +24,7 @@ FALCON_KEYS: dict[str, Any] = {
 }
 MPT_KEYS: dict[str, Any] = {
     "architectures": ["MPTForCausalLM"],
-    "auto_map": {
-        "AutoConfig": "configuration_mpt.MPTConfig",
-        "AutoModelForCausalLM": "modeling_mpt.MPTForCausalLM",
-    },
+    "auto_map": {"AutoConfig": "configuration_mpt.MPTConfig", "AutoModelForCausalLM": "modeling_mpt.MPTForCausalLM"},
     "init_config": {"name": "kaiming_normal_", "verbose": 0},
     "init_device": "cpu",
     "norm_type": "low_precision_layernorm",
@@ -35,18 +32,13 @@ MPT_KEYS: dict[str, Any] = {
 }
 REPOSITORIES = {
     "falcon": (of(hf.FalconForCausalLM, **FALCON, alibi=False, multi_query=True), FALCON_KEYS),
-    "mpt": (
-        of(hf.MptForCausalLM, d_model=32, n_layers=2, n_heads=4, max_seq_len=128, initializer_range=0.4),
-        MPT_KEYS,
-    ),
+    "mpt": (of(hf.MptForCausalLM, d_model=32, n_layers=2, n_heads=4, max_seq_len=128, initializer_range=0.4), MPT_KEYS),
 }
 
 
 @pytest.mark.parametrize("family", list(REPOSITORIES))
 @pytest.mark.parametrize("source", ["hub", "folder"])
-def test_their_own_code_is_neither_fetched_nor_run_and_the_run_says_so(
-    family: str, source: str, hub: Hub, tmp_path: Path
-) -> None:
+def test_their_code_is_neither_fetched_nor_run_as_is_said(family: str, source: str, hub: Hub, tmp_path: Path) -> None:
     make, keys = REPOSITORIES[family]
     tokenizer = byte_level_bpe()
     network = make(len(tokenizer))

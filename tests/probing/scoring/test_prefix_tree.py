@@ -24,34 +24,19 @@ def path_to(tree: PrefixTree, node: int) -> list[int]:
 
 
 @given(SEQUENCES)
-def test_each_distinct_prefix_is_one_node(sequences: Sequences) -> None:
+def test_each_distinct_prefix_is_one_node_before_its_descendants(sequences: Sequences) -> None:
     tree = tree_of(sequences)
     prefixes = {sequence[:end] for sequence in sequences for end in range(1, len(sequence) + 1)}
     in_tree = [tuple(int(tree.token[n]) for n in path_to(tree, node)) for node in range(len(tree.token))]
     assert len(in_tree) == len(prefixes)
     assert set(in_tree) == prefixes
     assert [len(prefix) - 1 for prefix in in_tree] == tree.depth.tolist()
-
-
-@given(SEQUENCES)
-def test_a_path_has_the_tokens_of_its_sequence(sequences: Sequences) -> None:
-    tree = tree_of(sequences)
     for path, sequence in zip(tree.paths, sequences, strict=True):
         assert tree.token[path[path >= 0]].tolist() == list(sequence)
         assert path_to(tree, int(path[len(sequence) - 1])) == path[path >= 0].tolist()
-
-
-@given(SEQUENCES)
-def test_descendants_are_the_numbers_up_to_the_end(sequences: Sequences) -> None:
-    tree = tree_of(sequences)
     for node in range(len(tree.token)):
         below = [other for other in range(len(tree.token)) if node in path_to(tree, other)]
         assert below == list(range(node, int(tree.end[node])))
-
-
-@given(SEQUENCES)
-def test_inner_nodes_are_those_with_children(sequences: Sequences) -> None:
-    tree = tree_of(sequences)
     assert np.flatnonzero(tree.inner).tolist() == sorted({int(parent) for parent in tree.parent if parent >= 0})
     assert tree.passes.tolist() == [sum(n in path for path in tree.paths) for n in range(len(tree.token))]
 

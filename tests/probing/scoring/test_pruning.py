@@ -36,9 +36,7 @@ def value(tokens: list[float], length: int, reduction: Reduction) -> float:
 
 
 @given(PROMPTS, st.integers(1, 4), st.integers(1, 8), st.sampled_from(["sum", "mean"]))
-def test_the_best_options_are_complete_and_in_order(
-    prompts: Prompts, best: int, most: int, reduction: Reduction
-) -> None:
+def test_the_best_options_are_complete_in_order(prompts: Prompts, best: int, most: int, reduction: Reduction) -> None:
     scoring = Scoring(decide=best, reduction=reduction)
     for options, seen in zip(prompts, decided(prompts, scoring, most), strict=True):
         full = np.array([value(option, len(option), reduction) for option in options])

@@ -93,9 +93,7 @@ def expected_log_probs(answer: Answer, questions: list[Question]) -> Iterator[tu
 
 @pytest.mark.slow
 @pytest.mark.parametrize("prompting", PROMPTINGS)
-def test_specificity_equals_the_obvious_implementation(
-    model: AnsweringModel, benchmark: Benchmark, prompting: str
-) -> None:
+def test_specificity_equals_the_obvious_one(model: AnsweringModel, benchmark: Benchmark, prompting: str) -> None:
     answer = (causal if model.kind == "causal" else masked)(model)
     for relation in benchmark.relations:
         actual = rows(model, relation, prompting, shots=3)

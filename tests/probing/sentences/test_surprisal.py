@@ -23,12 +23,7 @@ from tests.tiny_models import build_bert, build_gpt2, byte_level_bpe, metaspace_
 
 CAUSAL = SHARING | REFERENCE_CAUSAL
 MASKED = HEAD_APART | REFERENCE_MASKED
-SENTENCES = [
-    "Chad is located in Africa.",
-    "Chad is located in Asia.",
-    "Élysée, Oslo",
-    "Chad is located in Africa.",
-]
+SENTENCES = ["Chad is located in Africa.", "Chad is located in Asia.", "Élysée, Oslo", "Chad is located in Africa."]
 # Text that tokenizers take apart in odd ways: characters of several bytes, no spaces, right to left, odd spaces.
 ODD = ["東京は日本にある。", "مرحبا بالعالم", "👩‍🚀 in space", "  two  spaces\tand a tab ", "\u200bx", "e\u0301t\u00e9"]
 

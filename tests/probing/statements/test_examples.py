@@ -65,12 +65,9 @@ def test_too_few_items_are_told(items: tuple[Item, ...]) -> None:
         Examples(relation, 3, 0).before(items[0])
 
 
-def test_examples_are_statements_with_their_answers_line_by_line() -> None:
+def test_examples_are_statements_with_their_answers_line_by_line_or_a_chat() -> None:
     assert as_context(RELATION, ITEMS[:2], 0) == "Chad is located in Africa.\nEgypt is located in Asia.\n"
     assert as_context(RELATION, (), 0) == ""
-
-
-def test_a_chat_asks_for_the_blank_and_ends_with_the_item() -> None:
     assert as_messages(RELATION, ITEMS[:1], ITEMS[2], 1) == (
         "Fill in the blank: ____ contains Chad.",
         "Africa",

@@ -7,13 +7,10 @@ from probing.statements.fact_types import FACT_TYPES, FactType
 HEADS = {"Geo-political": 6, "Natural": 11, "Public and Industrial Facilities": 6}
 
 
-def test_there_are_the_papers_fact_types_and_templates() -> None:
+def test_there_are_the_papers_fact_types_and_templates_under_different_keys() -> None:
     heads = [fact_type.head for fact_type in FACT_TYPES.values()]
     assert {head: heads.count(head) for head in HEADS} == HEADS
     assert sum(len(fact_type.templates) for fact_type in FACT_TYPES.values()) == 33
-
-
-def test_fact_types_have_different_keys() -> None:
     assert all(key == fact_type.key for key, fact_type in FACT_TYPES.items())
     assert len(FACT_TYPES) == sum(HEADS.values())
 
@@ -22,16 +19,13 @@ def all_templates(fact_type: FactType) -> list[str]:
     return [template for template in (*fact_type.templates, fact_type.single) if template]
 
 
-def test_a_template_has_the_slots_of_a_subject_and_one_or_two_objects() -> None:
+def test_a_template_has_the_slots_of_a_subject_and_one_or_two_objects_and_each_type_one_for_one() -> None:
     slots = {
         (key, template): sorted(re.findall(r"\{(\w+)\}", template))
         for key, fact_type in FACT_TYPES.items()
         for template in all_templates(fact_type)
     }
     assert {where: names for where, names in slots.items() if names not in (["O", "S"], ["O1", "O2", "S"])} == {}
-
-
-def test_a_subject_with_one_object_has_a_template() -> None:
     missing = [key for key, one in FACT_TYPES.items() if not any("{O}" in text for text in all_templates(one))]
     assert missing == []
 

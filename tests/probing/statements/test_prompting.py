@@ -1,6 +1,7 @@
 """Promptings: how a pair is put to a model."""
 
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -14,10 +15,12 @@ RELATION = Relation(
 )
 
 
-def test_vanilla_is_the_template_alone() -> None:
+def test_vanilla_is_the_template_alone_and_the_first_blank_of_a_cascade_is_scored() -> None:
     first = next(vanilla(RELATION, 0, 10, 0))
     assert first.prompt.fill("Town 0").text == "Place 0 lies in Town 0."
     assert first.demonstrations == ()
+    first = next(cascade(RELATION, 0, 10, 0))
+    assert first.prompt.fill("Town 0", "_").text == "Place 0 lies in Town 0, which lies in _."
 
 
 def test_the_bare_prompt_hides_the_subject_and_scores_the_answer() -> None:
@@ -26,32 +29,28 @@ def test_the_bare_prompt_hides_the_subject_and_scores_the_answer() -> None:
         assert "_ lies in Town" in bare.fill("Town", "_").text
 
 
-def test_the_first_blank_of_a_cascade_is_scored() -> None:
-    first = next(cascade(RELATION, 0, 10, 0))
-    assert first.prompt.fill("Town 0", "_").text == "Place 0 lies in Town 0, which lies in _."
-
-
 def test_a_relation_without_a_cascade_says_so() -> None:
     with pytest.raises(BadInput, match="no cascade for template 0"):
         next(cascade(Relation("P1", ("[X] is [Y].",), (), ITEMS), 0, 10, 0))
 
 
-def test_few_shot_shows_fine_answers_and_then_asks() -> None:
-    question = next(few_shot(RELATION, 0, 2, 0))
+@pytest.mark.parametrize("prompting", [few_shot, shared_few_shot])
+def test_few_shot_shows_fine_answers_and_then_asks(prompting: Any) -> None:
+    question = next(prompting(RELATION, 0, 2, 0))
     before, after = (f"Place {i} lies in Town {i}" for i in question.demonstrations)
     assert question.prompt.fill("Town 0").text == f"{before}, {after}, Place 0 lies in Town 0."
-
-
-def test_few_shot_shows_others_than_the_item_asked_about() -> None:
-    for question in few_shot(RELATION, 0, 10, 0):
-        assert len(set(question.demonstrations)) == 10
-        assert question.item.index not in question.demonstrations
+    assert question.bare.fill("Town 0", "_").text == f"{before}, {after}, _ lies in Town 0."
+    with pytest.raises(BadInput, match=r"too few (items )?to show 14 others"):
+        next(prompting(RELATION, 0, 14, 0))
 
 
 def test_few_shot_draws_as_one_generator_from_all_others() -> None:
     generator = Random(3)
     for place, question in enumerate(few_shot(RELATION, 0, 10, 3)):
         assert list(question.demonstrations) == generator.sample([i for i in range(14) if i != place], 10)
+    for question in few_shot(RELATION, 0, 10, 0):
+        assert len(set(question.demonstrations)) == 10
+        assert question.item.index not in question.demonstrations
 
 
 def test_the_seed_decides_what_is_shown() -> None:
@@ -61,11 +60,6 @@ def test_the_seed_decides_what_is_shown() -> None:
     assert shown(0) == shown(0) != shown(1)
 
 
-def test_too_few_items_for_the_demonstrations_are_refused() -> None:
-    with pytest.raises(BadInput, match="14 items, too few to show 14 others"):
-        next(few_shot(RELATION, 0, 14, 0))
-
-
 def test_shared_few_shot_shows_nearly_all_items_the_same_others() -> None:
     questions = list(shared_few_shot(RELATION, 0, 4, 0))
     usual = questions[0].demonstrations
@@ -73,15 +67,3 @@ def test_shared_few_shot_shows_nearly_all_items_the_same_others() -> None:
     assert {question.item.index for question in different} <= {0, *usual}
     assert all(question.item.index not in question.demonstrations for question in questions)
     assert all(len(set(question.demonstrations)) == 4 for question in questions)
-
-
-def test_shared_few_shot_shows_fine_answers_and_then_asks() -> None:
-    question = next(shared_few_shot(RELATION, 0, 2, 0))
-    before, after = (f"Place {i} lies in Town {i}" for i in question.demonstrations)
-    assert question.prompt.fill("Town 0").text == f"{before}, {after}, Place 0 lies in Town 0."
-    assert question.bare.fill("Town 0", "_").text == f"{before}, {after}, _ lies in Town 0."
-
-
-def test_too_few_items_for_shared_demonstrations_are_refused() -> None:
-    with pytest.raises(BadInput, match="too few items to show 14 others"):
-        next(shared_few_shot(RELATION, 0, 14, 0))

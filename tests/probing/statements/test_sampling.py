@@ -48,28 +48,19 @@ def test_a_repetition_draws_as_many_false_as_true_ones() -> None:
     assert counts == {(repetition, true): 5 for repetition in (1, 2, 3) for true in (True, False)}
 
 
-def test_true_triples_come_once_a_repetition_if_there_are_enough() -> None:
+def test_true_triples_come_once_a_repetition_if_there_are_enough_and_again_if_there_are_too_few() -> None:
     statements = draw(GRAPH, Sampling(samples=7, repetitions=1))
     assert all(sentence.repetitions == (1,) for sentence in statements if sentence.true)
-
-
-def test_true_triples_come_again_if_there_are_too_few() -> None:
     statements = draw(GRAPH, Sampling(samples=50, repetitions=1))
     assert sum(len(sentence.repetitions) for sentence in statements if sentence.true) == 50
-
-
-def test_a_sentence_of_several_repetitions_is_there_once() -> None:
     statements = draw(GRAPH, Sampling(samples=7, repetitions=4))
     assert len({(sentence.texts[0], sentence.true) for sentence in statements}) == len(statements)
     assert {sentence.repetitions for sentence in statements if sentence.true} == {(1, 2, 3, 4)}
 
 
-def test_the_seed_decides_what_is_drawn() -> None:
+def test_the_seed_decides_what_is_drawn_and_fewer_repetitions_are_the_beginning_of_more() -> None:
     assert draw(GRAPH, Sampling(5, 2)) == draw(GRAPH, Sampling(5, 2))
     assert draw(GRAPH, Sampling(5, 2)) != draw(GRAPH, Sampling(5, 2, seed=1))
-
-
-def test_fewer_repetitions_are_the_beginning_of_more() -> None:
     few = draw(GRAPH, Sampling(5, 2))
     assert [sentence.texts[0] for sentence in draw(GRAPH, Sampling(5, 4))][: len(few)] == [s.texts[0] for s in few]
 

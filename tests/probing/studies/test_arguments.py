@@ -36,18 +36,14 @@ def test_a_file_has_the_arguments_of_a_study(loaded: list[str], config: Path) ->
     assert study.result("org/plain", "small").record["settings"]["templates"] == [0, 1]
 
 
-def test_arguments_of_the_call_come_before_all_that_the_file_says(
-    loaded: list[str], config: Path, tmp_path: Path
-) -> None:
+def test_arguments_of_the_call_come_before_those_of_the_file(loaded: list[str], config: Path, tmp_path: Path) -> None:
     study = probing.study(config=config, progress=False, limit=2)
     assert limits(study) == {"org/plain": 2, "org/clever": 2}
     alone = probing.study(["org/plain"], config=config, progress=False, out=tmp_path / "alone")
     assert list(alone.folders) == [Pair("org/plain", "small")]
 
 
-def test_the_arguments_are_recorded_as_a_file_that_makes_the_same_study(
-    loaded: list[str], config: Path, tmp_path: Path
-) -> None:
+def test_arguments_are_recorded_as_a_file_of_the_same_study(loaded: list[str], config: Path, tmp_path: Path) -> None:
     study = probing.study(config=config, progress=False, limit=2)
     recorded = tmp_path / "out" / "study.yaml"
     assert yaml.safe_load(recorded.read_text())["limit"] == 2

@@ -29,9 +29,7 @@ def test_each_pair_has_the_result_of_a_run_and_each_model_is_loaded_once(
     assert study.folders[Pair("org/clever", "other")] == tmp_path / "out" / "org--clever" / "other"
 
 
-def test_the_scores_of_all_pairs_are_one_tidy_table_on_disk(
-    loaded: list[str], folders: list[str], tmp_path: Path
-) -> None:
+def test_scores_of_all_pairs_are_one_tidy_table_on_disk(loaded: list[str], folders: list[str], tmp_path: Path) -> None:
     study = probing.study(["org/clever"], folders, out=tmp_path / "out", progress=False)
     assert list(study.scores.columns[:5]) == PAIR_COLUMNS
     pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "out/study.parquet"), study.scores, check_dtype=False)
@@ -102,11 +100,7 @@ def test_a_study_goes_on_where_it_was_interrupted(
     parts.insert(0, ("before", "", ""))
     capsys.readouterr()
     probing.study(MODELS, folders, out=tmp_path / "out")
-    assert parts[6:] == [
-        ("org/clever", "small", "P36"),
-        ("org/clever", "other", "P30"),
-        ("org/clever", "other", "P36"),
-    ]
+    assert parts[6:] == [("org/clever", "small", "P36"), ("org/clever", "other", "P30"), ("org/clever", "other", "P36")]
     assert loaded == ["org/plain", "org/clever", "org/clever"], "a finished model is not loaded again"
     first, *others = capsys.readouterr().err.splitlines()
     assert first == "2 of 4 pairs are measured already."

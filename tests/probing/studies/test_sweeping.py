@@ -186,9 +186,7 @@ def test_a_failed_checkpoint_is_named_at_the_end_and_the_others_are_measured(
     assert len(pd.read_parquet(out / "sweep.parquet")["revision"].unique()) == 2
 
 
-def test_a_hub_that_fails_on_one_revision_does_not_end_the_sweep(
-    hub: Hub, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_a_hub_that_fails_on_one_revision_ends_no_sweep(hub: Hub, benchmark: Benchmark, tmp_path: Path) -> None:
     names = ["step1000", "step3000"]
     swept = probing.sweep("org/model", benchmark, revisions=names, out=tmp_path / "out", **QUIET)
     assert swept.revisions == ["step1000"]
@@ -228,9 +226,7 @@ def test_all_revisions_of_a_hub_model_are_those_whose_names_state_a_step_and_are
     assert first == "org/model: 2 checkpoints, from step1000 to step2000-tokens4B."
 
 
-def test_a_hub_model_without_steps_among_its_revisions_has_no_sweep_of_all(
-    hub: Hub, benchmark: Benchmark, tmp_path: Path
-) -> None:
+def test_a_hub_model_without_steps_has_no_sweep_of_all(hub: Hub, benchmark: Benchmark, tmp_path: Path) -> None:
     hub.repositories["org/model"].revisions.clear()
     with pytest.raises(BadInput, match="No branch or tag of org/model states a step"):
         probing.sweep("org/model", benchmark, revisions="all", out=tmp_path / "out", **QUIET)
