@@ -92,7 +92,7 @@ def test_the_pages_of_a_benchmark_and_of_a_relation_lead_to_its_questions(client
     assert f'href="{address}items/"' in html
     assert f'href="{address}try/"' in html
     relation = client.get(f"{address}relations/P30/").content.decode()
-    assert f'href="{address}items/P30-0/"' in relation
+    assert f'href="{address}items/?relation=P30"' in relation
 
 
 def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: Client, db: None) -> None:

@@ -35,6 +35,11 @@ def world() -> World:
     return world
 
 
+def test_there_are_twenty_predicates_under_their_ids() -> None:
+    assert len(PREDICATES) == 20
+    assert all(id == predicate.id for id, predicate in PREDICATES.items())
+
+
 def test_facts_about_people_are_those_of_citizens_who_are_human_and_neighbours_are_sovereign_states(
     serve: Callable[[World], Source], world: World
 ) -> None:
