@@ -5,6 +5,7 @@ The scores of the steps are series of finished runs that were measured in the sa
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import NamedTuple
 
 import numpy as np
@@ -261,7 +262,7 @@ def _scores_table(rows: Sequence[tuple[int, Run, Score]]) -> pd.DataFrame:
 def _percents(table: pd.DataFrame, *, above_chance: bool = False) -> list[Percent]:
     """Return the percentage of each score of a table, relative to step 0."""
     relative = relative_to_first(table, "step", above_chance=above_chance)[RELATIVE_COLUMNS]
-    return [Percent(*row) for row in relative.astype(object).where(relative.notna(), None).to_numpy().tolist()]
+    return [Percent(*(None if isnan(value) else value for value in row)) for row in relative.to_numpy().tolist()]
 
 
 def dimensions_of(run: Run, metric: str, hidden: Collection[str]) -> list[str]:

@@ -1,7 +1,7 @@
 """Knowledge over a training: scores relative to the first point, and the items learned and forgotten between two."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,8 +53,8 @@ def relative_to_first(scores: pd.DataFrame, point: str = "revision", *, above_ch
         return scores.reindex(columns=[*scores.columns, *RELATIVE_COLUMNS])
     is_first = scores[point] == scores[point].iloc[0]
     counted = _less_chance(scores, point) if above_chance else scores
-    first = counted.loc[is_first].set_index(SCORE_KEY)["value"].astype(float)
-    divisor = first.reindex(pd.MultiIndex.from_frame(scores[SCORE_KEY])).to_numpy()
+    first = _values(counted[is_first], SCORE_KEY)
+    divisor = np.array([first.get(key, np.nan) for key in _keys(scores, SCORE_KEY)])
     divisor = np.where(divisor <= 0 if above_chance else divisor == 0, np.nan, divisor)
     relative = scores.assign(**{name: 100 * counted[column].astype(float) / divisor for column, name in BOUNDS.items()})
     relative.loc[is_first, ["percent_low", "percent_high"]] = np.nan
@@ -63,10 +63,19 @@ def relative_to_first(scores: pd.DataFrame, point: str = "revision", *, above_ch
 
 def _less_chance(scores: pd.DataFrame, point: str) -> pd.DataFrame:
     """Return the scores with values and bounds less the chance of their point and group."""
-    keys = [point, "dimension", "group"]
-    by_group = scores[scores["metric"] == CHANCE].set_index(keys)["value"].astype(float)
-    chance = by_group.reindex(pd.MultiIndex.from_frame(scores[keys])).fillna(0.0).to_numpy()
+    key = [point, "dimension", "group"]
+    by_group = _values(scores[scores["metric"] == CHANCE], key)
+    chance = np.nan_to_num([by_group.get(group, 0.0) for group in _keys(scores, key)])
     return scores.assign(**{column: scores[column].astype(float) - chance for column in BOUNDS})
+
+
+def _values(scores: pd.DataFrame, key: Sequence[str]) -> dict[tuple[Any, ...], float]:
+    """Return the values of scores by some of their columns. For tables of this size an index takes longer."""
+    return dict(zip(_keys(scores, key), scores["value"].astype(float), strict=True))
+
+
+def _keys(scores: pd.DataFrame, key: Sequence[str]) -> list[tuple[Any, ...]]:
+    return list(zip(*(scores[column].tolist() for column in key), strict=True))
 
 
 def changes(
