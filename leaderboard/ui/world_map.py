@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -111,6 +111,7 @@ def world() -> World:
     return World(countries, codes, content["width"], content["height"])
 
 
+@lru_cache(maxsize=65_536)  # pages look up every label of a benchmark
 def country_code(name: str) -> str:
     """Return the code of the country with this name in one of the languages, empty if there is none."""
     return world().codes.get(_plain(name), "")
