@@ -1,5 +1,6 @@
 """The culture pair and the language that a reader chose."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -225,8 +226,9 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
         return None
     shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
     shown.sort(key=lambda entry: -entry[1])
-    points = [point for row, _ in shown for point in _points(row, pair)]
-    published = [_label(row) for row, _ in shown if row.run.is_published]
+    names = _names([row.run for row, _ in shown])
+    points = [point for row, _ in shown for point in _points(row, pair, names[row.run.pk])]
+    published = [names[row.run.pk] for row, _ in shown if row.run.is_published]
     first, second = pair.cultures
     better, level = sum(gap > 0 for _, gap in with_gap), sum(not gap for _, gap in with_gap)
     number = f"{better} of {len(with_gap)} models know" if len(with_gap) > 1 else f"{better} of 1 model knows"
@@ -239,16 +241,22 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
     return Chart("scatter", f"{first} and {second}", summary, figure)
 
 
-def _points(row: Standing, pair: PairInLanguage) -> list[Point]:
+def _points(row: Standing, pair: PairInLanguage, name: str) -> list[Point]:
     """Return the figures of both cultures, which a row with a gap has."""
     address = row.run.get_absolute_url()
     sides = zip(pair.cultures, (row.score(row.metric, side) for side in pair.sides), strict=True)
     return [
-        Point(_label(row), score.value or 0.0, score.low, score.high, group=culture, href=address)
+        Point(name, score.value or 0.0, score.low, score.high, group=culture, href=address)
         for culture, score in sides
         if score
     ]
 
 
-def _label(row: Standing) -> str:
-    return row.run.model.hub_id.removeprefix("published/")
+def _names(runs: Sequence[Run]) -> dict[int, str]:
+    """Map each run to its model's name, and to what tells several runs of one model apart."""
+    names = {run.pk: run.model.hub_id.removeprefix("published/") for run in runs}
+    times = Counter(names.values())
+    for run in runs:
+        if run.is_published and times[names[run.pk]] > 1:
+            names[run.pk] += ", published"
+    return labels.distinct(names)
