@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeVar
 
 from django.db.models import Count
 from django.http import QueryDict
@@ -24,6 +24,21 @@ from probing.benchmark import Relation
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
 MOST_MODELS = 25  # rows of a chart
+
+
+class Scored(Protocol):
+    """A row about a run, which has a score for each metric and slice; `metric` is the name of its main metric."""
+
+    @property
+    def run(self) -> Run: ...
+
+    @property
+    def metric(self) -> str: ...
+
+    def score(self, metric: str, part: Slice) -> Score | None: ...
+
+
+RowT = TypeVar("RowT", bound=Scored)
 
 
 @dataclass(frozen=True)
@@ -165,11 +180,8 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
-    """Return the columns with the main metric of both cultures, which has this title, and the gap between them.
-
-    A row has its run, the name of its main metric, and a score for each metric and slice.
-    """
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
     if pair is None or len(pair.sides) < 2:
         return []
     first, second = map(labels.culture, pair.cultures)
@@ -187,7 +199,7 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
     ]
 
 
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Any]]:
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
     return [
         Column(
             name,
@@ -200,14 +212,14 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: Any, pair: PairInLanguage) -> cells.Cell:
+def _gap_cell(row: Scored, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
     stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
     return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: Any, pair: PairInLanguage) -> float | None:
+def gap(row: Scored, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
     first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second
