@@ -1,11 +1,12 @@
 """Progress of a run: a bar in a terminal or a notebook, and plain lines where stderr is a file."""
 
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Timer
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -16,6 +17,7 @@ BAR = "{l_bar}{bar}| {elapsed}<{remaining}{postfix}"
 LINE = "{desc}{percentage:.0f} % done, {elapsed} passed, {remaining} left{postfix}"
 FIRST = 3.0  # seconds until the first line, even if nothing is done yet
 INTERVAL = 10.0  # seconds between two lines
+PartT = TypeVar("PartT")
 
 
 class _Paced(tqdm):  # type: ignore[misc]  # tqdm has no annotations
@@ -61,18 +63,26 @@ class Lines(_Paced):
         return False
 
 
-def progress_bar(total: float, done: float, *, shown: bool = True, title: str = "") -> _Paced:
+def with_progress(parts: Sequence[PartT], title: str) -> Iterator[PartT]:
+    """Yield parts of a long step, with a bar that counts them and goes away at its end."""
+    with progress_bar(len(parts), 0, title=title, stays=False) as bar:
+        for part in parts:
+            yield part
+            bar.advance(1)
+
+
+def progress_bar(total: float, done: float, *, shown: bool = True, title: str = "", stays: bool = True) -> _Paced:
     """Return a bar that goes by estimated work, of which some was `done` before.
 
     Nothing is printed of what takes less than three seconds in a file.
 
-    `title`: what stands in front of the bar or of each line.
+    `title`: what stands in front of the bar or of each line. `stays`: keep the bar where its work is done.
     """
     common: dict[str, Any] = {"total": total, "initial": done, "desc": f"{title}: " if title else None}
     if not shown or sys.stderr.isatty():
-        return _Paced(**common, bar_format=BAR, disable=not shown)
+        return _Paced(**common, bar_format=BAR, leave=stays, disable=not shown)
     if _in_notebook():
-        bar: _Paced = _notebook_bar()(**common, bar_format=BAR)
+        bar: _Paced = _notebook_bar()(**common, bar_format=BAR, leave=stays)
         return bar
     return Lines(**common, bar_format=LINE, mininterval=INTERVAL, delay=INTERVAL, miniters=0, leave=False)
 

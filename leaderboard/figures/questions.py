@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from django.urls import reverse
 
@@ -55,6 +56,12 @@ def question_id(relation: Relation, item: Item) -> str:
 def question_url(benchmark: Benchmark, relation: Relation, item: Item) -> str:
     """Return the address of a question's page."""
     return reverse("question", args=[benchmark.name, question_id(relation, item)])
+
+
+def questions_url(benchmark: Benchmark, relation: Relation) -> str:
+    """Return the address of the list of a relation's questions."""
+    chosen = {tag: relation.tags[tag] for tag in PAIR_TAGS if tag in relation.tags}
+    return f"{reverse('questions', args=[benchmark.name])}?{urlencode({'relation': relation.label, **chosen})}"
 
 
 def question_named(benchmark: Benchmark, name: str) -> BenchmarkQuestion:

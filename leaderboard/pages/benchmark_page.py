@@ -17,7 +17,7 @@ from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.country_shares import are_about_countries
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
-from leaderboard.figures.scores import Slice
+from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
@@ -48,7 +48,7 @@ from leaderboard.probes.benchmark_words import (
     topic_of,
     topic_order,
 )
-from leaderboard.probes.culture.pairs import PARAMETER, offered_pairs, switches
+from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
 from leaderboard.ui import cells, labels
 from leaderboard.ui.columns import citation
@@ -87,13 +87,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "baselines": baselines_in_words((row.run for row in board.standings), pages.baseline_note),
     }
     strips = strip_scores(filters, board, relations)
-    everything = [
-        *replicates_fold(board.everything),
-        *size_equivalents_fold(filters, board),
-        *pages.strip_sections(benchmark, strips),
-        *pages.benchmark_sections(benchmark, *pages.choices(request.GET, pair)),
-        *published_sections(benchmark, pair),
-    ]
+    everything = _sections(request.GET, filters, board, pair, strips)
     sections, folds = open_sections(everything), [*folds_of(everything), *overlap_fold(benchmark, versions)]
     context["folds"] = [(fold, fold.is_open(request.GET, pages.switches)) for fold in folds]
     rows = relation_rows(benchmark, relations, pair, strips)
@@ -110,6 +104,24 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     reference = benchmark_reference(benchmark, models, page_address(request), today)
     folded = [section for fold in folds for section in fold.sections]
     return show(request, "benchmark.html", context, tables, charts, sections, folded, reference)
+
+
+def _sections(
+    query: QueryDict,
+    filters: LeaderboardFilter,
+    board: Leaderboard,
+    pair: PairInLanguage | None,
+    strips: StripScores,
+) -> list[Section]:
+    """Return all sections below the standings, those in folds among them."""
+    benchmark, pages = filters.benchmark, pages_of(filters.benchmark)
+    return [
+        *replicates_fold(board.everything),
+        *size_equivalents_fold(filters, board),
+        *pages.strip_sections(benchmark, strips),
+        *pages.benchmark_sections(benchmark, *pages.choices(query, pair)),
+        *published_sections(benchmark, pair),
+    ]
 
 
 def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:

@@ -39,6 +39,7 @@ from leaderboard.pages.comparison_tables import (
     group_values,
     runs_table,
     side_by_side_table,
+    values_chart,
     values_table,
     verdict,
 )
@@ -126,8 +127,7 @@ def _comparison_page(
     if len(runs) == 2 and context["has_answers"]:
         part = pair.part if pair else OVERALL_SLICE
         folds.append(changed_facts_fold(runs, names, request.GET, part))
-    if len(runs) > 2:  # the table of differences has both figures of two runs
-        sections = [scores, *sections]
+    sections = [*scores, *sections]
     context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
     context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
     folded = [section for fold in folds for section in fold.sections]
@@ -196,19 +196,22 @@ def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
 
 def _groups(
     sides: Sequence[ComparedRun], comparison: Comparison, metric: str, names: Names, query: QueryDict
-) -> tuple[list[Table[Any]], list[Chart], Section]:
-    """Return tables and charts of what every probe compares, and the section with the scores by group.
+) -> tuple[list[Table[Any]], list[Chart], list[Section]]:
+    """Return tables and charts of what every probe compares, and for more than two runs a section of scores by group.
 
-    The table of differences is the page's main one.
+    The table of differences is the page's main one; of two runs it has both scores.
     """
     values = group_values(comparison.differences)
     tables: list[Table[Any]] = [
         differences_table(sides, comparison.differences, metric, names),
         runs_table(sides, metric, query),
     ]
-    chart, *figures = comparison_charts(sides, values, comparison.differences, labels.within(metric), names)
-    scores = Section("values", chart.title, values_table(values, sides, metric, names), chart)
-    return tables, figures, scores
+    in_words = labels.within(metric)
+    figures = comparison_charts(sides, values, comparison.differences, in_words, names)
+    if len(sides) == 2:
+        return tables, figures, []
+    chart = values_chart(sides, values, in_words, names)
+    return tables, figures, [Section("values", chart.title, values_table(values, sides, metric, names), chart)]
 
 
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -328,10 +328,9 @@ def comparison_charts(
 
     Their points lead to the group's page, or else to the questions on which the runs disagree.
     """
-    groups = charted(values)
-    figures = [_values_chart(runs, groups, metric, names)]
+    figures = []
     if len(runs) == 2:
-        charted_groups = {(group.dimension, group.group) for group in groups}
+        charted_groups = {(group.dimension, group.group) for group in charted(values)}
         shown = [row for row in differences if (row["dimension"], row["group"]) in charted_groups]
         figures.append(_differences_chart(runs, shown, names))
     if len(runs) <= SCATTERED_RUNS:
@@ -356,7 +355,9 @@ def charted(values: Sequence[GroupValues]) -> list[GroupValues]:
     return chosen
 
 
-def _values_chart(runs: Sequence[ComparedRun], groups: Sequence[GroupValues], metric: str, names: Names) -> Chart:
+def values_chart(runs: Sequence[ComparedRun], values: Sequence[GroupValues], metric: str, names: Names) -> Chart:
+    """Return the chart with the scores of all runs by group."""
+    groups = charted(values)
     titles = _titles([(group.dimension, group.group) for group in groups], names)
     heads = {label: labels.dimension(group.dimension) for label, group in zip(titles, groups, strict=True)}
     points = [

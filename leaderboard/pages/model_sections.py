@@ -27,6 +27,8 @@ from probing.analysis.paired_tests import SIDE_BOUNDS
 
 EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
+REPORTED = "reported"  # among the differences of a published run
+DIFFERENCE_HELP = "Only where both are about the same items in the same settings."
 TUNING_NOTE = "The same questions, asked of both models in the same way, compared one by one."
 
 
@@ -99,6 +101,13 @@ def _profile_table(rows: Sequence[ProfileRow]) -> Table[ProfileRow]:
             Column("score", "Score", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
             Column("published", "○ Published", _published_cell, "The figure of a paper.", align="number"),
+            Column(
+                "published_difference",
+                "Published minus measured",
+                lambda row: cells.signed(_published_difference(row)),
+                DIFFERENCE_HELP,
+                align="number",
+            ),
             Column("chance", "Chance", lambda row: cells.number(row.chance), align="number"),
             Column("similar", "Models of similar size", lambda row: cells.text(_similar_words(row))),
             Column("similar_low", "", lambda row: cells.number(row.band[0] if row.band else None), shown=False),
@@ -123,6 +132,20 @@ def _published_cell(row: ProfileRow) -> cells.Cell:
     run, score = row.published
     note = ", ".join(filter(None, [citation(run), run.settings_group, differs(run)]))
     return replace(cells.number(score.value), href=run.get_absolute_url(), note=note)
+
+
+def _published_difference(row: ProfileRow) -> float | None:
+    """Return the published figure minus that measured here, on the same items in the same settings.
+
+    Who reported a figure is no setting.
+    """
+    if row.published is None:
+        return None
+    run, score = row.published
+    ignored = {REPORTED, *(PART_SETTINGS if part_in_words(row.score) else ())}
+    same_settings = run.group_without(ignored) == row.run.group_without(ignored)
+    comparable = same_settings and run.benchmark_id == row.run.benchmark_id and not differs(run)
+    return float(score.value or 0) - row.value if comparable else None
 
 
 def _run_number(run: Run) -> cells.Cell:

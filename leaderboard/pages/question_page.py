@@ -22,6 +22,7 @@ from leaderboard.figures.questions import (
     question_named,
     question_outcomes,
     question_url,
+    questions_url,
     read_runs,
 )
 from leaderboard.models import Benchmark, Run
@@ -174,6 +175,7 @@ def _place(benchmark: Benchmark, question: BenchmarkQuestion, run: Run | None) -
         "question": question,
         "lang": language_of(relation),
         "relation_name": relation_name(relation),
+        "questions_url": questions_url(benchmark, relation),
         "relation_url": reverse("relation", args=[benchmark.name, relation.id]),
         "tags": [(name, tag_text(name, value)) for name, value in tags.items() if name not in VERSION_TAGS],
         **{

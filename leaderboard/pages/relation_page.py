@@ -1,15 +1,13 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, and the models on it."""
 
 from dataclasses import replace
-from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.figures.benchmarks import HUB_ID as CHANCE
-from leaderboard.figures.questions import PAIR_TAGS
+from leaderboard.figures.questions import questions_url
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import Slice, slice_scores
 from leaderboard.models import Benchmark, Run, Score
@@ -50,7 +48,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "id": relation,
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
-        "questions": _questions_url(benchmark, content) if content else "",
+        "questions": questions_url(benchmark, content) if content else "",
         "example": example_question([content], pages.offers_options, in_writing=pages.question_form is FREE_TEXT)
         if content
         else None,
@@ -79,12 +77,6 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     """Return the tags of a relation with their names; a predicate is named in the page's heading already."""
     tags = relation.tags if relation else {}
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
-
-
-def _questions_url(benchmark: Benchmark, relation: Relation) -> str:
-    """Return the address of the list of the relation's questions."""
-    chosen = {tag: relation.tags[tag] for tag in PAIR_TAGS if tag in relation.tags}
-    return f"{reverse('questions', args=[benchmark.name])}?{urlencode({'relation': relation.label, **chosen})}"
 
 
 def models_table(benchmark: Benchmark, scores: list[Score]) -> Table[Score]:

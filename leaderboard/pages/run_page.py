@@ -232,7 +232,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences on what a baseline does, which items and page views these are, and how many have ties."""
+    """Return sentences on what a baseline does, which items were asked, whose page views count, and on ties."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
     baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []

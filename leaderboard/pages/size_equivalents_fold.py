@@ -85,25 +85,8 @@ def _size(rank: RunRank) -> int:
 
 
 def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: float | None) -> Table[SizedRank]:
-    sizes = [_size(row.rank) for row in rows]
-    smallest, largest = round(min(sizes) / BEYOND), max(sizes) * BEYOND
-
-    def end(name: str) -> Callable[[SizedRank], Cell]:
-        def cell(row: SizedRank) -> Cell:
-            size = getattr(row.equivalent, name, None)
-            if size and size > largest:
-                return replace(cells.parameters(None), text=f"over {cells.parameters(largest).text}")
-            if size and size < smallest:
-                return replace(cells.parameters(None), text=f"under {cells.parameters(smallest).text}")
-            return cells.parameters(size and round(size))
-
-        return cell
-
     def any_idle(rows: Sequence[SizedRank]) -> bool:
         return any(row.rank.run.model.idle_parameters for row in rows)
-
-    def mark(is_best: bool) -> Cell:
-        return cells.text("yes" if is_best else "")
 
     metric = pages_of(filters.benchmark).metric_label(filters.metric)
     common = f"Common {compared_items(filters.benchmark)}"
@@ -115,7 +98,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
             Column("parameters", "Parameters", lambda row: cells.parameters(_size(row.rank)), align="number"),
             Column(
                 "active_parameters",
-                "for each token",
+                "Active parameters",
                 lambda row: cells.parameters(row.rank.run.model.active_parameters),
                 align="number",
                 worth=any_idle,
@@ -130,15 +113,42 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
             Column("high", "", lambda row: cells.number(row.rank.high), shown=False),
             Column("chance", "", lambda row: cells.number(chance), shown=False),
             Column("n", common, lambda row: cells.number(row.rank.n), align="number"),
-            Column("equivalent", "Knows as much as one of", end("size"), align="number"),
-            Column("equivalent_low", "from", end("low"), align="number"),
-            Column("equivalent_high", "to", end("high"), align="number"),
-            Column("unbeaten", "Best of its size", lambda row: mark(row.is_unbeaten)),
+            *_equivalent_columns([_size(row.rank) for row in rows]),
+            Column("unbeaten", "Best of its size", lambda row: _mark(row.is_unbeaten)),
             Column(
-                "unbeaten_active", "by those for each token", lambda row: mark(row.is_unbeaten_active), worth=any_idle
+                "unbeaten_active",
+                "Best of its active size",
+                lambda row: _mark(row.is_unbeaten_active),
+                worth=any_idle,
             ),
         ],
         rows=rows,
         heading=lambda row: labels.sentence(row.rank.run.way),
         page_size=SHOWN,
     )
+
+
+def _mark(is_best: bool) -> Cell:
+    return cells.text("yes" if is_best else "")
+
+
+def _equivalent_columns(sizes: Sequence[int]) -> list[Column[SizedRank]]:
+    """Return the columns of the sizes that go with the scores, which far beyond the models' `sizes` are not named."""
+    smallest, largest = round(min(sizes) / BEYOND), max(sizes) * BEYOND
+
+    def end(name: str) -> Callable[[SizedRank], Cell]:
+        def cell(row: SizedRank) -> Cell:
+            size = getattr(row.equivalent, name, None)
+            if size and size > largest:
+                return replace(cells.parameters(None), text=f"over {cells.parameters(largest).text}")
+            if size and size < smallest:
+                return replace(cells.parameters(None), text=f"under {cells.parameters(smallest).text}")
+            return cells.parameters(size and round(size))
+
+        return cell
+
+    return [
+        Column("equivalent", "Knows as much as one of", end("size"), align="number"),
+        Column("equivalent_low", "from", end("low"), align="number"),
+        Column("equivalent_high", "to", end("high"), align="number"),
+    ]

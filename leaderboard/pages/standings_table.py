@@ -192,7 +192,12 @@ def _model_columns(alike: Mapping[int, Sequence[Run]], items: str) -> list[Colum
 
     return [
         Column(
-            *("rank", "Rank", lambda row: _rank(row, items), RANK_HELP.format(items=items), _rank_key, "rank"),
+            "rank",
+            "Rank",
+            lambda row: _rank(row, items),
+            RANK_HELP.format(items=items),
+            key=_rank_key,
+            align="rank",
             methods_heading="#what-does-a-rank-such-as-2-to-5-mean",
         ),
         replace(model, cell=cell),

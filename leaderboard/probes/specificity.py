@@ -1,6 +1,6 @@
 """The pages of specificity (methods 2): promptings side by side, and factors."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from probing.analysis.specificity_metrics import NO_PREFERENCE
 from probing.statements.prompting import PROMPTINGS
 
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
-MEAN = "all"  # the mean over relations
 VANILLA = "vanilla"
 CHANGE = "acc_at_10_fine_change"  # the paper prints no absolute figure
 METRIC_LABELS = {
@@ -100,7 +99,7 @@ class RelationLabel(NamedTuple):
 
     @classmethod
     def of(cls, run: Run, relations: Mapping[str, str], group: str) -> "RelationLabel":
-        if group == MEAN:
+        if group == ALL:
             return cls(group, "mean", "mean", run.get_absolute_url())
         title = group_title("relation", group, relations)
         return cls(group, title, hover_label(group, title), group_href(run, "relation", group))
@@ -111,7 +110,7 @@ ScoresByGroup = Mapping[tuple[str, str], Score]  # by metric and group
 
 def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]) -> Section:
     """Return the section with specificity by relation, one column per run of the run's model."""
-    titles = distinct_labels({run.pk: label_of(run) for run in runs})
+    titles = labels.distinct({run.pk: label_of(run) for run in runs})
     columns = {title: scores[pk] for pk, title in titles.items()}
 
     def line(group: str) -> RelationLine:
@@ -125,14 +124,14 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
 def _groups(scores: Sequence[ScoresByGroup]) -> list[str]:
     """Return the relations in stored order, then their mean."""
     relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == "specificity" and group != MEAN
+        group for by_group in scores for name, group in by_group if name == "specificity" and group != ALL
     )
-    return [*relations, MEAN]
+    return [*relations, ALL]
 
 
 def by_factor(run: Run, scores: ScoresByGroup) -> Section:
     """Return the section with specificity, naturalness and relatedness by relation."""
-    titles = {metric: title for metric, title in FACTORS.items() if (metric, MEAN) in scores}
+    titles = {metric: title for metric, title in FACTORS.items() if (metric, ALL) in scores}
     lines = [
         RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
         for group in _groups([scores])
@@ -181,7 +180,7 @@ def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
 
 
 def _group_name(group: str) -> str:
-    return "mean" if group == MEAN else group
+    return "mean" if group == ALL else group
 
 
 def _point(label: RelationLabel, score: Score, heading: str) -> Point:
@@ -284,12 +283,6 @@ def settings_in_words(run: Run) -> str:
     """Return the prompting and every other setting that is not the usual one."""
     others = [words for name, words in run.differences.items() if name != "prompting"]
     return ", ".join([prompting(run), *others])
-
-
-def distinct_labels(labels: Mapping[int, str]) -> dict[int, str]:
-    """Map each run to its label, with the run's number where several runs would have the same label."""
-    times = Counter(labels.values())
-    return {pk: f"{label}, run {pk}" if times[label] > 1 else label for pk, label in labels.items()}
 
 
 def comparable_settings(run: Run) -> tuple[Any, ...]:

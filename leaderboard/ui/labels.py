@@ -1,7 +1,8 @@
 """Titles for the short names that scores are stored under; a name without a title here is made readable."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.conf.locale import LANG_INFO
 
@@ -200,6 +201,12 @@ def counted(runs: Sequence[Run]) -> str:
     number = len({run.model.hub_id for run in runs})
     models = number_of(number, "model")
     return models if number == len(runs) else f"{models} in {len(runs)} runs"
+
+
+def distinct(names: Mapping[int, str]) -> dict[int, str]:
+    """Return the names of runs, with the run's number where several have the same name."""
+    times = Counter(names.values())
+    return {run: f"{name}, run {run}" if times[name] > 1 else name for run, name in names.items()}
 
 
 def number_of(number: int, noun: str) -> str:

@@ -16,7 +16,7 @@ from probing.analysis.accuracy import CHANCE, SCORE_COLUMNS, bounded_mean, means
 from probing.analysis.breakdowns import OVERALL, members
 from probing.analysis.confidence import CURVE_COLUMNS, calibration_curve
 from probing.analysis.option_scores import PER_OPTION, all_exact, blocks, option_counts, right_shares, shares_of
-from probing.analysis.paired_tests import Correctness, common_rows, compare, overall_difference, paired_means
+from probing.analysis.paired_tests import Correctness, common_rows, holm, overall_difference, paired_means
 from probing.analysis.responses import DECLINED, declined, names_word
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -221,13 +221,14 @@ def way_differences(
 
 def share_differences(table: pd.DataFrame, ways: Sequence[str], dimensions: Sequence[str] = ()) -> pd.DataFrame:
     """Return the rows of `way_differences` without those of the index."""
-    tables = [
-        compare({side: _marked(table, side, metric) for side in sides}, list(dimensions), Correctness("marked")).assign(
-            metric=metric, **dict(zip(SIDES, sides, strict=True))
-        )
-        for metric, *sides in _comparisons(ways)
-    ]
-    return pd.concat(tables, ignore_index=True).reindex(columns=DIFFERENCE_COLUMNS)
+    tables = []
+    for metric, *sides in _comparisons(ways):
+        first, second = (_marked(table, side, metric)["marked"] for side in sides)
+        for dimension in (OVERALL, "relation", *dimensions):
+            figures = paired_means(table, first, second, dimension)
+            named = dict(zip(SIDES, sides, strict=True))
+            tables.append(figures.assign(metric=metric, p_holm=holm(figures["p"]), **named))
+    return pd.concat(tables, ignore_index=True)[DIFFERENCE_COLUMNS]
 
 
 def _comparisons(ways: Sequence[str]) -> list[tuple[str, str, str]]:
@@ -243,8 +244,9 @@ def index_differences(
     refuse_penalty(penalty)
     if len(ways) < 2:
         return pd.DataFrame(columns=DIFFERENCE_COLUMNS)
-    gains = table.assign(first=_gains(table[ways[0]], penalty), second=_gains(table[ways[1]], penalty))
-    compared = pd.concat([paired_means(gains, dimension, 1 + penalty) for dimension in dimensions], ignore_index=True)
+    first, second = (_gains(table[way], penalty) for way in ways)
+    tables = [paired_means(table, first, second, dimension, 1 + penalty) for dimension in dimensions]
+    compared = pd.concat(tables, ignore_index=True).drop(columns="p")
     named = compared.assign(metric=INDEX, **dict(zip(SIDES, ways, strict=True)))
     return named.reindex(columns=DIFFERENCE_COLUMNS)
 

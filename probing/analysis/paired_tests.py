@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from probing.analysis.breakdowns import OVERALL, fact_names, members
-from probing.analysis.intervals import RESAMPLES, mean_of_shares, percentile_interval, wilson
+from probing.analysis.intervals import RESAMPLES, independent_items, mean_of_shares, percentile_interval, wilson
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
@@ -132,16 +132,49 @@ def overall_difference(
     return figures | (dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _side_bounds(figures, len(items)))
 
 
-def paired_means(values: pd.DataFrame, dimension: str, greatest: float, seed: int = 0) -> pd.DataFrame:
-    """Compare two values of each row, such as what two results gain by it: the figures of `compare` without its tests.
+def paired_means(
+    rows: pd.DataFrame, first: pd.Series, second: pd.Series, dimension: str, greatest: float = 1.0
+) -> pd.DataFrame:
+    """Compare two values of each row, such as what two results gain by it, in all groups of a dimension at once.
 
-    `values`: rows with the columns `first` and `second`. `greatest`: how far the two can differ.
+    The figures are those of `compare` from `n` to `p`, but for the interval, which needs no resampling: it is Wilson's,
+    for as many items as have a share of the same standard error, with the least and the greatest difference as 0 and 1.
+    `greatest`: how far the two values can differ.
     """
-    generator, rows = np.random.default_rng(seed), []
-    for group, table in members(values, dimension).groupby("group", sort=False):
-        figures = _paired(_group_items(values, table, ["first", "second"]), False, generator, greatest)
-        rows.append({"dimension": dimension, "group": group, **figures})
-    return pd.DataFrame(rows).drop(columns="p")
+    facts = _facts_of_groups(rows, first, second, members(rows, dimension))
+    change = facts["second"] - facts["first"]
+    counted = facts.assign(facts=1, gained=change > SLACK, lost=change < -SLACK)
+    sums = counted.groupby("group", sort=False).sum()
+    figures = pd.DataFrame({"dimension": dimension, "group": sums.index, "n": sums["weight"].round(9)})
+    figures = figures.assign(first=sums["first"] / sums["weight"], second=sums["second"] / sums["weight"])
+    figures = figures.assign(difference=figures["second"] - figures["first"])
+    expected = facts["weight"] * figures["difference"].loc[facts.index.get_level_values("group")].to_numpy()
+    squares = ((change - expected) ** 2).groupby("group", sort=False).sum()
+    errors = np.sqrt(squares * sums["facts"] / (sums["facts"] - 1).clip(lower=1)) / sums["weight"]
+    by_group = zip(figures["difference"], errors, sums["facts"], strict=True)
+    low, high = zip(*(_interval_of_difference(*group, greatest) for group in by_group), strict=True)
+    p = [_mcnemar_test(*numbers) for numbers in zip(sums["gained"], sums["lost"], strict=True)]
+    return figures.assign(low=low, high=high, gained=sums["gained"], lost=sums["lost"], p=p).reset_index(drop=True)
+
+
+def _facts_of_groups(rows: pd.DataFrame, first: pd.Series, second: pd.Series, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the weighted sums of two values of each row over the facts of each group; `table`: the `members`."""
+    row, weight = table["row"].to_numpy(), table["weight"].to_numpy()
+    fact = rows.groupby([rows["relation"], fact_names(rows)], sort=False).ngroup().to_numpy()[row]
+    sides = {
+        name: weight * values.to_numpy(dtype=float)[row] for name, values in (("first", first), ("second", second))
+    }
+    weighted = pd.DataFrame({"group": table["group"], "fact": fact, "weight": weight, **sides})
+    return weighted.groupby(["group", "fact"], sort=False).sum()
+
+
+def _interval_of_difference(difference: float, error: float, facts: int, greatest: float) -> tuple[float, float]:
+    """Return the interval of a mean difference with this standard error."""
+    if error < SLACK:
+        return _without_spread(difference, np.array([facts], float), greatest)
+    share, share_error = (difference + greatest) / (2 * greatest), error / (2 * greatest)
+    low, high = wilson(share, independent_items(share, share_error, facts))
+    return 2 * greatest * low - greatest, 2 * greatest * high - greatest
 
 
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
@@ -171,11 +204,8 @@ def _group_items(right: pd.DataFrame, table: pd.DataFrame, names: list[str]) -> 
     return weighted.groupby([rows["relation"], fact_names(rows)], sort=False).sum()
 
 
-def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator, greatest: float = 1.0) -> dict[str, Any]:
-    """Return one group's figures: means over its items, or the plain means of its relations' means.
-
-    `greatest`: how far the two values of an item can differ.
-    """
+def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) -> dict[str, Any]:
+    """Return one group's figures: means over its items, or the plain means of its relations' means."""
     strata = items.groupby(items.index.get_level_values("relation") if macro else np.zeros(len(items)), sort=False)
     sums, change = strata.sum(), items["second"] - items["first"]
     first, second = ((sums[side] / sums["weight"]).mean() for side in ("first", "second"))
@@ -184,7 +214,7 @@ def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator, gr
     low, high = percentile_interval(np.mean([_resampled_means(*part, generator) for part in parts], axis=0))
     if high - low < 1e-9:
         numbers = np.array([len(part) for part, _ in parts], float)
-        low, high = _without_spread(float(second - first), numbers, greatest)
+        low, high = _without_spread(float(second - first), numbers)
     shares = np.concatenate([part / weight.sum() / len(parts) for part, weight in parts])
     return {
         "n": round(float(items["weight"].sum()), 9),
@@ -222,7 +252,7 @@ def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.
     return means
 
 
-def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: float) -> tuple[float, float]:
+def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: float = 1.0) -> tuple[float, float]:
     """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
     A bootstrap would give it no width, although the difference may be another one for items that were not asked, up to

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
 
-from tqdm import tqdm
-
 from probing.curation.http_cache import NOT_FOUND, HttpCache, Refused
 from probing.curation.wikidata import chunks
 from probing.errors import BadInput
+from probing.progress_bar import with_progress
 
 WIKIPEDIA = "https://{site}.wikipedia.org/w"
 TITLES_PER_REQUEST = 50  # the most that the sites allow
@@ -42,7 +41,7 @@ class Articles:
             if weight is None:
                 unanswered[site].append(title)
         batches = [(site, batch) for site, titles in unanswered.items() for batch in _batches(titles, by)]
-        for site, titles in tqdm(batches, desc=f"Articles' {by}", unit="request", disable=None, leave=False):
+        for site, titles in with_progress(batches, f"Articles' {by}"):
             answer = self._sizes(site, titles) if by == "size" else {titles[0]: self._edits(site, titles[0])}
             for title, weight in answer.items():
                 weights[site, title] = weight

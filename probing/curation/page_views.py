@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from urllib.parse import quote
 
-from tqdm import tqdm
-
 from probing.curation.http_cache import NOT_FOUND, HttpCache, Refused
 from probing.curation.wikidata import Query, articles
 from probing.errors import BadInput
+from probing.progress_bar import with_progress
 
 VIEWS_API = "https://wikimedia.org/api/rest_v1/metrics/pageviews"
 FIRST_YEAR = 2016  # the first of which the API has every month
@@ -61,7 +60,7 @@ class PageViews:
     def by_title(self, titles: Iterable[str]) -> Mapping[str, int]:
         """Return the views of each article in the year, without the articles of which the API has none."""
         views = {}
-        for title in tqdm(sorted(set(titles)), desc="Page views", unit="article", disable=None, leave=False):
+        for title in with_progress(sorted(set(titles)), "Page views"):
             address = self._address(title)
             known: list[int] | None = self.cache.note(address)
             if known is None:

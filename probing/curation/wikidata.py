@@ -16,6 +16,7 @@ from urllib3 import HTTPResponse
 from probing.curation.http_cache import HttpCache, OverTimeLimit, QueryTimedOut, Refused
 from probing.errors import BadInput, SourceUnavailable
 from probing.extras import extra_package
+from probing.progress_bar import with_progress
 
 WIKIDATA = "https://query.wikidata.org/sparql"
 PREFIXES = {
@@ -141,7 +142,7 @@ class Endpoint:
     def rows_of_each(self, queries: Sequence[Query]) -> Iterator[list[Binding]]:
         """Yield the rows of each of the queries, which are of one kind, with a progress bar."""
         description = queries[0].description[:40] if queries else ""
-        for query in tqdm(queries, desc=description, unit="query", disable=None, leave=False):
+        for query in with_progress(queries, description):
             yield self.rows(query)
 
     def all_rows(self, queries: Sequence[Query]) -> list[Binding]:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import torch
-from tqdm import tqdm
 from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
@@ -24,6 +23,7 @@ from transformers.utils import logging
 from probing.errors import UnsupportedModel
 from probing.files.description import describe
 from probing.files.model_files import locate
+from probing.progress_bar import with_progress
 from probing.scoring.loading_options import LOADING_ERRORS, first_line
 
 GRAMMAR_PREFIX = "grammar: "
@@ -71,7 +71,7 @@ class Corrector:
     def correct(self, sentences: Sequence[str]) -> Iterator[str]:
         """Yield the corrected sentences in order; a sentence whose correction is empty stays as it was."""
         starts = range(0, len(sentences), CORRECTED_PER_BATCH)
-        for start in tqdm(starts, unit="batch", desc="grammar", disable=None):
+        for start in with_progress(starts, "grammar"):
             batch = sentences[start : start + CORRECTED_PER_BATCH]
             yield from (new or old for new, old in zip(self._rewritten(batch), batch, strict=True))
 
@@ -116,7 +116,7 @@ class Judge:
     def acceptability(self, sentences: Sequence[str]) -> Iterator[float]:
         """Yield the probability that each sentence is acceptable, in order."""
         starts = range(0, len(sentences), JUDGED_PER_BATCH)
-        for start in tqdm(starts, unit="batch", desc="acceptability", disable=None):
+        for start in with_progress(starts, "acceptability"):
             yield from self.chances(sentences[start : start + JUDGED_PER_BATCH]).tolist()
 
 

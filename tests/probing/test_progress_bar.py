@@ -7,7 +7,7 @@ import pytest
 from nbclient import NotebookClient
 
 from probing import progress_bar as progress
-from probing.progress_bar import progress_bar
+from probing.progress_bar import progress_bar, with_progress
 
 WHOLE = 80.0
 
@@ -63,6 +63,15 @@ def test_each_line_names_the_run(capsys: pytest.CaptureFixture[str], monkeypatch
     with progress_bar(WHOLE, 0, title="gpt2 on bear (2 of 6)") as bar:
         bar.advance(WHOLE / 2)
     assert capsys.readouterr().err.splitlines()[-1].startswith("gpt2 on bear (2 of 6): 50 % done")
+
+
+def test_the_parts_of_a_step_are_counted_in_lines(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress, "INTERVAL", 0)
+    assert list(with_progress("abcd", "Page views")) == ["a", "b", "c", "d"]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in lines][-2:] == ["Page views: 75 % done", "Page views: 100 % done"]
 
 
 @pytest.mark.slow

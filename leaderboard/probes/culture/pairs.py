@@ -1,8 +1,9 @@
 """The culture pair and the language that a reader chose."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, TypeVar
 
 from django.db.models import Count
 from django.http import QueryDict
@@ -23,6 +24,21 @@ from probing.benchmark import Relation
 PARAMETER, EVERYTHING = "part", "all"
 BY_SIDE = "culture_pair_language_culture"
 MOST_MODELS = 25  # rows of a chart
+
+
+class Scored(Protocol):
+    """A row about a run, which has a score for each metric and slice; `metric` is the name of its main metric."""
+
+    @property
+    def run(self) -> Run: ...
+
+    @property
+    def metric(self) -> str: ...
+
+    def score(self, metric: str, part: Slice) -> Score | None: ...
+
+
+RowT = TypeVar("RowT", bound=Scored)
 
 
 @dataclass(frozen=True)
@@ -164,11 +180,8 @@ def _link(query: QueryDict, title: str, to: PairInLanguage, chosen: PairInLangua
     return PageLink(title, link(query, **{PARAMETER: to.part.group}), current)
 
 
-def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
-    """Return the columns with the main metric of both cultures, which has this title, and the gap between them.
-
-    A row has its run, the name of its main metric, and a score for each metric and slice.
-    """
+def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
+    """Return the columns with the main metric of both cultures, which has this title, and the gap between them."""
     if pair is None or len(pair.sides) < 2:
         return []
     first, second = map(labels.culture, pair.cultures)
@@ -186,7 +199,7 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[Any]]:
     ]
 
 
-def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[Any]]:
+def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
     return [
         Column(
             name,
@@ -199,14 +212,14 @@ def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Colu
     ]
 
 
-def _gap_cell(row: Any, pair: PairInLanguage) -> cells.Cell:
+def _gap_cell(row: Scored, pair: PairInLanguage) -> cells.Cell:
     """Show the gap with its interval, which published figures lack."""
     stored = row.score(GAP, pair.part)
     low, high = (stored.low, stored.high) if stored else (None, None)
     return cells.signed(gap(row, pair), low=low, high=high)
 
 
-def gap(row: Any, pair: PairInLanguage) -> float | None:
+def gap(row: Scored, pair: PairInLanguage) -> float | None:
     """Return the main metric of the first culture minus that of the second."""
     first, second = (_value(row.score(row.metric, side)) for side in pair.sides)
     return None if first is None or second is None else first - second
@@ -225,8 +238,9 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
         return None
     shown = sorted(with_gap, key=lambda entry: -abs(entry[1]))[:MOST_MODELS]
     shown.sort(key=lambda entry: -entry[1])
-    points = [point for row, _ in shown for point in _points(row, pair)]
-    published = [_label(row) for row, _ in shown if row.run.is_published]
+    names = _names([row.run for row, _ in shown])
+    points = [point for row, _ in shown for point in _points(row, pair, names[row.run.pk])]
+    published = [names[row.run.pk] for row, _ in shown if row.run.is_published]
     first, second = pair.cultures
     better, level = sum(gap > 0 for _, gap in with_gap), sum(not gap for _, gap in with_gap)
     number = f"{better} of {len(with_gap)} models know" if len(with_gap) > 1 else f"{better} of 1 model knows"
@@ -239,16 +253,22 @@ def gaps_chart(pair: PairInLanguage | None, rows: Sequence[Standing], title: str
     return Chart("scatter", f"{first} and {second}", summary, figure)
 
 
-def _points(row: Standing, pair: PairInLanguage) -> list[Point]:
+def _points(row: Standing, pair: PairInLanguage, name: str) -> list[Point]:
     """Return the figures of both cultures, which a row with a gap has."""
     address = row.run.get_absolute_url()
     sides = zip(pair.cultures, (row.score(row.metric, side) for side in pair.sides), strict=True)
     return [
-        Point(_label(row), score.value or 0.0, score.low, score.high, group=culture, href=address)
+        Point(name, score.value or 0.0, score.low, score.high, group=culture, href=address)
         for culture, score in sides
         if score
     ]
 
 
-def _label(row: Standing) -> str:
-    return row.run.model.hub_id.removeprefix("published/")
+def _names(runs: Sequence[Run]) -> dict[int, str]:
+    """Map each run to its model's name, and to what tells several runs of one model apart."""
+    names = {run.pk: run.model.hub_id.removeprefix("published/") for run in runs}
+    times = Counter(names.values())
+    for run in runs:
+        if run.is_published and times[names[run.pk]] > 1:
+            names[run.pk] += ", published"
+    return labels.distinct(names)

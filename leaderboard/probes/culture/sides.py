@@ -98,11 +98,9 @@ def pair_title(pair: str) -> str:
 
 
 def run_names(rows: Sequence[Sides]) -> dict[int, str]:
-    """Map each run to its model's short name, with the run's number where a model has several; empty for one run."""
-    runs = {row.run.pk: row.run for row in rows}
-    one_each = len({run.model.hub_id for run in runs.values()}) == len(runs)
-    names = {pk: run.model.hub_id.rpartition("/")[2] for pk, run in runs.items()}
-    return {pk: name if one_each else f"{name}, run {pk}" for pk, name in names.items()} if len(runs) > 1 else {}
+    """Map each run to its model's short name, with the run's number where several have the same; empty for one run."""
+    names = {row.run.pk: row.run.model.hub_id.rpartition("/")[2] for row in rows}
+    return labels.distinct(names) if len(names) > 1 else {}
 
 
 def version_of(row: Sides) -> tuple[str, str, str, str]:

@@ -1,6 +1,7 @@
 """/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run of it."""
 
 import re
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -191,6 +192,31 @@ def test_a_published_figure_stands_beside_the_measured_one(client: Client, small
         Model.objects.filter(pk=published.model_id).update(hub_id="org/name", commit=str(value))
     (row,) = csv_rows(client, "/models/org/name/", "profile")
     assert (row["score"], row["published"]) == ("0.5", "0.3"), "of several the newest"
+    assert float(row["published_difference"]) == pytest.approx(-0.2)
+    assert "−0.200" in page_of(client)
+
+
+@pytest.mark.parametrize(
+    ("fields", "difference"),
+    [
+        ({"settings": {"options": {"reported": "appendix"}}}, 0.1),
+        ({"settings": {"reduction": "mean"}}, None),
+        ({"provenance_record": {"differs": "Other items."}}, None),
+    ],
+)
+def test_a_difference_needs_the_same_settings_and_items(
+    client: Client, small: Benchmark, fields: dict[str, Any], difference: float | None
+) -> None:
+    make.finished(small, 0.5, make.model("org/name"))
+    published = make.published(small, 0.6, **fields)
+    Model.objects.filter(pk=published.model_id).update(hub_id="org/name")
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    assert row["published"] == "0.6"
+    shown = row["published_difference"]
+    if difference is None:
+        assert shown == ""
+    else:
+        assert float(shown) == pytest.approx(difference)
 
 
 def test_figures_about_other_samples_say_what_differs(client: Client, small: Benchmark) -> None:
@@ -201,6 +227,8 @@ def test_figures_about_other_samples_say_what_differs(client: Client, small: Ben
     assert 'Other items.">0.600</a>' in page_of(client), "beside the measured figure, with what differs in it"
     (row,) = csv_rows(client, "/models/org/name/", "published")
     assert row["differs"] == "Other items."
+    (row,) = csv_rows(client, "/models/org/name/", "profile")
+    assert (row["published"], row["published_difference"]) == ("0.6", "")
 
 
 def test_a_model_with_published_figures_only_says_so(client: Client, site: Site) -> None:

@@ -3,9 +3,11 @@
 import re
 
 from django.test import Client
+from django.utils.html import escape
 
 from leaderboard.figures import benchmarks
-from leaderboard.models import Benchmark
+from leaderboard.figures.questions import question_url
+from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
@@ -38,6 +40,15 @@ def test_it_leads_to_its_questions(client: Client, site: Site) -> None:
     (address,) = re.findall(r'href="(/benchmarks/small/items/[^"]*)"', html)
     rows = csv_rows(client, address)
     assert {row["id"] for row in rows} == {"P36-0", "P36-1"}
+
+
+def test_a_question_leads_to_the_same_list_as_its_relation(client: Client, culture_run: Run) -> None:
+    benchmark = culture_run.benchmark
+    for relation in benchmarks.read(benchmark).relations:
+        page = client.get(f"{benchmark.get_absolute_url()}relations/{relation.id}/")
+        assert f"culture_pair=arab-west&language={relation.tags['language']}" in page.context["questions"]
+        question = client.get(question_url(benchmark, relation, relation.items[0]))
+        assert escape(page.context["questions"]) in question.content.decode()
 
 
 def test_baselines_have_their_names_in_words(client: Client, db: None) -> None:

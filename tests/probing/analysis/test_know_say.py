@@ -19,6 +19,7 @@ from probing.analysis.know_say import (
     SAYS_WRONG,
     WITH_LEAVE,
     crossed,
+    index_differences,
     know_say_scores,
     known_facts,
     model_differences,
@@ -27,6 +28,7 @@ from probing.analysis.know_say import (
     share_differences,
     way_differences,
 )
+from probing.analysis.paired_tests import compare
 from probing.errors import BadInput
 
 # Ten facts: whether each is known, and what is said without and with leave to decline.
@@ -121,6 +123,39 @@ def test_ways_are_compared_item_by_item(example: pd.DataFrame) -> None:
     pd.testing.assert_frame_equal(shares, table[table["metric"] != "index"].astype(shares.dtypes))
     assert (rows["n"] == 10).all()
     assert rows[["low", "high"]].notna().all(axis=None)
+
+
+@pytest.mark.parametrize("templates", [1, 3])
+def test_differences_of_all_groups_are_those_of_comparing_two_results(templates: int) -> None:
+    random = np.random.default_rng(0)
+    said, leave = (random.choice(RESPONSES, 300, p=p).tolist() for p in ([0.5, 0.4, 0.1], [0.4, 0.2, 0.4]))
+    one, other = responses(said, templates), responses(leave, templates)
+    table = crossed(options([True] * 300, templates), {SAID: one, WITH_LEAVE: other})
+    table["subject_id"], table["language"] = "Q" + (table["index"] // 4).astype(str), "en"  # two items ask for a fact
+    rows = share_differences(table, [SAID, WITH_LEAVE], ["domain"]).query("metric == 'wrong'")
+    results = {name: table.assign(correct=table[name] == "wrong") for name in (SAID, WITH_LEAVE)}
+    expected = compare(results, ["domain"])
+    figures = ["dimension", "group", "n", "first", "second", "difference", "gained", "lost", "p", "p_holm"]
+    same = rows[figures].reset_index(drop=True)
+    pd.testing.assert_frame_equal(same, expected[figures], check_dtype=False, rtol=1e-12)
+    assert (rows["low"] < rows["difference"]).all() and (rows["difference"] < rows["high"]).all()
+    width, bootstrap = (table["high"].to_numpy() - table["low"].to_numpy() for table in (rows, expected))
+    assert width == pytest.approx(bootstrap, rel=0.05)
+
+
+def test_a_difference_of_the_index_is_that_of_what_responses_gain() -> None:
+    random = np.random.default_rng(1)
+    said, leave = (random.choice(RESPONSES, 200).tolist() for _ in range(2))
+    table = crossed(options([True] * 200), {SAID: responses(said), WITH_LEAVE: responses(leave)})
+    gains = {"correct": 1.0, "wrong": -0.3, "declined": 0.0}
+    change = table[WITH_LEAVE].map(gains) - table[SAID].map(gains)
+    rows = index_differences(table, [SAID, WITH_LEAVE], 0.3, ["overall", "relation"]).set_index("group")
+    for group, part in [("all", change), *change.groupby(table["relation"])]:
+        row, error = rows.loc[group], part.std() / len(part) ** 0.5
+        assert row["difference"] == pytest.approx(part.mean())
+        assert (row["gained"], row["lost"]) == ((part > 0).sum(), (part < 0).sum())
+        normal = [row["difference"] - 1.96 * error, row["difference"] + 1.96 * error]
+        assert row[["low", "high"]].tolist() == pytest.approx(normal, abs=0.1 * error)
 
 
 def test_the_same_item_in_other_wordings_counts_once() -> None:

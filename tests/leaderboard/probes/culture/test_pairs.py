@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from django.test import Client
 
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.ui.cells import Cell, uncertainty
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
@@ -92,6 +92,26 @@ def test_both_cultures_of_each_model_are_drawn_the_widest_gap_first(client: Clie
     assert len(gaps) == 2, "raw objects are other items"
     assert set(first.marker.symbol) == {"triangle-up-open"}
     assert "1 of 2 models know more of the facts about the Arab world than of those about the West." in chart.summary
+
+
+def test_rows_of_one_model_are_told_apart_and_only_published_ones_are_hollow(
+    client: Client, culture_run: Run, culture: Benchmark
+) -> None:
+    again = make.reversed_items(culture_run)
+    paper = make.published(culture, settings=culture_run.settings)
+    other = make.published(culture, settings=culture_run.settings)
+    Model.objects.filter(pk=paper.model_id).update(hub_id="org/one")
+    for run in (again, paper, other):
+        make.score(run, 0.5, "culture_pair_language", "arab-west ar", metric="p_at_1")
+        for name, value in (("Arab", 0.7), ("West", 0.3)):
+            make.score(run, value, "culture_pair_language_culture", f"arab-west ar {name}", metric="p_at_1")
+    chart = client.get("/benchmarks/culture/?part=arab-west+ar&published=ranked").context["charts"]["scatter"]
+    alone = other.model.hub_id.removeprefix("published/")
+    hollow = {"org/one, published": True, alone: True}
+    hollow |= {f"org/one, run {run.pk}": False for run in (culture_run, again)}
+    for trace in plotted(chart.figure).data:
+        symbols = zip(trace.text, trace.marker.symbol, strict=True)
+        assert {label: symbol.endswith("-open") for label, symbol in symbols} == hollow
 
 
 def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_there(

@@ -115,8 +115,8 @@ def test_one_run_needs_no_name() -> None:
     assert run_names([row(run(1, "org/a")), row(run(1, "org/a"))]) == {}
 
 
-def test_runs_are_named_by_their_model_and_with_their_number_where_a_model_has_several() -> None:
-    first, second, other = run(1, "org/a"), run(2, "org/a"), run(3, "org/b")
+def test_runs_are_named_by_their_model_and_with_their_number_where_several_have_one_name() -> None:
+    first, second, other = run(1, "org/a"), run(2, "group/a"), run(3, "org/b")
     assert run_names([row(first), row(other)]) == {1: "a", 3: "b"}
     assert run_names([row(first), row(second)]) == {1: "a, run 1", 2: "a, run 2"}
 
