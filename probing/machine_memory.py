@@ -1,4 +1,4 @@
-"""The memory that this process may use: that of the machine, or less where a control group of Linux has a limit.
+"""The memory that this process may use: that of the machine, or less where Linux limits a control group or the process.
 
 Containers and units of systemd are such groups. `/proc/meminfo`, which psutil reads, shows the whole machine in them.
 """
@@ -22,7 +22,8 @@ def total_memory() -> int:
 
 def available_memory() -> int:
     """Return the bytes that can still be taken without a swap or the end of a process."""
-    return min([int(psutil.virtual_memory().available), *(max(0, limit - used) for limit, used in _limits())])
+    bounds = [*_limits(), *_own_limit()]
+    return min([int(psutil.virtual_memory().available), *(max(0, limit - used) for limit, used in bounds)])
 
 
 def _limits() -> Iterator[tuple[int, int]]:
@@ -31,6 +32,15 @@ def _limits() -> Iterator[tuple[int, int]]:
         bounds = _number(folder / limit), _number(folder / used)
         if bounds[0] is not None and bounds[1] is not None:
             yield bounds[0], bounds[1]
+
+
+def _own_limit() -> Iterator[tuple[int, int]]:
+    """Yield limit and use in bytes of the data of this process, where the system limits it."""
+    if sys.platform.startswith("linux"):
+        process = psutil.Process()
+        limit, _ = process.rlimit(psutil.RLIMIT_DATA)
+        if limit != psutil.RLIM_INFINITY:
+            yield limit, process.memory_info().data
 
 
 def _groups() -> Iterator[tuple[Path, str, str]]:

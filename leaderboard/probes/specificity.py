@@ -14,7 +14,7 @@ from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.common_answers import comparison_sections
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import FINER, group_title, relation_names
+from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.columns import interval_columns, model_column, score_cell, source_column
@@ -59,12 +59,12 @@ def run_sections(run: Run) -> list[Section]:
 
 
 def benchmark_sections(benchmark: Benchmark) -> list[Section]:
-    """Return the section on what prompting changes."""
+    """Return the sections on what prompting changes, and on the factors of all models by relation."""
     finished = [run for run in finished_runs(benchmark) if run.provenance != Run.Provenance.BASELINE]
     runs = by_prompting_order(finished)
     scores = figures(runs)
     prompted = [PromptedRun.of(run, settings_in_words(run), scores[run.pk]) for run in runs]
-    return promptings_section(prompted)
+    return [*promptings_section(prompted), *factors_by_relation(benchmark, runs, scores)]
 
 
 def run_answer(item: ItemRow) -> RunAnswer:
@@ -75,6 +75,7 @@ def run_answer(item: ItemRow) -> RunAnswer:
 
 
 PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
+FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
     "Specificity: the share of pairs in which the model prefers the finer answer. "
     "Naturalness: the same share when the subject is hidden. "
@@ -121,10 +122,10 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
     return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
-def _groups(scores: Sequence[ScoresByGroup]) -> list[str]:
+def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
     """Return the relations in stored order, then their mean."""
     relations = dict.fromkeys(
-        group for by_group in scores for name, group in by_group if name == "specificity" and group != ALL
+        group for by_group in scores for name, group in by_group if name == metric and group != ALL
     )
     return [*relations, ALL]
 
@@ -263,6 +264,46 @@ def _prompting_point(row: PromptedRun) -> Point | None:
     group = f"{row.prompting}, published" if row.run.is_published else row.prompting
     address = row.run.get_absolute_url()
     return Point(row.run.name, specificity.value, x=naturalness.value, group=group, href=address)
+
+
+class FactorLine(NamedTuple):
+    """A run with its scores in one factor by relation."""
+
+    run: Run
+    factor: str
+    scores: Mapping[str, Score]
+
+
+def factors_by_relation(
+    benchmark: Benchmark, runs: Sequence[Run], scores: Mapping[int, ScoresByGroup]
+) -> list[Section]:
+    """Return the section with naturalness and relatedness by relation, for vanilla prompting (the paper's Table 5)."""
+    lines = [
+        FactorLine(run, factor, {group: score for (metric, group), score in scores[run.pk].items() if metric == factor})
+        for run in runs
+        if prompting(run) == VANILLA
+        for factor in ("naturalness", "relatedness")
+        if (factor, ALL) in scores[run.pk]
+    ]
+    if not lines:
+        return []
+    names = {relation.label: relation_name(relation) for relation in read_relations(benchmark)}
+    columns: list[Column[FactorLine]] = [
+        model_column(lambda line: line.run),
+        Column("factor", "Factor", lambda line: cells.text(FACTORS[line.factor])),
+        *(_group_column(group, names) for group in _groups([scores[line.run.pk] for line in lines], lines[0].factor)),
+        source_column(lambda line: line.run),
+    ]
+    table = Table("factors_by_relation", "Naturalness and relatedness by relation", columns, lines)
+    return [replace(section(table, note=FACTORS_NOTE), lead=FACTORS_LEAD)]
+
+
+def _group_column(group: str, names: Mapping[str, str]) -> Column[FactorLine]:
+    def cell(line: FactorLine) -> cells.Cell:
+        return replace(score_cell(line.run, line.scores.get(group)), bar=None)
+
+    title = _group_name(group) if group == ALL else group_title("relation", group, names)
+    return Column(_group_name(group), title, cell, align="score")
 
 
 def prompting(run: Run) -> str:

@@ -150,7 +150,7 @@ def run_model(arguments: argparse.Namespace, benchmark: Benchmark, settings: Map
 def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: Mapping[str, Any]) -> None:
     """Probe the model at each revision and print the main metric of each; raise `Incomplete` where some failed."""
     if arguments.dry_run:
-        raise BadInput("A dry run is one of a single run.", "Leave out --revisions.")
+        raise BadInput("A dry run takes no --revisions.", "Leave out --revisions, or name one by --commit.")
     if arguments.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave out --commit or --revisions.")
     options = {name: value for name, value in _loading(arguments).items() if name != "commit"}

@@ -40,6 +40,7 @@ ENGINE_TIMEOUT = "TimeoutException"  # Wikidata's query engine writes this into 
 GATEWAY_TIMEOUT = "status 504"
 TRANSIENT = (OSError, ValueError)  # every error of requests is an OSError; ValueError is for content
 CHECK_ADDRESSES = "Check --endpoint, --wikipedia or --views-api."
+CHECK_QUERIES = "Check --endpoint, --wikipedia or --views-api; --print-query shows the queries."
 JSON_TYPES = "application/sparql-results+json, application/json"
 
 Parsed = TypeVar("Parsed")
@@ -57,7 +58,7 @@ class Refused(BadInput):
     """A server answers with an error that another attempt will not change; `status` and `text` are the answer's."""
 
     def __init__(self, server: str, status: int, text: str) -> None:
-        step = f"{CHECK_ADDRESSES[:-1]}; --print-query shows the queries."
+        step = CHECK_QUERIES
         if status == FORBIDDEN:
             step = "Clients without a --contact may be blocked, and those that were banned wait until the time above."
         super().__init__(f"{server} refuses the request: {status} {text[:200]}.", step)

@@ -17,6 +17,7 @@ TOKEN_VARIABLE = "CLOZEBOARD_TOKEN"
 TIMEOUTS = (10, 60)  # seconds to connect, and to wait for the next byte
 RETRIED = (429, 500, 502, 503, 504)
 LONGEST_PAUSE, LONGEST_REQUESTED_PAUSE = 30, 3600  # seconds, by the client's own rule and as a site asks for
+FIRST_ATTEMPTS = 4  # with pauses of three seconds in all, where the address may be wrong
 TOO_LARGE = 413
 NOT_REACHED = (httpx2.ConnectError, httpx2.ConnectTimeout)  # also where no host has the name
 Read = TypeVar("Read")
@@ -49,7 +50,7 @@ class Connection:
 
     `route`: the path below which that part lies. `service`: what a site offers there, in words. `noun`, `example`: what
     has an address, and how that is written. `retried`: the statuses after which a request is sent again.
-    `waits_at_first`: whether an address is waited for at which nothing has answered so far.
+    `waits_at_first`: whether an address at which nothing has answered so far is waited for longer than seconds.
     `attempts`: how often a request is repeated while the site does not answer, with pauses that double up to half a
     minute; the default waits about two minutes.
     """
@@ -98,13 +99,15 @@ class Connection:
 
     def _answer(self, method: str, url: str, stream: bool, content: Mapping[str, Any]) -> httpx2.Response:
         """Return what the site answers, or raise its fault, after the last attempt."""
+        failures = 0
         for pause in self._pauses:
             try:
                 response = self._client.send(self._client.build_request(method, url, **content), stream=stream)
             except httpx2.TransportError as error:
+                failures += 1
                 if isinstance(error, httpx2.UnsupportedProtocol) or _is_about_certificate(error):
                     raise
-                if self._may_be_wrong and isinstance(error, NOT_REACHED):
+                if self._may_be_wrong and isinstance(error, NOT_REACHED) and failures == FIRST_ATTEMPTS:
                     raise
             else:
                 self._may_be_wrong = False

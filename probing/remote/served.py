@@ -100,7 +100,7 @@ class Server(Connection):
     noun = "a server"
     example = "openai:http://host:8000/v1#model"
     retried = (429, 502, 503, 504)
-    waits_at_first = False  # a wrong address is told at once; a server that fails during a run is waited for
+    waits_at_first = False  # a wrong address is told within seconds; a server that fails during a run is waited for
 
     def __init__(self, address: str, model: str, key: str | None, *, attempts: int = 9) -> None:
         super().__init__(address, key, attempts=attempts, timeouts=TIMEOUTS)

@@ -131,7 +131,7 @@ def labels_of(ranges: OptionRanges, relation: str, index: int | None) -> tuple[s
     Raises `BadInput` where there is no such relation or item, or where the items have different options.
     """
     if not ranges:
-        raise BadInput("The result has no labels of options.")
+        raise BadInput("The result has no labels of options.", "Load it from its folder, or measure it again.")
     if relation not in ranges:
         raise BadInput(f"The result has no options of relation {relation!r}.", f"Choose from: {', '.join(ranges)}.")
     own = [part for part in ranges[relation] if index is None or part.first <= index <= part.last]

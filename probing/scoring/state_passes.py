@@ -76,7 +76,8 @@ class StatePasses(TreePasses):
 class KeptStates:
     """The network's caches after nodes of a tree that have a child to compute; each has one row for each node.
 
-    `nodes`: what is to be computed, ascending; `most_bytes`: the memory that the caches may take.
+    `nodes`: what is to be computed, ascending; `most_bytes`: the memory that these caches may take; what
+    a pass reads and returns comes on top.
     """
 
     def __init__(self, tree: PrefixTree, nodes: Ints, most_bytes: int) -> None:

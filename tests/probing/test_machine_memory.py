@@ -1,5 +1,7 @@
 """The memory that there is, inside and outside of control groups."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -39,6 +41,18 @@ def test_the_smallest_limit_of_the_older_version_counts(group: Path) -> None:
     limit(group / "memory/site/worker", names, GIGABYTE, 0)
     limit(group / "memory/site", names, GIGABYTE // 2, GIGABYTE)
     assert (total_memory(), available_memory()) == (GIGABYTE // 2, 0)
+
+
+def test_the_limit_of_the_process_itself_leaves_what_its_data_has_not_taken() -> None:
+    code = (
+        "import resource; from probing.machine_memory import available_memory; "
+        f"resource.setrlimit(resource.RLIMIT_DATA, ({GIGABYTE // 2}, {GIGABYTE})); free = available_memory(); "
+        f"data = bytearray({GIGABYTE // 8}); print(free, available_memory())"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    free, left = map(int, done.stdout.split())
+    assert GIGABYTE // 4 < free < GIGABYTE // 2
+    assert free - left == pytest.approx(GIGABYTE // 8, rel=0.05)
 
 
 def test_without_a_limit_the_machine_counts(group: Path, monkeypatch: pytest.MonkeyPatch) -> None:

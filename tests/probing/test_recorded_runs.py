@@ -33,6 +33,10 @@ def errors(steps: Sequence[Step]) -> list[float]:
     return relative
 
 
+def test_there_are_eighteen_recorded_runs() -> None:
+    assert len(RUNS) == 18
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_the_time_left_of_a_recorded_run_is_near(name: str) -> None:
     assert max(map(abs, errors(steps_of(RUNS[name])))) < 0.3

@@ -118,6 +118,7 @@ def test_a_run_that_somebody_else_wants_goes_on_until_the_last_has_withdrawn(sma
     assert (fresh(first).state, fresh(first).run.state) == (State.WITHDRAWN, Run.State.QUEUED)
     withdraw(second)
     assert fresh(first).run.state == Run.State.CANCELLED
+    assert fresh(first).run.events.last().message == "Cancelled by its submitter."
 
 
 def test_a_run_that_no_submission_created_cannot_be_cancelled_by_one(small: Benchmark, local_hub: Hub) -> None:

@@ -243,16 +243,19 @@ def test_a_run_of_one_pair_only_counts_for_it_and_raw_objects_do_not(client: Cli
 
 
 def test_facets_and_the_search_narrow_the_models(client: Client, tiny: Benchmark) -> None:
-    make.finished(tiny, 0.5, make.model("org/small", parameters=10**7))
+    small = make.model("org/small", parameters=10**7)
+    make.finished(tiny, 0.5, small)
     make.finished(tiny, 0.4, make.model("org/large", parameters=10**11, kind="masked"))
     make.published(tiny, 0.3)
+    assert "No model passes" in page(client, "/?several=yes")
+    make.finished(make.benchmark("other"), 0.6, small, provenance=Run.Provenance.PUBLISHED)
+    assert models(client, "/?several=yes") == ["org/small"]
     assert models(client, "/?size=more") == ["org/large"]
     assert models(client, "/?kind=masked") == ["org/large"]
     assert "encoder-decoder (reads both sides, writes)" in client.get("/").content.decode()
-    assert models(client, "/?search=SMALL") == ["org/small"]
+    assert models(client, "/?search=+SMALL+") == ["org/small"]
     assert models(client, "/?provenance=measured") == ["org/small", "org/large"]
-    assert len(rows(client, "/?provenance=published")) == 1
-    assert "No model passes" in page(client, "/?several=yes")
+    assert len(rows(client, "/?provenance=published")) == 2, "one of them has a measured figure as well"
     assert len(rows(client, "/?kind=nonsense&size=")) == 3
 
 

@@ -95,6 +95,16 @@ def test_factors_stand_beside_specificity(client: Client, measure: Measure) -> N
         assert float(mean[metric]) == pytest.approx(run.scores.get(metric=metric, dimension="overall").value)
 
 
+def test_the_benchmark_has_naturalness_and_relatedness_by_relation(client: Client, measure: Measure) -> None:
+    run = measure("org/a", "vanilla")
+    measure("org/a", "cascade")
+    rows = csv_rows(client, run.benchmark.get_absolute_url(), "factors_by_relation")
+    assert [(row["model"], row["factor"]) for row in rows] == [("org/a", "Naturalness"), ("org/a", "Relatedness")]
+    for row, metric in zip(rows, ("naturalness", "relatedness"), strict=True):
+        for column, group in (("born_in", "born_in"), ("mean", "all")):
+            assert float(row[column]) == pytest.approx(run.scores.get(metric=metric, group=group).value)
+
+
 def test_the_papers_changes_come_out(client: Client, paper: Benchmark) -> None:
     rows = csv_rows(client, "/benchmarks/stest/", "factor_promptings")
     (change,) = (row for row in rows if (row["model"], row["prompting"]) == ("FacebookAI/roberta-large", "cascade"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import numpy as np
 import pandas as pd
 import pytest
@@ -148,12 +149,31 @@ def test_a_busy_server_is_asked_again(server: ModelServer, monkeypatch: pytest.M
 
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid:8000"])
-def test_an_address_without_a_server_is_told_at_once(host: str, local: AnsweringModel) -> None:
+def test_an_address_without_a_server_is_told_within_seconds(host: str, local: AnsweringModel) -> None:
     model = ServedModel(Server(f"http://{host}/v1", "tiny", None), local.tokenizer)
     began = time.monotonic()
     with pytest.raises(SiteUnavailable, match=f"http://{host}/v1 does not answer. Check the address"):
         token_scores(model, Scoring())
     assert time.monotonic() - began < 15  # the pauses of all attempts are two minutes
+
+
+def test_a_server_that_is_still_starting_is_asked_again(
+    server: ModelServer, local: AnsweringModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = served(server)
+    client = model.server._client
+    failures = [httpx2.ConnectError("no answer")] * 3
+    send = client.send
+
+    def late(*arguments: Any, **options: Any) -> httpx2.Response:
+        if failures:
+            raise failures.pop()
+        return send(*arguments, **options)
+
+    monkeypatch.setattr(client, "send", late)
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    assert token_scores(model, Scoring())
+    assert not failures
 
 
 def test_a_server_that_is_gone_during_a_run_is_waited_for(

@@ -58,19 +58,24 @@ def test_a_network_that_does_not_continue_exactly_is_scored_by_the_reference_wit
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3])
 def test_the_caches_stay_within_their_memory_and_change_no_score(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    model, most, add = made("qwen3.5"), [0], KeptStates.add
+    model, most, held, add = made("qwen3.5"), [0], [0], KeptStates.add
 
     def watched(kept: KeptStates, nodes: Any, cache: Any) -> None:
         add(kept, nodes, cache)
         most.append(int((kept._place[:, 0] >= 0).sum()))
+        caches = [*kept._caches.values(), cache]
+        held.append(sum(tensor.nbytes for one in caches for tensor in state_passes._tensors(one)))
 
     monkeypatch.setattr(KeptStates, "add", watched)
     answers(model, REQUESTS)
     free = max(most)
     model.state_bytes = rows * 20_000
+    assert max(held) > 3 * model.state_bytes
     most.clear()
+    held.clear()
     scores = answers(model, REQUESTS)
     assert max(most) < free
+    assert max(held) < 3 * model.state_bytes
     assert_equal(scores, expected_log_probs(REQUESTS, obvious.causal(model.network, model.tokenizer)))
 
 

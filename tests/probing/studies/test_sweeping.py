@@ -310,3 +310,9 @@ def test_the_time_left_is_told_after_each_revision(capsys: pytest.CaptureFixture
     assert first.startswith("step1: accuracy 0.")
     assert re.search(r"\(1 of 3, about 0:00:0\d left\)$", first)
     assert re.fullmatch(r"step2: not measured\. It is broken\. Mend it\. \(2 of 3, about 0:00:0\d left\)", second)
+
+
+@pytest.mark.parametrize("name", ["models", "benchmarks"])
+def test_a_sweep_takes_one_model_and_one_benchmark(name: str, benchmark: Benchmark, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=f"A sweep takes no {name}"):
+        probing.sweep("org/model", benchmark, revisions="all", out=tmp_path / "out", **{name: ["other"]}, **QUIET)
