@@ -3,6 +3,7 @@
 The scores of the steps are series of finished runs that were measured in the same way.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -252,11 +253,12 @@ def _scores_table(rows: Sequence[tuple[int, Run, Score]]) -> pd.DataFrame:
     `step` counts the runs of each series from 0, and the dimension names the series, so that each series is relative to
     its own first step.
     """
-    names = ["series", "run", *SCORE_KEY, "value", "low", "high"]
-    values = [(number, run.pk, *(getattr(score, name) for name in names[2:])) for number, run, score in rows]
-    table = pd.DataFrame(values, columns=names)
-    steps = table.groupby("series")["run"].transform(lambda runs: pd.factorize(runs)[0])
-    return table.assign(step=steps, dimension=table["series"].astype(str) + " " + table["dimension"])
+    values, steps = [], defaultdict[int, dict[int, int]](dict)
+    for number, run, score in rows:
+        step = steps[number].setdefault(run.pk, len(steps[number]))
+        key = (score.metric, f"{number} {score.dimension}", score.group)
+        values.append((step, *key, score.value, score.low, score.high))
+    return pd.DataFrame(values, columns=["step", *SCORE_KEY, "value", "low", "high"])
 
 
 def _percents(table: pd.DataFrame, *, above_chance: bool = False) -> list[Percent]:
