@@ -22,7 +22,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.breakdowns import ALL, OVERALL, count_items, means_of, members
-from probing.analysis.intervals import NO_INTERVAL, clustered_means, independent_items, wilson
+from probing.analysis.intervals import NO_INTERVAL, clustered_means, mean_interval, wilson
 from probing.analysis.option_scores import by_space, option_counts
 
 ITEM_COLUMNS = ["metric", "dimension", "group", "value", "n", "low", "high"]
@@ -79,7 +79,7 @@ def bounded_mean(rows: pd.DataFrame, metric: str, values: pd.Series, dimension: 
     squares = means_of(groups, values**2)["value"]
     errors = np.sqrt((squares - table["value"] ** 2).clip(lower=0) / (table["independent"] - 1).clip(lower=1))
     bounds = [
-        wilson(value, independent_items(value, error if error > 1e-9 else 0.0, n))
+        mean_interval(value, error if error > 1e-9 else 0.0, n)
         for value, error, n in zip(table["value"], errors, table["independent"], strict=True)
     ]
     low, high = zip(*bounds, strict=True)

@@ -50,6 +50,14 @@ def independent_items(mean: float, error: float, n: float) -> float:
     return mean * (1 - mean) / error**2 if error > 0 else n
 
 
+def mean_interval(mean: float, error: float, n: float) -> tuple[float, float]:
+    """Return the interval of a mean of values from 0 to 1 with this standard error.
+
+    It is Wilson's for as many independent items as are as certain; for `n` items where the values show no error.
+    """
+    return wilson(mean, independent_items(mean, error, n))
+
+
 def mean_of_shares(shares: Floats, n: Floats, weights: Floats | None = None) -> tuple[float, float]:
     """Return the interval of the mean of several parts' shares on other items of the same parts.
 
@@ -64,7 +72,7 @@ def mean_of_shares(shares: Floats, n: Floats, weights: Floats | None = None) -> 
     mean = float(np.clip(parts @ shares, 0, 1))
     towards_mean = (shares * n + MORE_ITEMS * mean) / (n + MORE_ITEMS)
     error = sqrt(max(0.0, float((parts**2 * towards_mean * (1 - towards_mean) / n).sum())))
-    return wilson(mean, independent_items(mean, error, 1 / float((parts**2 / n).sum())))
+    return mean_interval(mean, error, 1 / float((parts**2 / n).sum()))
 
 
 def newcombe(first: float, n_first: float, second: float, n_second: float) -> tuple[float, float]:

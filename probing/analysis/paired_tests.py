@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 
 from probing.analysis.breakdowns import OVERALL, fact_names, members
-from probing.analysis.intervals import RESAMPLES, independent_items, mean_of_shares, percentile_interval, wilson
+from probing.analysis.intervals import RESAMPLES, mean_interval, mean_of_shares, percentile_interval, wilson
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
 
@@ -172,8 +172,7 @@ def _interval_of_difference(difference: float, error: float, facts: int, greates
     """Return the interval of a mean difference with this standard error."""
     if error < SLACK:
         return _without_spread(difference, np.array([facts], float), greatest)
-    share, share_error = (difference + greatest) / (2 * greatest), error / (2 * greatest)
-    low, high = wilson(share, independent_items(share, share_error, facts))
+    low, high = mean_interval((difference + greatest) / (2 * greatest), error / (2 * greatest), facts)
     return 2 * greatest * low - greatest, 2 * greatest * high - greatest
 
 
