@@ -62,12 +62,12 @@ class PageViews:
         views = {}
         for title in with_progress(sorted(set(titles)), "Page views"):
             address = self._address(title)
-            known: list[int] | None = self.cache.note(address)
-            if known is None:
-                known = self._ask(address)
-                self.cache.put_note(address, known)
-            if known:
-                views[title] = sum(known)
+            by_month: list[int] | None = self.cache.note(address)
+            if by_month is None:
+                by_month = self._ask(address)
+                self.cache.put_note(address, by_month)
+            if by_month:
+                views[title] = sum(by_month)
         return views
 
     def _address(self, title: str) -> str:

@@ -24,9 +24,17 @@ def queries(benchmark: Benchmark, language: str = "") -> Iterator[Query]:
     Raises `BadInput` where no subject has an id of Wikidata.
     """
     subjects = _subjects(benchmark)
-    yield from map(query_of, chunks(subjects))
+    yield from _sitelinks_queries(subjects)
     if language:
-        yield from (titles_query(language, chunk) for chunk in chunks(subjects))
+        yield from _titles_queries(language, subjects)
+
+
+def _sitelinks_queries(subjects: Sequence[str]) -> list[Query]:
+    return [query_of(chunk) for chunk in chunks(subjects)]
+
+
+def _titles_queries(language: str, subjects: Sequence[str]) -> list[Query]:
+    return [titles_query(language, chunk) for chunk in chunks(subjects)]
 
 
 def query_of(subjects: tuple[str, ...]) -> Query:
@@ -45,7 +53,7 @@ def count_sitelinks(
     """
     refuse_bad_target(out)
     subjects = _subjects(benchmark)
-    links = {row["subject"]: int(row["subject_sitelinks"]) for row in endpoint.all_rows(list(queries(benchmark)))}
+    links = {row["subject"]: int(row["subject_sitelinks"]) for row in endpoint.all_rows(_sitelinks_queries(subjects))}
     if not links:
         raise BadInput(f"{endpoint.url} knows none of the subjects of {benchmark.slug}.", "Check --endpoint.")
     items = [(relation.label, item) for relation in benchmark.relations for item in relation.items]
@@ -79,7 +87,7 @@ def _subjects(benchmark: Benchmark) -> Sequence[str]:
 
 def _titles(endpoint: Endpoint, subjects: Sequence[str], language: str) -> Mapping[str, str]:
     """Return the title of the article about each subject that has one in the Wikipedia of the language."""
-    rows = endpoint.all_rows([titles_query(language, chunk) for chunk in chunks(subjects)])
+    rows = endpoint.all_rows(_titles_queries(language, subjects))
     titles = {row["subject"]: row["title"] for row in rows if "title" in row}
     if not titles:
         raise BadInput(f"No subject has an article in {language}.wikipedia.", "Give another --language.")
