@@ -30,7 +30,7 @@ from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
 NEWEST_RUNS, READY_PAIRS = 40, 2  # how many runs are searched for ready pairs, and how many are shown for each reason
-ITEM_COLUMNS = (*ROW_KEY, "relation", "subject", "answer_label", "language")
+ITEM_COLUMNS = (*ROW_KEY, "subject", "answer_label", "language")
 Pattern = tuple[bool, ...]  # for each run whether it is right
 
 

@@ -130,9 +130,9 @@ def _rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[
     slices = {part, *(pair.sides if pair else ())}
     dimensions, groups = zip(*slices, strict=True)
     for score in Score.objects.filter(run__in=runs, dimension__in=dimensions, group__in=groups).order_by("pk"):
-        place = Slice(score.dimension, score.group)
-        beside.setdefault(score.run_id, {})[score.metric, place] = score
-        if place == part:
+        of_score = Slice(score.dimension, score.group)
+        beside.setdefault(score.run_id, {})[score.metric, of_score] = score
+        if of_score == part:
             by_run.setdefault(score.run_id, {})[score.metric] = score
     training = set(pages_of(version).training_metrics)
     return [

@@ -204,8 +204,8 @@ def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -
     bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in groups[:MOST_BARS]}
     first = groups[0].scores
     outcomes = ", ".join(f"{TITLES[name].lower()}: {first[name]['value']:.3f}" for name in OUTCOMES)
-    said = sorted((shares[OUTCOMES.index(SAYS_IT)], bar) for bar, shares in bars.items())
-    low, high = (f"{share:.3f} ({bar})" for share, bar in (said[0], said[-1]))
+    shares_said = sorted((shares[OUTCOMES.index(SAYS_IT)], bar) for bar, shares in bars.items())
+    low, high = (f"{share:.3f} ({bar})" for share, bar in (shares_said[0], shares_said[-1]))
     words = f"Of all questions {first['known']['value']:.3f} are known; {groups[0].way}, {outcomes}. "
     words += f"Known and said, group by group: from {low} to {high}."
     cut = f" The first {len(bars):,} of {len(groups):,} bars are drawn." if len(groups) > MOST_BARS else ""

@@ -170,10 +170,10 @@ def run_sections(
 
 def breakdown_fold(sections: Sequence[Section]) -> list[Fold]:
     """Return the fold of breakdowns that are no main ones."""
+    if not sections:
+        return []
     titles = [section.title[:1].lower() + section.title[1:] for section in sections]
-    return (
-        [Fold("breakdowns", "Other breakdowns", f"{labels.sentence(', '.join(titles))}.", sections)] if titles else []
-    )
+    return [Fold("breakdowns", "Other breakdowns", f"{labels.sentence(', '.join(titles))}.", sections)]
 
 
 def contents(

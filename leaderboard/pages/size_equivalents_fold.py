@@ -70,13 +70,12 @@ def _compared_in_size(ranks: Sequence[RunRank]) -> list[SizedRank]:
     except BadInput:  # all others have one size
         return []
     actives = [rank.run.model.active_parameters for rank in ranks]
-    known = [place for place, active in enumerate(actives) if active]
-    best = unbeaten(sizes, scores)
-    best_of_known = unbeaten([actives[place] or 0 for place in known], [scores[place] for place in known])
-    best_active = {known[place] for place in best_of_known}
+    stated = [number for number, active in enumerate(actives) if active]
+    best_stated = unbeaten([actives[number] or 0 for number in stated], [scores[number] for number in stated])
+    best, best_active = unbeaten(sizes, scores), {stated[number] for number in best_stated}
     return [
-        SizedRank(rank, equivalent, place in best, place in best_active)
-        for place, (rank, equivalent) in enumerate(zip(ranks, equivalents, strict=True))
+        SizedRank(rank, equivalent, number in best, number in best_active)
+        for number, (rank, equivalent) in enumerate(zip(ranks, equivalents, strict=True))
     ]
 
 

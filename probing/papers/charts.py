@@ -45,8 +45,8 @@ def plane(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
 
 def sizes_in_rows(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
     """Return a chart of each column of the exhibit over the parameters of models, for those whose size is known."""
-    known = cells.assign(across=cells["model"].map(sizes())).dropna(subset="across").sort_values("across")
-    return _curves(paper, exhibit, known, {"type": "log", "title": {"text": "parameters"}})
+    sized = cells.assign(across=cells["model"].map(sizes())).dropna(subset="across").sort_values("across")
+    return _curves(paper, exhibit, sized, {"type": "log", "title": {"text": "parameters"}})
 
 
 def boxes(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:

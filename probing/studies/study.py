@@ -125,8 +125,8 @@ def sweep(
     """
     graph_objects(TASK)  # refuses a missing package before anything is measured
     _refuse_in_memory(model, arguments.get("tokenizer"))
-    if several := sorted({"models", "benchmarks"} & set(arguments)):
-        raise BadInput(f"A sweep takes no {several[0]}.", "Use probing.study for several models or benchmarks.")
+    if lists := sorted({"models", "benchmarks"} & set(arguments)):
+        raise BadInput(f"A sweep takes no {lists[0]}.", "Use probing.study for several models or benchmarks.")
     swept_model = {MODEL: model, REVISIONS: revisions}
     checked = StudyArguments.of({**arguments, "models": [swept_model], "benchmarks": [benchmark], "out": out})
     folder = checked.folder

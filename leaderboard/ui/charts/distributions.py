@@ -16,7 +16,7 @@ from leaderboard.ui.charts.basics import (
     share_axis,
 )
 
-GRID_ROW_HEIGHT = 24  # pixels
+BAR_HEIGHT = 24  # pixels
 
 
 def stacked(bars: Mapping[str, Sequence[float]], names: Sequence[str], title: str) -> Plot:
@@ -35,7 +35,7 @@ def stacked(bars: Mapping[str, Sequence[float]], names: Sequence[str], title: st
         for place, name in enumerate(names)
     ]
     axes = {"xaxis": {**share_axis(title), "range": [0, 1]}, "yaxis": row_axis(rows)}
-    return figure(traces, 140 + GRID_ROW_HEIGHT * len(rows), **axes, barmode="stack", showlegend=True)
+    return figure(traces, 140 + BAR_HEIGHT * len(rows), **axes, barmode="stack", showlegend=True)
 
 
 # Distributions of base-10 logarithms: violins and boxes, one group above the other.

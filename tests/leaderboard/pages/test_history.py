@@ -93,8 +93,8 @@ def test_the_columns_of_frozen_tables_have_titles_for_people() -> None:
 def test_freezing_is_asked_in_place(client: Client, site: Site) -> None:
     html = client.get(BOARD).content.decode()
     assert re.search(r'hx-get="/snapshots/new/\?of=[^"]+"\s+hx-target="next .freeze-here"\s+hx-select="#freeze"', html)
-    asked = client.get(f"/snapshots/new/?of={BOARD}").content.decode()
-    assert '<div id="freeze"' in asked and "cannot be changed or removed afterwards" in asked
+    confirmation = client.get(f"/snapshots/new/?of={BOARD}").content.decode()
+    assert '<div id="freeze"' in confirmation and "cannot be changed or removed afterwards" in confirmation
 
 
 def test_the_address_is_the_digest_of_the_document(client: Client, site: Site) -> None:

@@ -56,23 +56,23 @@ def test_buckets_double_in_width() -> None:
 
 def test_rows_get_their_count_and_ordered_groups() -> None:
     table = pd.DataFrame({"relation": ["P1", "P1", "P2"], "index": [0, 1, 0], "count": [5, 0, 1]})
-    asked = pd.DataFrame({"relation": ["P2", "P1", "P1"], "index": [0, 0, 0], "template": [0, 0, 1], "subject": "x"})
-    joined = with_counts(asked, table)
+    facts = pd.DataFrame({"relation": ["P2", "P1", "P1"], "index": [0, 0, 0], "template": [0, 0, 1], "subject": "x"})
+    joined = with_counts(facts, table)
     assert joined[COUNT].tolist() == [1, 5, 5]
     assert joined[EXPOSURE].tolist() == ["1", "4–7", "4–7"]
     assert joined[EXPOSURE].cat.ordered
     assert joined[STATED].tolist() == ["stated"] * 3
     with pytest.raises(BadInput, match="The counts lack the facts of 1 of 3 rows"):
-        with_counts(asked, table[:2])
+        with_counts(facts, table[:2])
     with pytest.raises(BadInput, match="subjects differ"):
-        with_counts(asked, table.assign(subject="y"))
+        with_counts(facts, table.assign(subject="y"))
 
 
 def test_rows_get_the_sitelinks_of_their_subjects_where_these_are_known(tmp_path: Path) -> None:
     path = tmp_path / "links.csv"
     path.write_text("relation,index,sitelinks\nP1,0,\nP1,1,255\nP1,2,400\nP1,3,0\n")
-    asked = pd.DataFrame({"relation": "P1", "index": [0, 1, 2, 3], "template": 0, "subject": "x", "correct": True})
-    joined = with_counts(asked, read_counts(path))
+    facts = pd.DataFrame({"relation": "P1", "index": [0, 1, 2, 3], "template": 0, "subject": "x", "correct": True})
+    joined = with_counts(facts, read_counts(path))
     assert joined[SITELINKS].tolist() == [pd.NA, 255, 400, 0]
     assert means_of(members(joined, POPULARITY), joined["correct"])["group"].tolist() == ["0", "128–255", "256+"]
     again = with_counts(joined, pd.DataFrame({"relation": "P1", "index": range(4), "count": 1}))
@@ -83,8 +83,8 @@ def test_rows_get_the_page_views_of_their_subjects_by_powers_of_ten(tmp_path: Pa
     views = ["", 0, 1, 9, 10, 99_999, 100_000]
     lines = "".join(f"P1,{index},{number}\n" for index, number in enumerate(views))
     (tmp_path / "views.csv").write_text(f"relation,index,yearly_views\n{lines}")
-    asked = pd.DataFrame({"relation": "P1", "index": range(7), "template": 0, "subject": "x", "correct": True})
-    joined = with_counts(asked, read_counts(tmp_path / "views.csv"))
+    facts = pd.DataFrame({"relation": "P1", "index": range(7), "template": 0, "subject": "x", "correct": True})
+    joined = with_counts(facts, read_counts(tmp_path / "views.csv"))
     assert joined[YEARLY_VIEWS].tolist() == [pd.NA, *views[1:]]
     assert joined[PAGE_VIEWS].dropna().tolist() == [page_views_group(number) for number in views if number != ""]
     groups = means_of(members(joined, PAGE_VIEWS), joined["correct"]).set_index("group")["n"].to_dict()

@@ -33,10 +33,10 @@ def inputs(tokens: int = 1, **options: Any) -> dict[str, Any]:
 
 @torch.inference_mode()
 def test_a_step_equals_that_of_transformers() -> None:
-    given = inputs()
-    state = given["initial_state"]
-    expected, expected_state = USUAL(**given | {"initial_state": state.clone()})
-    output, new_state = in_place_where_possible(USUAL)(**given)
+    tensors = inputs()
+    state = tensors["initial_state"]
+    expected, expected_state = USUAL(**tensors | {"initial_state": state.clone()})
+    output, new_state = in_place_where_possible(USUAL)(**tensors)
     torch.testing.assert_close(output, expected)
     torch.testing.assert_close(new_state, expected_state)
     assert new_state is state
@@ -54,16 +54,16 @@ def test_a_step_equals_that_of_transformers() -> None:
 @torch.inference_mode()
 def test_anything_else_is_left_to_transformers(other: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(delta_rule, "step")
-    given = inputs(**other)
-    for output, expected in zip(in_place_where_possible(USUAL)(**given), USUAL(**given), strict=True):
+    tensors = inputs(**other)
+    for output, expected in zip(in_place_where_possible(USUAL)(**tensors), USUAL(**tensors), strict=True):
         torch.testing.assert_close(output, expected, rtol=0, atol=0)
 
 
 def test_the_state_of_a_training_is_not_changed_in_place() -> None:
-    given = inputs()
-    before = given["initial_state"].clone()
-    in_place_where_possible(USUAL)(**given)
-    assert given["initial_state"].equal(before)
+    tensors = inputs()
+    before = tensors["initial_state"].clone()
+    in_place_where_possible(USUAL)(**tensors)
+    assert tensors["initial_state"].equal(before)
 
 
 def test_transformers_is_as_before_after_the_last_of_several_networks() -> None:
@@ -81,9 +81,9 @@ def test_transformers_is_as_before_after_the_last_of_several_networks() -> None:
 def test_networks_are_scored_by_these_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     steps, step = [], delta_rule.step
 
-    def counted(*given: torch.Tensor) -> torch.Tensor:
-        steps.append(given)
-        return step(*given)
+    def counted(*tensors: torch.Tensor) -> torch.Tensor:
+        steps.append(tensors)
+        return step(*tensors)
 
     monkeypatch.setattr(delta_rule, "step", counted)
     tokenizer = byte_level_bpe(start="<s>")
