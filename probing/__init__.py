@@ -17,8 +17,8 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing import monitor
     from probing.benchmark import Benchmark
     from probing.catalog import open_benchmark
+    from probing.curation.graph_triples import sample_graph
     from probing.dry_run import forecast
-    from probing.graph_sampling import sample_graph
     from probing.remote.served import connect
     from probing.remote.site import Site
     from probing.results.result import Result
@@ -67,7 +67,7 @@ MODULES = {
     "monitor": "probing.monitor",
     "open_benchmark": "probing.catalog",
     "run": "probing.runner",
-    "sample_graph": "probing.graph_sampling",
+    "sample_graph": "probing.curation.graph_triples",
     "study": "probing.studies.study",
     "surprisal": "probing.sentences.surprisal",
     "sweep": "probing.studies.study",

@@ -1,16 +1,105 @@
-"""The catalog: known benchmarks are downloaded from their sources, and benchmarks are opened by name or folder."""
+"""The catalog: benchmarks known by name are downloaded from their sources, and all are opened by name or folder.
+
+`known_benchmarks.toml` lists and explains them.
+"""
 
 import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark, BadInput, DigestMismatch
-from probing.files.downloads import compare_or_record, digests_file
+from probing.files.downloads import HubFolder, compare_or_record, digests_file, fetch_archive, fetch_file
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, format_of
 from probing.formats.dlama import TEMPLATES_FOLDER
-from probing.formats.own_wordings import write_questions, write_templates
-from probing.known_benchmarks import CATALOG, EMBEDDED, KnownBenchmark, known_benchmark
+from probing.formats.own_wordings import PROJECT, source_note, write_questions, write_templates
+
+# The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
+PACKAGED = Path(__file__).resolve().parent / "embedded"
+EMBEDDED = PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[1] / "fixtures"
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file that is fetched, or with `paths` an archive of which these are kept in the folder `into`."""
+
+    address: str
+    paths: tuple[str, ...] = ()
+    into: str = ""
+
+    def fetch(self, folder: Path, by_hand: str) -> None:
+        target = folder / self.into
+        target.mkdir(parents=True, exist_ok=True)
+        if self.paths:
+            fetch_archive(self.address, self.paths, target, by_hand)
+        else:
+            fetch_file(self.address, target, by_hand)
+
+
+@dataclass(frozen=True)
+class KnownBenchmark:
+    """A benchmark of the catalog; its fields are those of an entry of `known_benchmarks.toml`."""
+
+    slug: str
+    title: str
+    format: str
+    description: str
+    licence: str
+    probe: str = "multiple_choice"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    source: str = ""
+    commit: str = ""
+    downloads: tuple[Download | HubFolder, ...] = ()
+    digest: str = ""
+    citation: str = ""
+    lacks_templates: bool = False
+
+    def read(self, folder: Path) -> Benchmark:
+        """Read the benchmark in `folder`, under the name, title and probe of the catalog.
+
+        The title says so where templates of this project stand in for the authors', which is another measurement.
+        """
+        content = FORMATS[self.format](folder)
+        has_own = self.lacks_templates and any(note.startswith(source_note(PROJECT)) for note in content.notes)
+        title = f"{self.title} with templates of {PROJECT}" if has_own else self.title
+        return replace(content, slug=self.slug, title=title, probe=self.probe)
+
+
+def known_benchmark(slug: str) -> KnownBenchmark:
+    """Return an entry of the catalog; raise `BadInput` if there is none of this name."""
+    if slug not in CATALOG:
+        raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
+    return CATALOG[slug]
+
+
+def _entry(slug: str, values: Mapping[str, Any], citations: Mapping[str, str]) -> KnownBenchmark:
+    settings = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.get("settings", {}).items()
+    }
+    commit = values.get("commit", "")
+    downloads = tuple(_download(part, commit) for part in values.get("downloads", ()))
+    citation = citations[values["citation"]] if "citation" in values else ""
+    return KnownBenchmark(slug, **{**values, "settings": settings, "downloads": downloads, "citation": citation})
+
+
+def _download(values: Mapping[str, Any], commit: str) -> Download | HubFolder:
+    if "data_set" in values:
+        return HubFolder(values["data_set"], values["folder"])
+    address = values["address"].format(commit=commit)
+    return Download(address, tuple(values.get("paths", ())), values.get("into", ""))
+
+
+def _read_catalog() -> dict[str, KnownBenchmark]:
+    content = tomllib.loads(Path(__file__).with_name("known_benchmarks.toml").read_text(encoding="utf-8"))
+    return {slug: _entry(slug, values, content["citations"]) for slug, values in content["benchmarks"].items()}
+
+
+CATALOG = _read_catalog()
+
 
 PAPERS_TEMPLATES = "mlama"  # the downloaded benchmark whose templates are those of the papers that have none
 OTHER_NAMES = {"lama": "trex"}  # of LAMA, its facts from T-REx are known here

@@ -16,7 +16,7 @@ from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Model, Run, Submission
 from leaderboard.worker.finishing import finish
 from probing.benchmark import Benchmark as Content
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.catalog import CATALOG, EMBEDDED
 from probing.language_model import LanguageModel
 from probing.part_runner import probe_part
 from probing.plan import plan, plan_of

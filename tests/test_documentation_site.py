@@ -13,7 +13,7 @@ import probing
 from docs.site.docstrings import as_markdown
 from docs.site.generated import commands, commands_page, library_errors, shown
 from probing.__main__ import parser
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.settings import SETTINGS

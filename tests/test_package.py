@@ -20,7 +20,7 @@ LIST_PACKAGED_BENCHMARKS = """
 import sys
 import probing
 from probing.catalog import open_benchmark
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 assert probing.__file__.startswith(sys.argv[1]), probing.__file__
 print(sorted(slug for slug, entry in CATALOG.items() if not entry.downloads and open_benchmark(slug).size))
 """

@@ -8,7 +8,7 @@ from django.urls import Resolver404, resolve
 
 from docs.site.papers import papers_page
 from probing.__main__ import parser
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.results.result import Result

@@ -11,11 +11,10 @@ from typing import Any
 import probing
 from docs.site.generated import commands, library_errors, shown
 from probing.__main__ import parser
-from probing.options import Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.results.rows import ITEM_COLUMNS, SCORE_COLUMNS
-from probing.settings import SETTINGS
+from probing.settings import SETTINGS, Option
 
 NOTHING = inspect.Parameter.empty
 RECORD = Path(__file__).parent / "public_interface.json"

@@ -13,7 +13,7 @@ from django.test import Client
 from leaderboard.intake import check_job, queue
 from leaderboard.models import Run, Submission
 from leaderboard.worker.jobs import finish_run, measure_run
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 
 settings.ALLOWED_HOSTS = ["testserver"]
 SLUG = "starter-contrast"

@@ -15,12 +15,11 @@ from probing.catalog import CATALOG
 from probing.command_line.benchmarks import option_default, option_meaning
 from probing.errors import ProbingError
 from probing.kinds import KINDS
-from probing.options import Option
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.results.rows import ITEM_COLUMNS, SCORE_COLUMNS, TOKEN_COLUMNS
 from probing.results.run_json import RECORD_KEYS
-from probing.settings import SETTINGS
+from probing.settings import SETTINGS, Option
 
 # The words that name a command, its own parser, and what it does.
 Command = tuple[list[str], argparse.ArgumentParser, str]

@@ -10,8 +10,8 @@ from leaderboard.changed_settings import plan
 from leaderboard.models import Model, Run
 from leaderboard.ui import cells
 from leaderboard.ui.visible import visible
+from probing.catalog import CATALOG
 from probing.command_line.settings_flags import settings_words
-from probing.known_benchmarks import CATALOG
 from probing.results.run_json import PACKAGES
 from probing.settings import Settings
 

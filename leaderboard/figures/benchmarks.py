@@ -22,11 +22,11 @@ from probing.analysis.accuracy import BASELINES, CHANCE, MAJORITY, MOST_FREQUENT
 from probing.analysis.specificity_metrics import RARER
 from probing.baselines import UniformModel, baseline_scores, rarer_scores
 from probing.benchmark import Benchmark as Content
+from probing.catalog import CATALOG
+from probing.curation.graph_triples import sample_graph
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version
-from probing.graph_sampling import sample_graph
-from probing.known_benchmarks import CATALOG
 from probing.plan import Plan, all_templates, plan, plan_of, read_usual_settings, template_counts
 from probing.probes import probe_named
 from probing.settings import Settings

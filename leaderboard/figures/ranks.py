@@ -24,7 +24,7 @@ from leaderboard.figures.outcomes import (
     store_outcomes,
 )
 from leaderboard.models import Benchmark, ItemFigures, ItemSet, Run, RunRank
-from probing.analysis.power import SmallestDifference, assumed_difference, smallest_difference
+from probing.analysis.paired_tests import SmallestDifference, assumed_difference, smallest_difference
 from probing.analysis.ranks import rank_table
 from probing.probes import probe_of
 from probing.settings import Settings

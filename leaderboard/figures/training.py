@@ -20,8 +20,8 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import OVERALL
+from probing.analysis.intervals import without_seed
 from probing.analysis.paired_tests import SCORE_KEY, Correctness, common_rows, overall_difference
-from probing.analysis.replicates import without_seed
 from probing.analysis.steps import RELATIVE_COLUMNS, Changes, changes, relative_to_first
 from probing.errors import BadInput
 

@@ -20,8 +20,7 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.sections import Fold, Section, TextForm, section
 from leaderboard.ui.tables import Column, Table
-from probing.analysis.culture_metrics import prediction_shares
-from probing.analysis.nearness import NEARNESS, nearness
+from probing.analysis.culture_metrics import NEARNESS, nearness, prediction_shares
 from probing.errors import ProbingError
 from probing.formats.dlama import parse_merged
 

@@ -21,12 +21,11 @@ from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import overlap_fold, published_sections
+from leaderboard.pages.benchmark_sections import overlap_fold, published_sections, size_equivalents_fold
 from leaderboard.pages.questions_page import question_columns
-from leaderboard.pages.relation_rows import relation_rows, relations_table, strip_scores
+from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.replicates_fold import replicates_fold
-from leaderboard.pages.size_equivalents_fold import size_equivalents_fold
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,
@@ -51,13 +50,12 @@ from leaderboard.probes.benchmark_words import (
 from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
 from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import citation
 from leaderboard.ui.csv_files import table_response, wants_csv
 from leaderboard.ui.links import PageLink
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, citation
 from probing.benchmark import Relation
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 
 # /benchmarks/<slug>/: what is asked and who is best, with every finished run in groups of equal settings.
 

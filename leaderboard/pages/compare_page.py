@@ -27,9 +27,8 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run
-from leaderboard.pages.benchmarks_fold import benchmarks_fold
 from leaderboard.pages.bias_fold import compared_fold
-from leaderboard.pages.changed_facts_fold import changed_facts_fold
+from leaderboard.pages.comparison_folds import benchmarks_fold, changed_facts_fold
 from leaderboard.pages.comparison_tables import (
     ComparedRun,
     compared_runs,

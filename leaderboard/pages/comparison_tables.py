@@ -20,9 +20,8 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.dot_plots import CERTAIN
-from leaderboard.ui.columns import interval_columns, source_column
 from leaderboard.ui.links import link
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, interval_columns, source_column
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 
 SIGNIFICANT = 0.05

@@ -13,9 +13,8 @@ from leaderboard.probes import pages_of
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.columns import interval_columns
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, interval_columns
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import least_number
 from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB, WASB_CHANCE

@@ -1,14 +1,35 @@
-"""/healthz and /metrics: what load balancers, monitors and Prometheus ask."""
+"""/healthz and /metrics: what load balancers, monitors and Prometheus ask.
 
+Metrics are read from the database and Redis for each request. Nothing is counted in the memory of a process, so that
+every web process gives the same figures.
+"""
+
+import platform
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from importlib.metadata import version
 from ipaddress import ip_address
 from secrets import compare_digest
+from threading import Lock
+from typing import Any
 
 from django.conf import settings
+from django.db import DatabaseError
+from django.db.models import Count, Manager, QuerySet, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from prometheus_client.registry import Collector
 
-from leaderboard.operations.metrics import page
+from leaderboard.figures.live_workers import live_workers
+from leaderboard.intake import queue
+from leaderboard.line import CHECKS, FINISH, QUEUES
+from leaderboard.models import Run, RunEvent, RunPart, Submission
+from leaderboard.operations import site_state
 from leaderboard.operations.site_state import watch
 
 # /healthz : tells load balancers and monitors which parts of the site work.
@@ -68,3 +89,117 @@ def _is_near(request: HttpRequest) -> bool:
     except ValueError:  # a socket of the file system has no address
         return False
     return any(address in network for network in settings.METRICS_NETWORKS)
+
+
+State = Run.State
+UNFINISHED = (State.QUEUED, State.DOWNLOADING, State.SCORING, State.AGGREGATING)
+FRESH = 5.0  # seconds during which the same text is repeated
+Values = Mapping[Any, float]  # by tuples of the values of the labels
+
+
+class Page(Collector):
+    """The text of all metrics, made again when it is older than a few seconds."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.registry = CollectorRegistry(auto_describe=False)
+        self.registry.register(self)
+        self.made = -FRESH
+        self.content = b""
+
+    def text(self) -> bytes:
+        with self.lock:
+            if time.monotonic() - self.made >= FRESH:
+                self.content = generate_latest(self.registry)
+                self.made = time.monotonic()
+            return self.content
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield all metrics of the site; without the database, those that do not need it."""
+        facts = {"version": version("clozeboard"), "django": version("django"), "python": platform.python_version()}
+        yield InfoMetricFamily("clozeboard_build", "Versions of the site.", facts)
+        yield gauge("disk_free_bytes", "Free space where a folder lies.", disk_free(), "folder")
+        yield gauge("redis_up", "1 if Redis answers.", int(queue.reachable()))
+        try:
+            metrics = list(from_database())
+        except DatabaseError:
+            metrics = []
+        yield gauge("database_up", "1 if the database answers.", int(bool(metrics)))
+        yield from metrics
+
+
+page = Page()
+
+
+def disk_free() -> Values:
+    """Return the free space where the data and the models are or will be."""
+    free = {}
+    for name, folder in (("data", settings.DATA), ("hub_cache", settings.HUB_CACHE)):
+        existing = next(path for path in (folder, *folder.parents) if path.exists())
+        free[name,] = shutil.disk_usage(existing).free
+    return free
+
+
+def from_database() -> Iterator[Metric]:
+    """Yield the metrics that need the database, by a constant number of queries."""
+    yield from queue_metrics()
+    yield from outcome_metrics()
+    yield from worker_metrics()
+    submissions = {(state,): 0 for state in Submission.State.values} | counted(Submission.objects, "state")
+    yield gauge("submissions", "Submissions by state.", submissions, "state")
+
+
+def queue_metrics() -> Iterator[Metric]:
+    runs = {(state, name): 0 for state in State.values for name in QUEUES}
+    runs |= counted(site_state.measured(), "state", "queue")
+    yield gauge("runs", "Measured runs by state and queue.", runs, "state", "queue")
+    unfinished = sum(number for (state, _), number in runs.items() if state in UNFINISHED)
+    yield gauge("unfinished_runs", "Runs that wait for a worker or have one, in all queues.", unfinished)
+    ages = dict.fromkeys(QUEUES, site_state.Ages()) | site_state.waiting_ages(timezone.now())
+    quantiles = {(name, "0.5"): age.p50 for name, age in ages.items()}
+    quantiles |= {(name, "0.9"): age.p90 for name, age in ages.items()}
+    text = "How long the runs that wait now have been waiting, by quantile."
+    yield gauge("queue_age_seconds", text, quantiles, "queue", "quantile")
+    oldest = {(name,): age.longest for name, age in ages.items()}
+    yield gauge("queue_oldest_age_seconds", "Age of the run that waits longest.", oldest, "queue")
+
+
+def outcome_metrics() -> Iterator[Metric]:
+    now = timezone.now()
+    outcomes = site_state.outcomes(now)
+    ended = {("finished",): outcomes.finished, ("failed",): outcomes.failed}
+    yield gauge("ended_runs", "Runs that ended in the last 30 days.", ended, "outcome")
+    if outcomes.success is not None:
+        yield gauge("success_ratio", "Share of the runs of the last 30 days with a result.", outcomes.success)
+    failed = site_state.measured().filter(state=State.FAILED, finished__gte=now - site_state.PERIOD)
+    yield gauge("failed_runs", "Failed runs of the last 30 days by error code.", counted(failed, "code"), "code")
+    entered = CounterMetricFamily("clozeboard_run_transitions", "How often a run entered a state.", labels=["state"])
+    for labels, number in sorted(counted(RunEvent.objects, "state").items()):  # events are never deleted
+        entered.add_metric(labels, number)
+    yield entered
+    items = RunPart.objects.filter(done=True).aggregate(total=Sum("items", default=0))["total"]
+    yield CounterMetricFamily("clozeboard_items_scored", "Items of finished parts.", items)
+
+
+def worker_metrics() -> Iterator[Metric]:
+    workers = live_workers()
+    served = [name for worker in workers for name in worker.queues]
+    by_queue = {(name,): served.count(name) for name in sorted({*QUEUES, CHECKS, FINISH, *served})}
+    yield gauge("workers", "Workers alive that serve a queue.", by_queue, "queue")
+    if workers:
+        age = max(0.0, (timezone.now() - workers[0].last_seen).total_seconds())
+        yield gauge("worker_newest_heartbeat_age_seconds", "Age of the newest heartbeat.", age)
+
+
+def counted(rows: Manager[Any] | QuerySet[Any], *fields: str) -> dict[Any, int]:
+    """Return the number of rows for each tuple of values that these fields have. One query."""
+    counts = rows.order_by().values_list(*fields).annotate(number=Count("pk"))
+    return {(*values,): number for *values, number in counts}
+
+
+def gauge(name: str, text: str, values: float | Values, *labels: str) -> Metric:
+    """Return a gauge with one value, or with one for each combination of values of its labels."""
+    metric = GaugeMetricFamily(f"clozeboard_{name}", text, labels=labels)
+    for key, value in values.items() if isinstance(values, Mapping) else [((), values)]:
+        metric.add_metric(key, value)
+    return metric

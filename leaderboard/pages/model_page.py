@@ -29,9 +29,8 @@ from leaderboard.pages.rendering import page_address, show
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import part_in_words, variant_in_words, with_part
 from leaderboard.ui import cells
-from leaderboard.ui.columns import interval_columns, score_cell, source_column
 from leaderboard.ui.sections import Section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, interval_columns, score_cell, source_column
 
 HUB = "https://huggingface.co/"
 NAMED = 10  # runs without results that the page names; a training can have hundreds of steps

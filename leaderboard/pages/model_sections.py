@@ -19,10 +19,9 @@ from leaderboard.probes.culture.pairs import part_in_words, settings_in_words
 from leaderboard.probes.wording import group_title, relation_names
 from leaderboard.ui import cells, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.models_in_rows import Mark, profile
-from leaderboard.ui.columns import citation, interval_columns, score_points, source_column, summary
+from leaderboard.ui.charts.dot_plots import Mark, profile
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, citation, interval_columns, score_points, source_column, summary
 from probing.analysis.paired_tests import SIDE_BOUNDS
 
 EXTREMES = 3  # groups that are named as known best, and as known least

@@ -46,10 +46,9 @@ from leaderboard.probes.culture.sides import pair_title
 from leaderboard.ui import charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.scaling_chart import SizedScore, best_of_size
-from leaderboard.ui.columns import best_and_largest, source
 from leaderboard.ui.labels import number_of
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import Table, select
+from leaderboard.ui.tables import Table, best_and_largest, select, source
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 

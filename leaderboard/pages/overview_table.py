@@ -27,9 +27,8 @@ from leaderboard.probes.culture.pairs import EVERYTHING
 from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Bar, Cell, Raw
-from leaderboard.ui.columns import source
 from leaderboard.ui.links import model_address
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, source
 
 BEST = "among the best of its column"
 OTHER_ITEMS = "about other questions than the rest of this column"

@@ -19,8 +19,7 @@ from leaderboard.probes.items import SHARE_HELP, item_url, shares_of
 from leaderboard.probes.wording import language_of
 from leaderboard.ui import cells
 from leaderboard.ui.cells import Bar, Cell
-from leaderboard.ui.columns import settings_column
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, settings_column
 from leaderboard.ui.visible import visible
 from probing.benchmark import Item
 

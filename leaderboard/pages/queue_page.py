@@ -26,10 +26,9 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import model_column, settings_column
 from leaderboard.ui.csv_files import wants_csv
 from leaderboard.ui.links import page_links, page_number
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, model_column, settings_column, view
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
 

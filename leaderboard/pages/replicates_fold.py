@@ -12,7 +12,7 @@ from leaderboard.figures.training import StepScore
 from leaderboard.ui import cells, labels
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
-from probing.analysis.replicates import over_seeds
+from probing.analysis.intervals import over_seeds
 
 LEAD = "Mean and spread of models and runs that differ in nothing but a seed."
 NAMES = ("model", "settings", "provenance")  # what tells runs apart, in words

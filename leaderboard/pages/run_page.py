@@ -25,10 +25,9 @@ from leaderboard.figures.runs import OPEN, WORKING
 from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
 from leaderboard.models import Model, Run, RunRank, Score
-from leaderboard.pages.blank_places import PlaceFigure, by_place, cautions, place_section
 from leaderboard.pages.know_say_fold import know_say_context
 from leaderboard.pages.rendering import probe_sections, show, switch_links
-from leaderboard.pages.run_folds import folds
+from leaderboard.pages.run_folds import PlaceFigure, by_place, cautions, folds, place_section
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import baselines_in_words
 from leaderboard.probes.breakdowns import dimension_section, has_all_items, titled_cell

@@ -49,9 +49,13 @@ from leaderboard.ui.charts.scaling_chart import (
     SizedScore,
     on_date_axis,
 )
-from leaderboard.ui.columns import (
+from leaderboard.ui.links import PageLink, link
+from leaderboard.ui.tables import (
     MEASURED,
+    PAGE_SIZE,
     PUBLISHED,
+    Column,
+    Table,
     best_and_largest,
     citation,
     interval_columns,
@@ -60,8 +64,6 @@ from leaderboard.ui.columns import (
     settings_column,
     source_column,
 )
-from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 
 BOTH = "Measured here and published"
 RANK_HELP = "The best and the worst place within its group; all places hold at once in 95 of 100 samples of {items}."

@@ -29,10 +29,9 @@ from leaderboard.serving.limits import client_address
 from leaderboard.ui import cells, labels
 from leaderboard.ui.markup import options_html
 from probing.errors import BadInput, ProbingError
-from probing.options import Option
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import offered_options
-from probing.settings import SETTINGS
+from probing.settings import SETTINGS, Option
 
 
 class Cost(NamedTuple):

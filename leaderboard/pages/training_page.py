@@ -49,7 +49,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import read_relations
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.curves import Scale, Trajectory, trajectories
+from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.visible import visible

@@ -15,8 +15,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import language_of, relation_name
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell, figure
-from leaderboard.ui.columns import interval_columns, source_column
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, interval_columns, source_column
 from probing.analysis.intervals import recovered
 from probing.benchmark import Item, Relation
 

@@ -12,7 +12,7 @@ from leaderboard.ui.cells import Cell
 from probing.analysis.accuracy import MAJORITY, MOST_FREQUENT
 from probing.analysis.specificity_metrics import RARER
 from probing.benchmark import Relation
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 
 PUBLISHED_ONLY = {
     "dlama": "Facts of Wikidata about the countries of three pairs of cultures, in English and each pair's language.",

@@ -13,9 +13,8 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import group_title, read_relations, relation_names, wording, wording_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.columns import interval_columns, score_points, summary
 from leaderboard.ui.sections import Section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, interval_columns, score_points, summary
 from probing.analysis.accuracy import BASELINES
 from probing.analysis.breakdowns import BY_CULTURE, CROSSED, split_group
 from probing.analysis.option_scores import VERSIONED

@@ -24,9 +24,17 @@ from leaderboard.ui import cells as cells_module
 from leaderboard.ui import charts
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point, kind_symbol
-from leaderboard.ui.columns import interval_columns, model_column, score_points, settings_column, source_column, summary
 from leaderboard.ui.sections import Section, Switch, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import (
+    Column,
+    Table,
+    interval_columns,
+    model_column,
+    score_points,
+    settings_column,
+    source_column,
+    summary,
+)
 from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR, mean_share
 from probing.errors import ProbingError
@@ -34,7 +42,7 @@ from probing.formats.geography import LEFT_OUT
 from probing.judging.forms import QUESTIONS
 from probing.judging.verdicts import stored_agreement
 from probing.probes.cloze import INSTRUCTIONS
-from probing.statements.fact_types import FACT_TYPES
+from probing.statements.geography_sentences import FACT_TYPES
 
 METRIC_LABELS = {
     **{f"in_top_{k}": f"In top {k}" for k in (1, 5, 10)},

@@ -7,10 +7,9 @@ from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.curves import Scale, Trajectory, trajectories
-from leaderboard.ui.columns import PUBLISHED, citation, model_column, source_column
+from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import PUBLISHED, Column, Table, citation, model_column, source_column
 
 TITLE = "What is left after further training"
 NOTE = (

@@ -15,7 +15,7 @@ from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.charts.models_in_rows import ModelDot, Strip
+from leaderboard.ui.charts.dot_plots import ModelDot, Strip
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import Column, Table
 

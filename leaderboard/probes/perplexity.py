@@ -19,9 +19,8 @@ from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import STATEMENT, group_title, relation_names
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell, figure
-from leaderboard.ui.columns import MEASURED, PUBLISHED, citation, source_column
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import MEASURED, PUBLISHED, Column, Table, citation, source_column
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.analysis.perplexity_metrics import (
     BEST,

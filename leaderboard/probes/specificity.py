@@ -1,27 +1,29 @@
-"""The pages of specificity (methods 2): promptings side by side, and factors."""
+"""The pages of specificity (methods 2): promptings side by side, factors, and runs compared on common pairs."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from leaderboard.figures import item_rows
+from leaderboard.figures.comparisons import records, short_names, stored_results
 from leaderboard.figures.runs import finished_runs, runs_beside
 from leaderboard.figures.scores import figures
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
-from leaderboard.probes.common_answers import comparison_sections
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
 from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.columns import interval_columns, model_column, score_cell, source_column
 from leaderboard.ui.sections import Drawing, Section, section
-from leaderboard.ui.tables import Column, Table
-from probing.analysis.breakdowns import ALL
-from probing.analysis.specificity_metrics import NO_PREFERENCE
+from leaderboard.ui.tables import Column, Table, interval_columns, model_column, score_cell, source_column
+from probing.analysis.breakdowns import ALL, OVERALL
+from probing.analysis.specificity_metrics import NO_PREFERENCE, common_answers, common_pairs, unified_scores
+from probing.benchmark import ROW_KEY
 from probing.statements.prompting import PROMPTINGS
 
 FACTORS = {"specificity": "Specificity", "naturalness": "Naturalness", "relatedness": "Relatedness"}
@@ -343,6 +345,84 @@ SURPRISES = Surprises(
     lucky_note="Finer answers with the narrowest margin for their wording.",
     answer="Finer answer",
 )
+
+
+TITLES = {
+    "specificity": "Specificity",
+    "naturalness": "Naturalness",
+    "relatedness": "Relatedness",
+    "acc_at_10_either": "Acc@10, either answer",
+    "acc_at_10_fine": "Acc@10, fine answer",
+}
+NUMBERS = {"specificity": "Pairs", "acc_at_10_fine": "Pairs of Acc@10"}  # which a page shows; the CSV has all of them
+LEAD = "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
+PAIR = ("answer_label", "coarse_label", "specific", "best")
+VALUES = ("rank", "natural_log_prob", "cosine")
+COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in VALUES))
+
+
+class ComparedLine(NamedTuple):
+    """A run, what it is called, and its scores by metric."""
+
+    run: Run
+    name: str
+    scores: dict[str, Score]
+
+
+def comparison_sections(runs: Sequence[Run]) -> list[Section]:
+    """Return the section with all metrics of the runs on what their models have in common; nothing where it is none."""
+    number, scores = in_common(*stored_results([run.pk for run in runs]))
+    if not scores:
+        return []
+    rows = [ComparedLine(*line) for line in zip(runs, short_names(runs), scores, strict=True)]
+    columns: list[Column[ComparedLine]] = [Column("run", "Run", lambda row: cells.text(row.name), align="head")]
+    columns += [column for metric, title in TITLES.items() for column in _columns(metric, title)]
+    table = Table("common_answers", "Common pairs and answers", columns, rows, sortable=False)
+    note = (
+        "On the pairs whose answers are single tokens of all these models. Acc@10 does not depend on the size of a "
+        f"vocabulary here: it ranks an answer among the {number:,} answers of the benchmark that all of them have, and "
+        "counts the pairs whose hundred best tokens include ten of these."
+    )
+    return [replace(section(table, note=note, title="On common pairs and answers"), lead=LEAD)]
+
+
+def _columns(metric: str, title: str) -> list[Column[ComparedLine]]:
+    def score(row: ComparedLine) -> Score | None:
+        return row.scores.get(metric)
+
+    return [
+        Column(metric, title, lambda row: cells.of_score(score(row)), align="score"),
+        *interval_columns(score, metric),
+        Column(
+            f"{metric}_n",
+            NUMBERS.get(metric, ""),
+            lambda row: cells.items(getattr(score(row), "n", None)),
+            align="number",
+            shown=metric in NUMBERS,
+        ),
+    ]
+
+
+@lru_cache(maxsize=8)
+def in_common(*stored: tuple[int, str]) -> tuple[int, list[dict[str, Score]]]:
+    """Return the number of common answers, and the overall scores of each run, of runs by `stored_results`.
+
+    It is cached, as the folder of a result never changes.
+    """
+    runs = Run.objects.select_related("benchmark").in_bulk([number for number, _ in stored])
+    rows = {str(number): item_rows.frame(runs[number], COLUMNS) for number, _ in stored}
+    answers = common_answers(rows)
+    words = next(iter(answers.values()))
+    if not words:
+        return 0, []
+    table = unified_scores(common_pairs(rows, words), answers).astype(object)
+    scores: dict[str, dict[str, Score]] = {name: {} for name in rows}
+    for values in records(table.where(table.notna(), None)):
+        if values["dimension"] == OVERALL:
+            result = values.pop("result")
+            scores[result][values["metric"]] = Score(**values)
+    return len(words), list(scores.values())
+
 
 PAGES = ProbePages(
     metric_labels=METRIC_LABELS,

@@ -16,7 +16,7 @@ from probing.analysis.breakdowns import CROSSED, split_group
 from probing.benchmark import Item, Relation, TagValue
 from probing.errors import ProbingError
 from probing.probes.choices import OTHER_BLANK
-from probing.statements.fact_types import FACT_TYPES
+from probing.statements.geography_sentences import FACT_TYPES
 from probing.template import ANSWER_SLOT, BLANK_TEXT, SUBJECT_SLOT, Prompt, prompt
 
 MOST_OPTIONS = 5  # that an example shows

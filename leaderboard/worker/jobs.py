@@ -34,9 +34,8 @@ from leaderboard.line import FINISH
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.serving.logs import run_context
 from leaderboard.worker import pushes
-from leaderboard.worker.claims import Ended, HeldRun, held
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
-from leaderboard.worker.run_states import note_recovery, reach, stop
+from leaderboard.worker.run_states import Ended, HeldRun, held, note_recovery, reach, stop
 from probing.errors import ProbingError
 from probing.files.folders import space
 from probing.measuring.failures import Crashed

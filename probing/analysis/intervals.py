@@ -7,9 +7,14 @@ Those clustered by relation tell how far a mean over items could move on other r
 standard error is that of the jackknife that leaves out one relation at a time. A mean p with this error is as certain
 as the share of n' = p (1 - p) / error² independent items, so its interval is Wilson's for p and n', with a quantile of
 Student's t in place of 1.96. docs/methods/statistics.md has the simulation by which this rule was chosen.
+
+Replicates are results that differ in nothing but a seed, which stand in one row with their mean and spread. What was
+trained or drawn with several seeds has them in its name: `google/multiberts-seed_3`, `pythia-70m-seed1`, or an entry of
+a study that is called `starter-seed2`.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from math import sqrt
 
 import numpy as np
@@ -216,3 +221,24 @@ def _by_relation(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series) -> 
     shares = np.bincount(places, weights * values.to_numpy(dtype=float)[table["row"]]) / sums
     starts = np.searchsorted(pairs, np.arange(1, len(names)) * len(labels))
     yield from zip(map(str, names), np.split(shares, starts), np.split(sums, starts), strict=True)
+
+
+SEED = re.compile(r"[-_., ]*(?<![a-z])seed[-_ ]?\d+", re.IGNORECASE)
+FIGURES = ["runs", "mean", "sd", "lowest", "highest"]
+
+
+def without_seed(name: str) -> str:
+    """Return a name, or settings in words, without the number of a seed."""
+    return SEED.sub("", name)
+
+
+def over_seeds(scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
+    """Return a row for each two or more scores whose `names` differ in nothing but a seed.
+
+    `names`: the columns that tell scores apart, beside `value`. The further columns are `FIGURES`: the number of runs,
+    their mean, the standard deviation of a sample (divided by runs − 1), and the ends.
+    """
+    plain = scores.astype({"value": float}).assign(**{name: scores[name].map(without_seed) for name in names})
+    groups = plain.dropna(subset="value").groupby(list(names), sort=False)["value"]
+    table = groups.agg(["size", "mean", "std", "min", "max"]).set_axis(FIGURES, axis=1)
+    return table[table["runs"] > 1].reset_index()

@@ -11,24 +11,22 @@ from probing.analysis.breakdowns import ALL
 from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of, overlap
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
-from probing.catalog import benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
+from probing.catalog import CATALOG, benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
 from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
+from probing.curation.graph_triples import sample_graph, sampling_names
 from probing.errors import BadInput
-from probing.formats.graph_sample import SENTENCES
+from probing.formats.knowledge_graph import SENTENCES
 from probing.formats.lama import holds_triples, read_triples
 from probing.formats.reading import text_lines
-from probing.graph_sampling import sample_graph, sampling_names
-from probing.known_benchmarks import CATALOG
-from probing.options import IN_WORDS, Option
-from probing.papers.declarations import read_paper
-from probing.papers.printed_figures import printed_figures
+from probing.papers.declarations import printed_figures, read_paper
 from probing.plan import plan
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
+from probing.settings import IN_WORDS, Option
 
 WEST = "west"
 NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper

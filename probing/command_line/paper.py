@@ -7,13 +7,9 @@ from probing.catalog import benchmarks_folder
 from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
-from probing.papers.charts import CHARTS
-from probing.papers.declarations import NAMES, Exhibit, Paper, read_paper
-from probing.papers.exhibits import Choices, Measurement, asks, forecasts, measure
-from probing.papers.needs import needs
-from probing.papers.presentation import all_figures, as_latex, facts, paper_table, remarks
-from probing.papers.printed_figures import differences_of_source
-from probing.papers.texts import TEXTS
+from probing.papers.declarations import NAMES, Exhibit, Paper, differences_of_source, read_paper
+from probing.papers.exhibits import Choices, Measurement, asks, forecasts, measure, needs
+from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, facts, paper_table, remarks
 
 KINDS = ("table", "figure", "section")
 

@@ -11,8 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from probing.analysis.culture_metrics import prediction_shares
-from probing.analysis.nearness import nearness
+from probing.analysis.culture_metrics import nearness, prediction_shares
 from probing.catalog import open_benchmark
 from probing.chart_template import LIGHT, chart_template, trace_menu
 from probing.command_line.printing import print_table, write_csv

@@ -20,13 +20,13 @@ from probing.dry_run import SECONDS, forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.extras import require_scoring
 from probing.model_source import ATTENTION, ModelSource
-from probing.options import Option
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
 from probing.remote.connection import environment_token
-from probing.remote.results import ResultSite
+from probing.remote.site import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
+from probing.settings import Option
 from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL

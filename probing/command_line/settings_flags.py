@@ -4,10 +4,9 @@ import argparse
 from collections.abc import Mapping
 from typing import Any
 
-from probing.options import Option, declared
 from probing.probes import PROBES
 from probing.probes.multiple_choice import MultipleChoice
-from probing.settings import SETTINGS, Settings
+from probing.settings import SETTINGS, Option, Settings, declared
 
 # What a result has beside its scores, by the name of `--keep`, as arguments of `probing.run`.
 KEPT: Mapping[str, Mapping[str, Any]] = {"rows": {}, "tokens": {"keep_tokens": True}, "none": {"keep_rows": False}}

@@ -9,7 +9,7 @@ from pathlib import Path
 from probing.errors import BadInput, Incomplete
 from probing.extras import extra_package, own_module
 from probing.remote.connection import TOKEN_VARIABLE, SiteRefused, environment_token
-from probing.remote.results import ResultSite, result_folders
+from probing.remote.site import ResultSite, result_folders
 
 BACKEND, HARNESS = "probing.harness.backend", "lm_eval.__main__"
 # A character that no argument begins with: all arguments are the harness's, also those that begin with a dash.

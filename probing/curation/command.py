@@ -31,7 +31,7 @@ from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
-from probing.curation.page_views import VIEWS_API, PageViews
+from probing.curation.popularity import VIEWS_API, PageViews
 from probing.curation.predicates import Predicate, read_predicates
 from probing.curation.wikidata import EXAMPLE_ITEM, WIKIDATA, Endpoint, Query, labels_query
 from probing.errors import BadInput

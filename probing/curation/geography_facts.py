@@ -39,8 +39,7 @@ from probing.curation.wikidata import (
 from probing.errors import BadInput
 from probing.files.folders import new_folder
 from probing.formats.geography import ALIASES, FILES
-from probing.statements.fact_types import FACT_TYPES, FactType
-from probing.statements.geography_sentences import VERBS, Sentence, sentences, words
+from probing.statements.geography_sentences import FACT_TYPES, VERBS, FactType, Sentence, sentences, words
 from probing.template import ANSWER_SLOT, upper_first
 
 REPORT = "report.json"

@@ -19,8 +19,7 @@ from pathlib import Path
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadBenchmark
 from probing.formats.reading import JsonObject, digest, read_lines, read_object, text_lines
-from probing.statements.fact_types import FACT_TYPES, FactType
-from probing.statements.geography_sentences import Sentence, sentences
+from probing.statements.geography_sentences import FACT_TYPES, FactType, Sentence, sentences
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
 FILES = ("triples.jsonl", "triples.csv")

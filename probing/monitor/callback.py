@@ -18,7 +18,7 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput, NonFiniteScores, ProbingError
 from probing.monitor.measuring import Measurement, MissingMetric, Monitor, agreed
 from probing.remote.connection import environment_token
-from probing.remote.results import ResultSite
+from probing.remote.site import ResultSite
 
 logger = logging.get_logger(__name__)
 PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations

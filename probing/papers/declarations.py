@@ -1,17 +1,24 @@
 """The five papers, as TOML files beside this module declare them: what each table and figure shows, and of what runs.
 
 A file has `title`, `publication` and `labels` (names of groups for readers); under `ways` the ways in which models are
-asked, each a benchmark with settings; and `exhibits`, in the order of the paper. The page
-`papers.md` of the documentation is made from them.
+asked, each a benchmark with settings; and `exhibits`, in the order of the paper. The page `papers.md` of the
+documentation is made from them. The figures that papers print are read from the files of `fixtures/published`, as tidy
+scores.
 """
 
+import csv
+import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from probing.analysis.breakdowns import ALL, OVERALL
+from probing.catalog import EMBEDDED
 from probing.errors import BadInput
 
 FOLDER = Path(__file__).parent
@@ -53,10 +60,10 @@ class Exhibit:
     metrics, each with the dimensions that it is broken down by. `measure`: the function of `probing.papers.measures`
     that makes these scores from the runs. `references`: where its printed figures stand, by default at its number.
     `rows`, `columns`: which of model, way, metric and group tell rows and columns apart. `unit`: "percent", "number",
-    or "power" for numbers of many sizes. `chart`: a function of `probing.papers.charts`, none for tables of texts.
-    `models`: those of the paper where no printed figure names them. `steps`: whether the models that are given are the
-    states of one training in their order, whose printed figures stand at the same place. `texts`: the function of
-    `probing.papers.texts` that returns a table of texts. `facts`: what the paper states beside measurements.
+    or "power" for numbers of many sizes. `models`: those of the paper where no printed figure names them. `steps`:
+    whether the models that are given are the states of one training in their order, whose printed figures stand at the
+    same place. `chart` and `texts`: functions of `probing.papers.presentation`, of which an exhibit has one: that which
+    draws its chart, or that which returns its table of texts. `facts`: what the paper states beside measurements.
     `printed`: its printed figures that `fixtures/published` does not have, each with value, metric and group.
     `needs`: what a reader must bring. `also`: where else the same is, as the page of the papers names it. `differs`:
     why figures can differ from the printed ones.
@@ -141,3 +148,85 @@ def _exhibit(values: Mapping[str, Any], ways: Mapping[str, Way]) -> Exhibit:
     fields["ways"] = tuple(ways[name] for name in values.get("ways", ()))
     fields["measure"] = "" if "texts" in values or "facts" in values else values.get("measure", "scores")
     return Exhibit(**fields)
+
+
+PUBLISHED = EMBEDDED / "published"
+KEY = ["model", "way", "metric", "dimension", "group"]
+COLUMNS = [*KEY, "printed", "name", "reference"]
+UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
+
+
+def printed_figures(exhibit: Exhibit) -> pd.DataFrame:
+    """Return the printed figures of an exhibit: `COLUMNS`, shares as fractions."""
+    rows = [figure for way in exhibit.ways for figure in _of_way(exhibit, way)]
+    rows += [_declared(exhibit, values) for values in exhibit.printed]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def differences_of_source(exhibit: Exhibit) -> list[str]:
+    """Return in what the items and settings behind the printed figures differ from what is measured here."""
+    return list(dict.fromkeys(filter(None, (_file(_source(way)).get("differs", "") for way in exhibit.ways))))
+
+
+def models_of(exhibit: Exhibit, way: Way) -> list[str]:
+    """Return the models that the paper asked in this way and that are on the hub."""
+    if exhibit.models:
+        return list(exhibit.models)
+    models = dict.fromkeys(row["model"] for row in _rows(exhibit, way) if row.get("model"))
+    return [model for model in models if not model.startswith(UNRESOLVED)]
+
+
+@cache
+def sizes() -> Mapping[str, int]:
+    """Return the parameters of the models of printed figures, as their sources or the table of models state them."""
+    stated = {row["model"]: row["parameters"] for path in PUBLISHED.glob("*.json") for row in _file(path.stem)["rows"]}
+    with (PUBLISHED / "models.csv").open(encoding="utf-8", newline="") as file:
+        listed = {row["hub_id"] or row["model"]: row["parameters"] for row in csv.DictReader(file)}
+    return {model: int(number) for model, number in [*stated.items(), *listed.items()] if number}
+
+
+def _of_way(exhibit: Exhibit, way: Way) -> Iterator[tuple[Any, ...]]:
+    for number, row in enumerate(_rows(exhibit, way)):
+        model = step_name(number) if exhibit.steps else row.get("model", "")
+        name = "" if exhibit.steps else row.get("name", "")
+        for score in row["scores"]:
+            if score["dimension"] in exhibit.scores.get(score["metric"], ()):
+                key = (model, way.name, score["metric"], score["dimension"], score["group"])
+                yield (*key, score["value"], name, row["reference"])
+
+
+def step_name(number: int) -> str:
+    """Return what tables call a state of a training, by its place from 0."""
+    return f"state {number}"
+
+
+def _declared(exhibit: Exhibit, values: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return a figure that stands in the declaration of the exhibit; what it does not say is what the others share."""
+    key = {"model": "", "way": exhibit.ways[0].name, "metric": next(iter(exhibit.scores)), "dimension": OVERALL}
+    own = {**key, "group": ALL, **values}
+    return (*(own[name] for name in KEY), own["value"], own["model"], exhibit.number)
+
+
+def _rows(exhibit: Exhibit, way: Way) -> list[Mapping[str, Any]]:
+    """Return the rows of the way's file that stand in this exhibit; several states of a training have one each."""
+    file = _file(_source(way))
+    references = set(exhibit.references or [exhibit.number])
+    rows = [*file.get("rows", ()), *file.get("dataset", ())]
+    return [
+        row for row in rows if references & set(row["reference"].split(", ")) and _fits(row["settings"], way.printed)
+    ]
+
+
+def _fits(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(settings.get(name) == value for name, value in wanted.items())
+
+
+def _source(way: Way) -> str:
+    return way.figures or way.benchmark
+
+
+@cache
+def _file(name: str) -> Mapping[str, Any]:
+    path = PUBLISHED / f"{name}.json"
+    content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return content

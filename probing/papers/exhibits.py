@@ -1,4 +1,4 @@
-"""The runs of a paper's exhibits: what they need, and their results, which later calls find again.
+"""The runs of a paper's exhibits: what they need, in lines for people, and their results, which later calls find again.
 
 All runs are those of `probing.study`, below one folder for a paper, so that tables that show the same runs share them.
 """
@@ -12,14 +12,12 @@ import pandas as pd
 
 import probing
 from probing.benchmark import Benchmark
-from probing.catalog import benchmarks_folder, download, open_benchmark
+from probing.catalog import CATALOG, benchmarks_folder, download, known_benchmark, open_benchmark
+from probing.curation.graph_triples import sample_graph
 from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, ProbingError
-from probing.graph_sampling import sample_graph
-from probing.known_benchmarks import CATALOG, known_benchmark
-from probing.papers.declarations import Exhibit, Way
+from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Way, models_of, printed_figures, sizes, step_name
 from probing.papers.measures import MEASURES, Runs
-from probing.papers.printed_figures import KEY, UNRESOLVED, models_of, printed_figures, step_name
 from probing.plan import plan
 from probing.results.result import Result
 from probing.studies.study import planned_turns, study_arguments
@@ -208,3 +206,28 @@ def _keys(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
 
 
 _EMPTY = dict.fromkeys(MEASURED, float("nan"))
+
+
+def needs(exhibit: Exhibit) -> list[str]:
+    """Return a line for each thing that an exhibit needs, and why it has no printed figures where it has none."""
+    needed = [*_data(exhibit), *_models(exhibit), *([f"beside that: {exhibit.needs}"] if exhibit.needs else [])]
+    has_printed = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
+    missing = [] if has_printed else [f"printed figures: none. {exhibit.differs}".rstrip()]
+    return [*needed, *missing] or ["nothing: the paper states it"]
+
+
+def _data(exhibit: Exhibit) -> Iterator[str]:
+    for slug in dict.fromkeys(way.benchmark for way in exhibit.ways):
+        known = CATALOG[slug]
+        origin = f"downloaded from {known.source}; licence: {known.licence}"
+        yield f"data: {known.title}, {origin if known.downloads else 'which ships with this project'}"
+
+
+def _models(exhibit: Exhibit) -> Iterator[str]:
+    if not asks(exhibit):
+        return
+    known = sizes()
+    models = {model: known.get(model) for way in exhibit.ways for model in models_of(exhibit, way)}
+    named = [f"{model} ({size / 1e9:.2f} B)" if size else model for model, size in models.items()]
+    yield f"models: {', '.join(named) or 'yours, as --models MODEL'}"
+    yield f"time: {exhibit.flag} --dry-run tries each model for some seconds and tells how long it will take here"

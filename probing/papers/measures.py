@@ -20,7 +20,7 @@ from probing.analysis.cloze_metrics import MAJOR
 from probing.analysis.culture_metrics import common_predictions, entropies, prediction_shares, totals
 from probing.analysis.steps import BOUNDS, relative_to_first
 from probing.benchmark import Benchmark
-from probing.papers.printed_figures import KEY
+from probing.papers.declarations import KEY
 from probing.results.result import Result
 
 COLUMNS = [*KEY, "value", "low", "high", "n"]

@@ -13,7 +13,6 @@ from probing.errors import BadInput, TooLong
 from probing.formats.dlama import pair_named
 from probing.formats.own_wordings import SYSTEM_MESSAGES, paper_questions
 from probing.language_model import Continuation, LanguageModel
-from probing.options import option
 from probing.probes.probe import (
     UNSCORED,
     VERSION_TAGS,
@@ -25,9 +24,8 @@ from probing.probes.probe import (
     tag_columns,
     unless_too_long,
 )
-from probing.settings import Settings
-from probing.statements.fact_types import FACT_TYPES
-from probing.statements.geography_sentences import wh_question
+from probing.settings import Settings, option
+from probing.statements.geography_sentences import FACT_TYPES, wh_question
 from probing.statements.prompting import as_messages
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 

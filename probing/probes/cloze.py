@@ -19,9 +19,8 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
-from probing.options import option
 from probing.probes.probe import UNSCORED, Probe, Row, RowColumns, tag_cells, tag_columns, unless_too_long
-from probing.settings import Settings
+from probing.settings import Settings, option
 from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
 
 KEPT_PREDICTIONS = 10  # the largest k of in-top-k

@@ -19,7 +19,6 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request
-from probing.options import option
 from probing.probes.choices import (
     ANSWER_MARK,
     SUBJECT_MARK,
@@ -35,7 +34,7 @@ from probing.probes.choices import (
     slotted,
 )
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
-from probing.settings import Settings
+from probing.settings import Settings, option
 from probing.start_token import AUTO
 from probing.statements.prompting import Examples, as_context, as_messages
 from probing.template import Prompt, prompt

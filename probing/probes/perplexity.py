@@ -25,9 +25,8 @@ from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
-from probing.options import option
 from probing.probes.probe import Probe, Row, RowColumns, shared_tags, tag_cells, unless_too_long
-from probing.settings import Settings
+from probing.settings import Settings, option
 from probing.start_token import AUTO, NONE
 from probing.template import Prompt
 

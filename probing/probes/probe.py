@@ -14,8 +14,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput, TooLong, UnsupportedModel
 from probing.kinds import Kind
 from probing.language_model import LanguageModel
-from probing.options import Option, declared
-from probing.settings import SETTINGS, Settings
+from probing.settings import SETTINGS, Option, Settings, declared
 
 Row = dict[str, Any]
 MadeT = TypeVar("MadeT")

@@ -19,11 +19,10 @@ from probing.errors import TooLong, UnsupportedModel
 from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
-from probing.options import option
 from probing.probes.choices import ANSWER_MARK, choice_scores, ranked
 from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions
 from probing.probes.probe import VERSION_TAGS, Row, tag_cells, tag_columns, unless_too_long
-from probing.settings import Settings
+from probing.settings import Settings, option
 from probing.template import Prompt
 
 STATEMENT_TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}

@@ -20,11 +20,10 @@ from probing.analysis.specificity_metrics import pair_hits, specificity_scores
 from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
-from probing.options import option
 from probing.probes.choices import ChoiceColumns, choice_row, non_finite
 from probing.probes.probe import Probe, Row, unless_too_long
 from probing.probes.similarity import cosines
-from probing.settings import Settings
+from probing.settings import Settings, option
 from probing.statements.prompting import PROMPTINGS, PromptingName, Question
 from probing.template import Prompt
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from probing.analysis.paired_tests import SIDE_BOUNDS, shared_in_words
-from probing.analysis.power import sentence, smallest_difference
+from probing.analysis.paired_tests import SIDE_BOUNDS, sentence, shared_in_words, smallest_difference
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.settings import Settings

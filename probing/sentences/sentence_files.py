@@ -2,6 +2,10 @@
 
 No file of sentences is held in memory: there is one sentence in each line, and a corpus of plain text is read line by
 line as well. How often words occur may also be a list of frequencies. Tables are CSV, Parquet or JSON lines.
+
+A corpus may also be a dump of Wikipedia's pages, as Wikimedia offers it (`*-pages-articles.xml.bz2`), which is read
+page by page. Markup is taken away by rules that suffice for counting words: templates, tables, references and files go,
+and of links their text stays.
 """
 
 import bz2
@@ -15,6 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain, repeat
 from pathlib import Path
 from typing import IO, Any, cast
+from xml.etree import ElementTree
 
 import pandas as pd
 import pyarrow as pa
@@ -22,7 +27,8 @@ import pyarrow.parquet as pq
 
 from probing.errors import BadInput
 from probing.files.folders import alone, new_file, refuse_occupied
-from probing.sentences import wikipedia
+
+pass
 
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
@@ -119,11 +125,11 @@ def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) 
 
 def _texts(source: str) -> Iterator[str]:
     """Yield the articles of a dump of Wikipedia, or the lines of any other text."""
-    if not source.endswith(wikipedia.ENDINGS):
+    if not source.endswith(ENDINGS):
         yield from read_sentences(source)
         return
     with _readable(source) as file:
-        yield from wikipedia.articles(file, source)
+        yield from articles(file, source)
 
 
 def listed_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
@@ -220,3 +226,41 @@ def write_tables(tables: Iterable[pd.DataFrame], target: Path | None) -> None:
         return
     with alone(target), new_file(target) as path, path.open("wb") as file:
         WRITERS[target.suffix](tables, file)
+
+
+ENDINGS = (".xml", ".xml.bz2", ".xml.gz")
+ARTICLES = "0"  # the namespace of articles; all others are about Wikipedia itself
+GONE = re.compile(r"<!--.*?-->|<(ref|math|gallery|timeline)\b[^>]*?(/>|>.*?</\1>)|<[^>]+>|'{2,}", re.DOTALL)
+INNERMOST = re.compile(r"\{\{[^{}]*\}\}|\{\|(?:(?!\{\|).)*?\|\}", re.DOTALL)  # templates and tables
+FILE = re.compile(r"\[\[(?:File|Image|Category):(?:[^\[\]]|\[\[[^\[\]]*\]\])*\]\]", re.IGNORECASE)
+LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+ADDRESS = re.compile(r"\[?https?://[^\s\]]+")
+
+
+def articles(file: IO[bytes], name: str) -> Iterator[str]:
+    """Yield the plain text of each article of a dump; raise `BadInput` where it is no XML. Redirects are left out."""
+    try:
+        events = ElementTree.iterparse(file, ("start", "end"))
+        _, whole = next(events)
+        for event, element in events:
+            if (event, _tag(element)) != ("end", "page"):
+                continue
+            values = {_tag(part): part.text or "" for part in element.iter()}
+            if values.get("ns") == ARTICLES and "redirect" not in values:
+                yield plain_text(values.get("text", ""))
+            whole.clear()
+    except ElementTree.ParseError as error:
+        raise BadInput(f"{name} is no whole dump of Wikipedia ({error}).", "Download it again.") from error
+
+
+def plain_text(markup: str) -> str:
+    """Return the text of an article without its markup."""
+    text, replaced = GONE.sub("", markup), 1
+    while replaced:
+        text, replaced = INNERMOST.subn("", text)
+    return LINK.sub(r"\1", ADDRESS.sub("", FILE.sub("", text)))
+
+
+def _tag(element: ElementTree.Element) -> str:
+    """Return the name of an element without its name space, which differs from dump to dump."""
+    return element.tag.rpartition("}")[2]

@@ -16,10 +16,9 @@ from probing.arrays import Floats, Ints
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel, without_panics
 from probing.language_model import PLL, LanguageModel, OptionScores, Scoring, Spans
 from probing.model_source import ModelSource, refuse_without_effect
-from probing.options import declared, option
 from probing.probes.perplexity import scored_sentences, without_probability
 from probing.probes.probe import unless_too_long
-from probing.settings import Settings
+from probing.settings import Settings, declared, option
 from probing.start_token import AUTO, normalised_start
 
 By = Literal["word", "token", "sentence"]

@@ -1,16 +1,44 @@
 """The sentence generator of geography (methods 5): from a subject and its objects to masked sentences with answers.
 
 It is deterministic: a sentence depends on its fact alone, and its id on the sentence and its answer. Names are put into
-templates without repeated words, with agreeing verbs, and with one word left blank.
+templates without repeated words, with agreeing verbs, and with one word left blank. `fact_types.toml` has the templates
+of the 23 fact types under three heads (methods 5.1; the paper's Tables 6 and 7).
 """
 
 import hashlib
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-from probing.statements.fact_types import FactType
 from probing.template import ANSWER_SLOT, upper_first
+
+
+@dataclass(frozen=True)
+class FactType:
+    """A property of a kind of place, with the templates that word it; its fields are those of `fact_types.toml`."""
+
+    key: str
+    head: str
+    name: str
+    property: str
+    kind: str
+    templates: tuple[str, ...]
+    question: str
+    single: str = ""
+    masks_subject: bool = False
+    subject_question: str = ""
+
+
+def _fact_type(key: str, entry: dict[str, Any]) -> FactType:
+    return FactType(key, **(entry | {"templates": tuple(entry["templates"])}))
+
+
+_ENTRIES = tomllib.loads(Path(__file__).with_name("fact_types.toml").read_text(encoding="utf-8"))
+FACT_TYPES = {key: _fact_type(key, entry) for key, entry in _ENTRIES.items()}
+
 
 # Sentences of more words are marked as long.
 LONG = 20

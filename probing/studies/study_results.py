@@ -14,7 +14,7 @@ import pandas as pd
 
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.breakdowns import OVERALL
-from probing.analysis.replicates import over_seeds
+from probing.analysis.intervals import over_seeds
 from probing.analysis.steps import Changes, changes, relative_to_first
 from probing.chart_template import ERROR_BAR, LIGHT, chart_template, trace_menu
 from probing.errors import BadInput

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 from probing.results.result import Result
 from probing.runner import run
 from tests.chaos.faults import FAULTS, Chaos, UnreliableHandler, schedule

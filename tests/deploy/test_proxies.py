@@ -5,8 +5,8 @@ from wsgiref.types import StartResponse, WSGIEnvironment
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.environment import env_networks
 from leaderboard.serving.web_server import believing_proxies
+from leaderboard.settings import env_networks
 
 HOST = "clozeboard.example"
 

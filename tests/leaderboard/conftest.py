@@ -16,22 +16,22 @@ from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
-from leaderboard.figures.known_and_said import crossed_results
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.figures.tuning import difference_of
 from leaderboard.line import CHECKS, FINISH, QUEUES
+from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Run
-from leaderboard.operations.published import load
 from leaderboard.pages.answers_fold import answers_given, distances
+from leaderboard.pages.know_say_fold import crossed_results
 from leaderboard.probes.cloze import judged
-from leaderboard.probes.common_answers import in_common
 from leaderboard.probes.culture.pair_sections import predicted
 from leaderboard.probes.culture.sides import versions
-from leaderboard.probes.culture.variety import variety
 from leaderboard.probes.perplexity import ranks
+from leaderboard.probes.ranking import variety
+from leaderboard.probes.specificity import in_common
 from leaderboard.redis_server import embedded_server
 from leaderboard.settings import embedded_redis_socket
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub, serve
 from tests.kept_folder import files_of

@@ -19,14 +19,14 @@ from django.utils import timezone
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.outcomes import every_step_measured_on
 from leaderboard.figures.ranks import store_figures
+from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Model, Run, RunEvent, RunPart, Score
-from leaderboard.operations.published import load
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import PER_OPTION
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.catalog import CATALOG, EMBEDDED
 from probing.language_model import OptionScores, Request, Scoring
 from probing.part_runner import probe_part
 from probing.plan import plan_of

@@ -13,7 +13,7 @@ import pytest
 from django.core.exceptions import ImproperlyConfigured
 
 from leaderboard import settings
-from leaderboard.environment import env_address, env_bool, env_int
+from leaderboard.settings import env_address, env_bool, env_int
 
 
 def test_a_secret_key_is_generated_once_and_readable_only_by_its_owner(

@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from probing.catalog import download, how_checked, open_benchmark
+from probing.catalog import CATALOG, Download, KnownBenchmark, download, how_checked, known_benchmark, open_benchmark
 from probing.errors import BadInput, DigestMismatch, SourceUnavailable
 from probing.formats import FORMATS, bear
 from probing.formats.own_wordings import own_templates
-from probing.known_benchmarks import CATALOG, Download, KnownBenchmark, known_benchmark
 from probing.probes import PROBES
 from probing.settings import Settings
 from tests.conftest import BearFolder

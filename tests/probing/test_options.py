@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 
 from probing.errors import BadInput
-from probing.options import declared, option
+from probing.settings import declared, option
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from probing.benchmark import Benchmark
+from probing.catalog import EMBEDDED
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, format_of
 from probing.formats.reading import PLAN_FILE
-from probing.known_benchmarks import EMBEDDED
 from probing.plan import UsualSettings, read_usual_settings
 from probing.probes import PROBES
 

@@ -19,14 +19,12 @@ from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
 from leaderboard.intake.submissions import submit
-from leaderboard.management.base import PlainCommand
+from leaderboard.management.base import MANAGE, PlainCommand, Process, child, expect_alive, follow, wait_for_ever
 from leaderboard.management.commands.submit import MARKS
-from leaderboard.management.follow import follow
-from leaderboard.management.processes import MANAGE, Process, child, expect_alive, wait_for_ever
 from leaderboard.models import Run
 from leaderboard.redis_server import embedded_server
+from probing.catalog import CATALOG, EMBEDDED
 from probing.files.folders import new_folder
-from probing.known_benchmarks import CATALOG, EMBEDDED
 
 LOCAL_MODEL = "HuggingFaceTB/SmolLM2-135M-Instruct-Q4_1"
 UNPACK = """

@@ -8,8 +8,7 @@ from django.conf import settings
 
 from leaderboard.figures import benchmarks
 from leaderboard.management.base import PlainCommand
-from probing.catalog import download, how_checked, known_name
-from probing.known_benchmarks import known_benchmark
+from probing.catalog import download, how_checked, known_benchmark, known_name
 
 
 class Command(PlainCommand):

@@ -1,16 +1,181 @@
-"""Load figures from papers, which pages show as published."""
+"""Load figures from papers, stored as runs of provenance "published", and the models that they are about."""
 
+import csv
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
 
+from leaderboard.figures.benchmarks import is_main, title_with_probe
+from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.management.base import PlainCommand
-from leaderboard.operations import published
+from leaderboard.models import Benchmark, FormerName, Model, Run, Score
+from leaderboard.probes import pages_of
+from leaderboard.probes.probe_pages import Json
+from probing.errors import BadInput
+from probing.settings import SETTINGS
+
+pass
 
 
 class Command(PlainCommand):
     help = "Load the published results that ship with the project; run it again after an update."
 
     def run(self, **options: Any) -> None:
-        count = published.load(settings.BASE_DIR / "fixtures" / "published")
+        count = load(settings.BASE_DIR / "fixtures" / "published")
         self.say(f"{count} published results.")
+
+
+def load(folder: Path) -> int:
+    """Replace all published runs by those of the folder's files; return how many there are.
+
+    A run that was loaded before keeps its number, even if its model was identified differently later.
+    """
+    identities = read_table(folder)
+    with transaction.atomic():
+        runs = [pk for path in sorted(folder.glob("*.json")) for pk in _load_file(path, identities)]
+        _reported_runs().exclude(pk__in=runs).delete()
+        store_former_names(identities)
+    return len(runs)
+
+
+def _reported_runs() -> QuerySet[Run]:
+    """Select the runs that come from files of published figures, baselines of papers included."""
+    return Run.objects.filter(provenance__in=[Run.Provenance.PUBLISHED, Run.Provenance.BASELINE]).exclude(reference="")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The model that a row of published figures is about; `printed_name` is empty where its id on the hub is known."""
+
+    hub_id: str
+    printed_name: str
+    kind: str
+    parameters: int | None
+
+
+def _load_file(path: Path, identities: Mapping[str, Identity]) -> list[int]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        benchmark = _benchmark(content["benchmark"], content["source"])
+        _refuse_mixture(path, benchmark, content["differs"])
+        return [_store_run(benchmark, content, row, identities).pk for row in content["rows"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise BadInput(f"{path} is not a file of published results ({error!r}).", "Restore the file.") from error
+
+
+def _refuse_mixture(path: Path, benchmark: Benchmark, differs: str) -> None:
+    """Raise `BadInput` unless figures that differ in anything have a version of their own, and no others have it."""
+    if bool(differs) != (benchmark.version == ANY_VERSION):
+        raise BadInput(
+            f"{path} has the version {benchmark.version!r} and says {differs!r:.80} of what differs.",
+            f"State what differs if the version is {ANY_VERSION!r}, and nothing if it is that of the same files.",
+        )
+
+
+def _benchmark(facts: Json, source: Json) -> Benchmark:
+    """Return the version that the figures are about; its files may be imported later."""
+    slug, probe = facts["slug"], facts["probe"]
+    current, main = Benchmark.objects.filter(slug=slug, probe=probe, current=True), is_main(slug, probe)
+    benchmark, _ = Benchmark.objects.get_or_create(
+        slug=slug,
+        version=facts["version"],
+        probe=probe,
+        defaults={
+            "title": facts["title"] if main else title_with_probe(facts["title"], probe),
+            "main": main,
+            "source": source["url"],
+            "current": not current.exists(),
+        },
+    )
+    return benchmark
+
+
+def nested(settings: Json) -> dict[str, Any]:
+    """Return settings with everything that is no setting of the library under `options`, as measured runs store it."""
+    own = {name: value for name, value in settings.items() if name in SETTINGS}
+    options = {name: value for name, value in settings.items() if name not in SETTINGS}
+    return {**own, "options": options} if options else own
+
+
+def _store_run(benchmark: Benchmark, content: Json, row: Json, identities: Mapping[str, Identity]) -> Run:
+    source = content["source"]
+    authors = f"{source['authors']} ({source['year']})" if source["year"] else source["authors"]
+    where = f"{authors}: {source['title']}, {row['reference']}"
+    question = json.dumps([source["title"], row["reference"], row["name"], row["settings"]], sort_keys=True)
+    identity = identity_of(identities, row["model"], row["name"], row["kind"], row["parameters"])
+    run, _ = _reported_runs().update_or_create(
+        benchmark=benchmark,
+        settings_digest=hashlib.sha256(question.encode()).hexdigest(),
+        defaults={
+            "model": store_model(identity),
+            "settings": nested(row["settings"]),
+            "state": Run.State.FINISHED,
+            "provenance": Run.Provenance.BASELINE if row.get("baseline") else Run.Provenance.PUBLISHED,
+            "reference": where[:300],
+            "reference_url": source["url"],
+            "provenance_record": {"name": row["name"], "source": source, "differs": content["differs"]},
+        },
+    )
+    run.scores.all().delete()
+    scores = [*row["scores"], *pages_of(benchmark).published_scores(row["settings"], row["scores"])]
+    Score.objects.bulk_create(Score(run=run, **score) for score in scores)
+    return run
+
+
+# Which models published figures are about: ids on the hub and sizes for the names that papers print.
+
+
+TABLE = "models.csv"
+COLUMNS = ("model", "name", "hub_id", "parameters", "kind", "id_source", "size_source")
+UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
+
+
+def read_table(folder: Path) -> dict[str, Identity]:
+    """Return the identities of the folder's table by the models of the rows, none if the folder has no table."""
+    path = folder / TABLE
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        table = csv.DictReader(file)
+        if tuple(table.fieldnames or ()) != COLUMNS:
+            raise BadInput(f"{path} has not the columns {', '.join(COLUMNS)}.", "Restore the file.")
+        return {row["model"]: _identity(row) for row in table}
+
+
+def _identity(row: Mapping[str, str]) -> Identity:
+    parameters = int(row["parameters"]) if row["parameters"] else None
+    printed_name = "" if row["hub_id"] else row["name"]
+    return Identity(row["hub_id"] or row["model"], printed_name, row["kind"], parameters)
+
+
+def identity_of(table: Mapping[str, Identity], model: str, name: str, kind: str, parameters: int | None) -> Identity:
+    """Return the identity of a row, given what its file says; a size that the source prints stays as printed."""
+    listed = table.get(model)
+    if listed is None:
+        return Identity(model, name if model.startswith(UNRESOLVED) else "", kind, parameters)
+    return Identity(listed.hub_id, listed.printed_name, listed.kind or kind, parameters or listed.parameters)
+
+
+def store_model(identity: Identity) -> Model:
+    """Return the model that stands for published figures of this identity, with its facts brought up to date."""
+    facts = {"kind": identity.kind, "parameters": identity.parameters, "printed_name": identity.printed_name}
+    model, _ = Model.objects.update_or_create(
+        hub_id=identity.hub_id, commit="", source=Model.Source.PUBLISHED, defaults=facts
+    )
+    return model
+
+
+def store_former_names(table: Mapping[str, Identity]) -> None:
+    """Let the addresses of models under their former names redirect, and delete the rows that stood for these."""
+    renamed = {name: identity.hub_id for name, identity in table.items() if identity.hub_id != name}
+    for name, hub_id in renamed.items():
+        FormerName.objects.update_or_create(name=name, defaults={"hub_id": hub_id})
+    without_runs = Model.objects.filter(hub_id__in=renamed, source=Model.Source.PUBLISHED)
+    without_runs.exclude(pk__in=Run.objects.values("model")).delete()

@@ -1,19 +1,27 @@
-"""Compute the scores of finished runs again, with the present tags of their benchmarks."""
+"""Compute the scores of finished runs again, from their stored rows with the present tags of their benchmarks."""
 
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+from django.db import transaction
 from django.db.models import QuerySet
 
-from leaderboard.figures import benchmarks
-from leaderboard.figures.ranks import refresh_standings
-from leaderboard.figures.rescoring import rescore
+from leaderboard.figures import artefacts, benchmarks, history, item_rows
+from leaderboard.figures.benchmarks import replace_scores
+from leaderboard.figures.ranks import refresh_standings, store_figures
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Change, Run, RunEvent
+from leaderboard.models.benchmark import named
+from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.exposure import read_counts
+from probing.analysis.paired_tests import score_changes
 from probing.errors import BadInput, ProbingError
 from probing.plan import plan_of
+from probing.results.rescoring import digests, rescored
+from probing.results.result import Result
+from probing.settings import Settings
 
 
 class Command(PlainCommand):
@@ -58,3 +66,74 @@ def chosen_runs(benchmark: str, number: int | None) -> QuerySet[Run]:
     if not chosen and (benchmark or number is not None):
         raise BadInput("There is no such finished run.", "Name a benchmark or a run that was measured here.")
     return chosen
+
+
+def rescore(run: Run, counts: pd.DataFrame | None = None) -> list[str]:
+    """Compute the scores of a finished run again; return sentences on what has changed, none if nothing has.
+
+    `counts`: what `probing.results.rescoring.rescored` takes, if the run is to be broken down by it.
+    The run moves to the current version of its benchmark if that asks the same as the run was asked. Its files, its
+    scores and its record change together or not at all. Raises `ItemsMissing` if it has no stored rows,
+    `OtherQuestions` if they do not belong to its benchmark, and `BadInput` if another process changes the run at the
+    same time.
+    """
+    result = stored_result(run)
+    version = version_for(run, result)
+    again = rescored(result, benchmarks.read(version), counts)
+    if again is result:
+        return []
+    moved = [f"Moved from version {run.benchmark.version} to {version.version}."] if version != run.benchmark else []
+    sentences = [*moved, *score_changes(result.scores, again.scores)] or ["The scores are the same."]
+    former, folder = run.artefact, artefacts.store_result(run, again)
+    try:
+        replace_result(run, version, again, folder, " ".join(sentences))
+    except BaseException:
+        artefacts.remove_folder(folder)
+        raise
+    artefacts.remove_folder(former)
+    return sentences
+
+
+def stored_result(run: Run) -> Result:
+    """Return what is stored of a run, with a record that says what it was asked."""
+    with item_rows.opened(run) as file:
+        rows = pd.read_parquet(file)
+    scores = pd.DataFrame(list(run.scores.order_by("pk").values_list(*SCORE_COLUMNS)), columns=SCORE_COLUMNS)
+    benchmark = {name: getattr(run.benchmark, name) for name in ("slug", "version", "digest")}
+    return Result(rows, scores, {**run.provenance_record, "settings": run.settings, "benchmark": benchmark})
+
+
+def version_for(run: Run, result: Result) -> Benchmark:
+    """Return the current version of the run's benchmark if it asks the same, else the version that the run belongs to.
+
+    The questions of a run that does not record their digest are read from the files of its own version, and are then
+    part of the record of `result`.
+    """
+    current = Benchmark.objects.filter(named(run.benchmark.name), current=True).exclude(path="").first()
+    if current is None or current == run.benchmark or current.probe != run.benchmark.probe:
+        return run.benchmark
+    if Run.objects.filter(model=run.model, benchmark=current, settings_digest=run.settings_digest).exists():
+        return run.benchmark
+    if "questions" not in result.record:
+        result.record["questions"] = digests(benchmarks.plan_of_run(run))["questions"]
+    asked_now = plan_of(benchmarks.read(current), Settings.from_json(run.settings))
+    same = digests(asked_now)["questions"] == result.record["questions"]
+    return current if same else run.benchmark
+
+
+def replace_result(run: Run, version: Benchmark, result: Result, folder: str, message: str) -> None:
+    """Make the result that is stored in `folder` the run's only one; pages show either the former one or this one.
+
+    Ranks are left to the caller, who may rescore many runs of a benchmark before they are ranked again.
+    """
+    facts = {"benchmark": version, "artefact": folder, "provenance_record": result.record}
+    with transaction.atomic():
+        unchanged = Run.objects.filter(pk=run.pk, state=Run.State.FINISHED, artefact=run.artefact)
+        if not unchanged.update(**facts):
+            raise BadInput(f"Run {run.pk} was changed by another process.", "Try again.")
+        for name, value in facts.items():
+            setattr(run, name, value)
+        replace_scores(run, result.scores)
+        store_figures(run, result.items)
+        RunEvent.objects.create(run=run, state=run.state, message=f"Scores computed again. {message}")
+        history.record(Change.Kind.RESCORED, run, message)

@@ -17,10 +17,10 @@ from django_rq.management.commands import rqworker
 from leaderboard.figures.artefacts import patiently
 from leaderboard.intake import queue
 from leaderboard.line import CHECKS, FINISH, QUEUES
-from leaderboard.management.processes import MANAGE, child, wait_for_ever
+from leaderboard.management.base import MANAGE, child, wait_for_ever
 from leaderboard.redis_server import embedded_server
-from leaderboard.worker.devices import own_device
 from leaderboard.worker.reconciling import put_back
+from leaderboard.worker.site_worker import own_device
 from probing.errors import MissingPackage
 from probing.extras import require_package
 from probing.measuring.failures import NotIsolated

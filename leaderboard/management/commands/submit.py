@@ -11,8 +11,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job
 from leaderboard.intake import submissions as submissions_module
 from leaderboard.intake.hub import NEWEST, listed_revisions
-from leaderboard.management.base import PlainCommand
-from leaderboard.management.follow import follow
+from leaderboard.management.base import PlainCommand, follow
 from leaderboard.models import Submission
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, parse

@@ -32,9 +32,8 @@ from leaderboard.probes.culture.sides import (
     version_of,
 )
 from leaderboard.ui import cells, labels
-from leaderboard.ui.columns import citation, source_column
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table
+from leaderboard.ui.tables import Column, Table, citation, source_column
 from probing.analysis.breakdowns import join_group
 from probing.analysis.culture_metrics import common_predictions
 from probing.formats.dlama import natural

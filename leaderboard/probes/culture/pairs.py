@@ -14,9 +14,8 @@ from leaderboard.models import Run, Score
 from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
-from leaderboard.ui.columns import interval_columns, score_cell
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import Column
+from leaderboard.ui.tables import Column, interval_columns, score_cell
 from probing.analysis.breakdowns import CROSSED, join_group, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation

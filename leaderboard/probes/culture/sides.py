@@ -11,8 +11,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Plot, Point
 from leaderboard.ui.charts.dot_plots import PUBLISHED
-from leaderboard.ui.columns import interval_columns
-from leaderboard.ui.tables import Column
+from leaderboard.ui.tables import Column, interval_columns
 from probing.analysis.breakdowns import BY_CULTURE, CULTURE, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.errors import ProbingError

@@ -1,11 +1,9 @@
 """Plotly figures of the pages: one function for each kind of plot, and `Chart`, which gives a figure its words."""
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
-from leaderboard.ui.charts.distributions import boxes, stacked, violins
-from leaderboard.ui.charts.dot_plots import beside, dots, favoured, forest, headed_dots
-from leaderboard.ui.charts.models_in_rows import ModelDot, Strip, strips
+from leaderboard.ui.charts.dot_plots import ModelDot, Strip, beside, dots, favoured, forest, headed_dots, strips
+from leaderboard.ui.charts.plots import boxes, calibration, changes, square, stacked, violins
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
-from leaderboard.ui.charts.scatter_plots import calibration, changes, square
 
 __all__ = [
     "Chart",

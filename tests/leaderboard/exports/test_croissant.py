@@ -15,7 +15,7 @@ from leaderboard.exports.data_sets import CONTEXT
 from leaderboard.figures import benchmarks
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark
-from probing.known_benchmarks import CATALOG, EMBEDDED
+from probing.catalog import CATALOG, EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 from probing.plan import plan_of
 
 pytestmark = pytest.mark.django_db

@@ -7,7 +7,7 @@ from leaderboard.figures.country_shares import countries_of
 from leaderboard.models import Benchmark
 from probing.benchmark import Benchmark as Content
 from probing.benchmark import Item, Relation
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 
 
 def relation(name: str, subjects: list[str], options: tuple[str, ...]) -> Relation:

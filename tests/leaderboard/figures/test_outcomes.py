@@ -21,7 +21,7 @@ from leaderboard.figures.outcomes import (
 )
 from leaderboard.figures.ranks import refresh_standings, shown_difference, store_smallest_difference
 from leaderboard.models import Benchmark, RelationCounts, RelationOutcomes, Run
-from probing.analysis.power import assumed_difference, smallest_difference
+from probing.analysis.paired_tests import assumed_difference, smallest_difference
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

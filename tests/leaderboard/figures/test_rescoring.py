@@ -9,9 +9,9 @@ from django.core.files.base import ContentFile
 from django.db import DatabaseError
 from django.test import Client
 
-from leaderboard.figures import artefacts, benchmarks, item_rows, rescoring
+from leaderboard.figures import artefacts, benchmarks, item_rows
 from leaderboard.figures.comparisons import compared
-from leaderboard.figures.rescoring import rescore
+from leaderboard.management.commands.rescore import rescore
 from leaderboard.models import Benchmark, Run, Score
 from probing.errors import BadInput, OtherQuestions
 from probing.settings import Settings
@@ -94,7 +94,7 @@ def test_a_failure_changes_neither_files_nor_scores(
         Score.objects.all().delete()
         raise DatabaseError("no space")
 
-    monkeypatch.setattr(rescoring, "replace_scores", full)
+    monkeypatch.setattr("leaderboard.management.commands.rescore.replace_scores", full)
     with pytest.raises(DatabaseError):
         rescore(fresh(run))
     assert (scores(run), files(run), fresh(run).benchmark) == (before, kept, run.benchmark)

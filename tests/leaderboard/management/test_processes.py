@@ -6,10 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.management import follow as module
-from leaderboard.management.base import PlainCommand
-from leaderboard.management.follow import follow
-from leaderboard.management.processes import child, expect_alive, wait_for_ever
+from leaderboard.management import base as module
+from leaderboard.management.base import PlainCommand, child, expect_alive, follow, wait_for_ever
 from leaderboard.models import Run
 from probing.errors import BadInput, NoSpace, ProbingError
 from tests.leaderboard import factories as make
@@ -36,7 +34,7 @@ def test_processes_are_stopped_at_the_end(monkeypatch: pytest.MonkeyPatch, tmp_p
     with child(SLEEP) as process:
         expect_alive({"web": process})
     assert process.returncode == -15
-    monkeypatch.setattr("leaderboard.management.processes.STOP_SECONDS", 0.1)
+    monkeypatch.setattr("leaderboard.management.base.STOP_SECONDS", 0.1)
     with child(DEAF, tmp_path / "log") as deaf:
         while not (tmp_path / "log").read_text():
             pass

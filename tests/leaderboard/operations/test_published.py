@@ -6,8 +6,8 @@ import pytest
 
 from leaderboard.figures import benchmarks
 from leaderboard.figures.standings import differs
+from leaderboard.management.commands import load_published
 from leaderboard.models import Benchmark, FormerName, Model, Run
-from leaderboard.operations import published
 from probing.errors import BadInput
 from tests.conftest import BearFolder
 from tests.leaderboard import factories as make
@@ -40,7 +40,7 @@ def write(folder: Path, **changes: Any) -> Path:
 
 
 def test_it_makes_rows_with_their_source(tmp_path: Path) -> None:
-    assert published.load(write(tmp_path)) == 1
+    assert load_published.load(write(tmp_path)) == 1
     run = Run.objects.get()
     assert (run.provenance, run.state, run.finished) == (Run.Provenance.PUBLISHED, Run.State.FINISHED, None)
     assert run.reference == "A. Author (2024): A Paper, Table 4"
@@ -60,33 +60,33 @@ def test_it_makes_rows_with_their_source(tmp_path: Path) -> None:
 def test_options_are_stored_as_those_of_measured_runs(
     tmp_path: Path, reported: dict[str, str], stored: dict[str, Any]
 ) -> None:
-    published.load(write(tmp_path, rows=[ROW | {"settings": reported}]))
+    load_published.load(write(tmp_path, rows=[ROW | {"settings": reported}]))
     assert Run.objects.get().settings == stored
 
 
 def test_it_does_the_same_twice_without_harm(tmp_path: Path) -> None:
-    published.load(write(tmp_path))
+    load_published.load(write(tmp_path))
     run = Run.objects.get()
-    published.load(tmp_path)
+    load_published.load(tmp_path)
     assert Run.objects.get() == run
     assert run.scores.count() == 1
 
 
 def test_rows_that_are_gone_from_the_files_go(tmp_path: Path) -> None:
-    published.load(write(tmp_path))
-    published.load(write(tmp_path, rows=[ROW | {"reference": "Table 5"}]))
+    load_published.load(write(tmp_path))
+    load_published.load(write(tmp_path, rows=[ROW | {"reference": "Table 5"}]))
     assert Run.objects.get().reference.endswith("Table 5")
 
 
 def test_measured_runs_are_left_alone(tmp_path: Path, small: Benchmark) -> None:
     before = set(Run.objects.all())
-    published.load(write(tmp_path))
-    published.load(write(tmp_path, rows=[]))
+    load_published.load(write(tmp_path))
+    load_published.load(write(tmp_path, rows=[]))
     assert set(Run.objects.all()) == before
 
 
 def test_a_benchmark_may_be_imported_later(tmp_path: Path, bear_folder: BearFolder) -> None:
-    published.load(write(tmp_path))
+    load_published.load(write(tmp_path))
     assert Benchmark.objects.get(slug="small").current
     benchmark, _ = benchmarks.install("bear", bear_folder.write(), "small")
     assert benchmarks.current("small") == benchmark
@@ -95,7 +95,7 @@ def test_a_benchmark_may_be_imported_later(tmp_path: Path, bear_folder: BearFold
 def test_a_file_that_is_no_such_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "paper.json").write_text("{}")
     with pytest.raises(BadInput, match=r"paper\.json"):
-        published.load(tmp_path)
+        load_published.load(tmp_path)
 
 
 @pytest.mark.parametrize(("about", "difference"), [(ELSEWHERE, ""), (FILE["benchmark"], "Other items.")])
@@ -103,19 +103,19 @@ def test_figures_that_differ_and_their_version_must_agree(
     tmp_path: Path, about: dict[str, str], difference: str
 ) -> None:
     with pytest.raises(BadInput, match="State what differs"):
-        published.load(write(tmp_path, benchmark=about, differs=difference))
+        load_published.load(write(tmp_path, benchmark=about, differs=difference))
     assert not Run.objects.exists()
 
 
 def test_what_differs_is_stored(tmp_path: Path) -> None:
-    published.load(write(tmp_path, benchmark=ELSEWHERE, differs="Other items."))
+    load_published.load(write(tmp_path, benchmark=ELSEWHERE, differs="Other items."))
     assert differs(Run.objects.get()) == "Other items."
 
 
 def test_a_baseline_is_one_and_goes_when_it_is_no_longer_listed(tmp_path: Path) -> None:
-    published.load(write(tmp_path, rows=[ROW | {"baseline": True}]))
+    load_published.load(write(tmp_path, rows=[ROW | {"baseline": True}]))
     assert Run.objects.get().provenance == Run.Provenance.BASELINE
-    published.load(write(tmp_path, rows=[]))
+    load_published.load(write(tmp_path, rows=[]))
     assert not Run.objects.exists()
 
 
@@ -126,12 +126,12 @@ def write_table(folder: Path, *rows: str) -> None:
 
 def test_a_printed_name_becomes_the_model_of_the_hub_and_its_run_keeps_its_number(tmp_path: Path) -> None:
     unknown = ROW | {"model": "published/name-1b", "parameters": None, "kind": ""}
-    published.load(write(tmp_path, rows=[unknown]))
+    load_published.load(write(tmp_path, rows=[unknown]))
     before = Run.objects.get()
     assert (before.model.title, before.model.parameters) == ("Name-1B", None)
     write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
     for _ in range(2):
-        published.load(tmp_path)
+        load_published.load(tmp_path)
         run = Run.objects.get()
         assert run.pk == before.pk
         assert (run.model.hub_id, run.model.title) == ("org/name", "org/name")
@@ -143,21 +143,21 @@ def test_a_printed_name_becomes_the_model_of_the_hub_and_its_run_keeps_its_numbe
 def test_two_spellings_of_a_model_become_one(tmp_path: Path) -> None:
     twin = ROW | {"model": "published/nm", "name": "NM", "reference": "Table 5", "parameters": None}
     write_table(tmp_path, "published/nm,NM,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
-    published.load(write(tmp_path, rows=[ROW, twin]))
+    load_published.load(write(tmp_path, rows=[ROW, twin]))
     assert Run.objects.count() == 2
     assert Model.objects.get().parameters == 10**9
 
 
 def test_a_size_that_the_source_prints_is_not_replaced(tmp_path: Path) -> None:
     write_table(tmp_path, "org/name,Name-1B,org/name,5000000000,causal,https://x.org/1,https://x.org/2")
-    published.load(write(tmp_path))
+    load_published.load(write(tmp_path))
     assert Model.objects.get().parameters == 10**9
 
 
 def test_a_measured_run_of_the_former_name_keeps_its_model(tmp_path: Path, small: Benchmark) -> None:
     measured = make.finished(small, 0.5, make.model("published/name-1b", source=Model.Source.PUBLISHED))
     write_table(tmp_path, "published/name-1b,Name-1B,org/name,1000000000,causal,https://x.org/1,https://x.org/2")
-    published.load(write(tmp_path))
+    load_published.load(write(tmp_path))
     measured.refresh_from_db()
     assert measured.model.hub_id == "published/name-1b"
 
@@ -165,4 +165,4 @@ def test_a_measured_run_of_the_former_name_keeps_its_model(tmp_path: Path, small
 def test_a_table_of_models_with_other_columns_is_named(tmp_path: Path) -> None:
     (tmp_path / "models.csv").write_text("model,hub_id\n")
     with pytest.raises(BadInput, match=r"models\.csv has not the columns"):
-        published.load(write(tmp_path))
+        load_published.load(write(tmp_path))

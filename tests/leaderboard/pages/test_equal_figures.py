@@ -13,8 +13,7 @@ from leaderboard.operations.freezing import freeze
 from leaderboard.probes import pages_of
 from leaderboard.ui import cells
 from leaderboard.worker.third_party import import_result
-from probing.catalog import open_benchmark
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG, open_benchmark
 from probing.results.result import Result
 from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil

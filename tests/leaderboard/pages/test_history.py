@@ -14,13 +14,13 @@ from django.test.utils import CaptureQueriesContext
 
 from leaderboard.figures import benchmarks, history
 from leaderboard.figures.history import record, withdraw
-from leaderboard.figures.rescoring import stored_result
+from leaderboard.management.commands.rescore import stored_result
 from leaderboard.models import Benchmark, Change, Model, Run, Score, Snapshot
 from leaderboard.operations.freezing import freeze, freeze_site
 from leaderboard.pages.history_pages import column_title
 from leaderboard.worker.finishing import finish
+from probing.catalog import EMBEDDED
 from probing.errors import BadInput
-from probing.known_benchmarks import EMBEDDED
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

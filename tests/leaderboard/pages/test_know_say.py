@@ -6,10 +6,10 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.known_and_said import crossed_results, ways_beside
 from leaderboard.models import Run
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.pages import know_say_fold
+from leaderboard.pages.know_say_fold import crossed_results, ways_beside
 from probing.language_model import Continuation
 from probing.settings import Settings
 from tests.conftest import BearFolder

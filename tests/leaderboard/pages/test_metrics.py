@@ -14,8 +14,9 @@ from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Run, RunPart, Submission
-from leaderboard.operations import metrics, site_state
+from leaderboard.operations import site_state
 from leaderboard.operations.site_state import Health, Watch
+from leaderboard.pages import machine_pages
 from leaderboard.pages import machine_pages as view
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -25,8 +26,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def nothing_made_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "FRESH", 0)
-    monkeypatch.setattr(view, "page", metrics.Page())
+    monkeypatch.setattr(machine_pages, "FRESH", 0)
+    monkeypatch.setattr(view, "page", machine_pages.Page())
 
 
 def families(client: Client) -> dict[str, Metric]:
@@ -84,7 +85,7 @@ def test_without_the_database_it_says_so(client: Client, monkeypatch: pytest.Mon
     def fail() -> list[object]:
         raise DatabaseError("gone")
 
-    monkeypatch.setattr(metrics, "from_database", fail)
+    monkeypatch.setattr(machine_pages, "from_database", fail)
     read = families(client)
     assert values(read["clozeboard_database_up"]) == {(): 0}
     assert "clozeboard_runs" not in read
@@ -104,7 +105,7 @@ def test_the_number_of_queries_does_not_grow_with_rows(client: Client, small: Be
 
 
 def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metrics, "FRESH", 60)
+    monkeypatch.setattr(machine_pages, "FRESH", 60)
     first = families(client)
     make.run(make.model(), make.benchmark())
     assert families(client).keys() == first.keys()

@@ -6,8 +6,7 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
-from probing.papers.declarations import NAMES, read_paper
-from probing.papers.printed_figures import printed_figures
+from probing.papers.declarations import NAMES, printed_figures, read_paper
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 

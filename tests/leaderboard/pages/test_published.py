@@ -11,7 +11,7 @@ from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.pages.benchmark_sections import published_sections, published_slice
 from leaderboard.probes import pages_of
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 from probing.settings import Settings
 from tests.fakes import FakeModel
 from tests.leaderboard import factories as make

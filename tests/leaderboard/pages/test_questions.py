@@ -12,7 +12,7 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.questions import QuestionOutcomes, question_id, question_url
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

@@ -6,8 +6,8 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from leaderboard.figures.quiz import OPTIONS, QuizScore, describe_rank, drawn_questions, mark
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.quiz_page import OPTIONS, QuizScore, describe_rank, drawn_questions, mark
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows

@@ -10,7 +10,7 @@ from django.test import Client
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages import run_folds
-from leaderboard.pages.blank_places import ANOTHER_TEST, FIRST, INSIDE, LAST, ONLY_FIRST, by_place, place_of_blank
+from leaderboard.pages.run_folds import ANOTHER_TEST, FIRST, INSIDE, LAST, ONLY_FIRST, by_place, place_of_blank
 from probing.analysis.intervals import wilson
 from probing.start_token import StartToken, TokenizerFacts
 from tests.conftest import METADATA, BearFolder

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from leaderboard.figures import benchmarks
+from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.operations.published import load
 from leaderboard.probes import pages_of
 from leaderboard.probes import wording as wording_module
 from leaderboard.probes.items import item_url

@@ -12,16 +12,19 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.charts.scaling_chart import SizedScore
-from leaderboard.ui.columns import (
+from leaderboard.ui.csv_files import BYTE_ORDER_MARK, LOOKED_AT, csv_lines, csv_response, safe, table_response
+from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.tables import (
+    Column,
+    Table,
     best_and_largest,
     interval_columns,
     score_points,
+    select,
     source,
     summary,
+    view,
 )
-from leaderboard.ui.csv_files import BYTE_ORDER_MARK, LOOKED_AT, csv_lines, csv_response, safe, table_response
-from leaderboard.ui.links import link, page_links, page_number
-from leaderboard.ui.tables import Column, Table, select, view
 
 Entry = tuple[str, float | None, str]  # its name, its score, its band
 NAME = Column[Entry]("name", "Name", lambda model: cells.text(model[0]), align="head")

@@ -15,7 +15,7 @@ from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Run, RunPart
 from leaderboard.worker.arrivals import RowsRefused, checked_whole
 from probing.analysis.exposure import with_counts
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG
 from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.results.joining import PartResult

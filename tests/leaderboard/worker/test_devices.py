@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.core.management.base import CommandError
 
-from leaderboard.worker.devices import count_gpus, own_device
+from leaderboard.worker.site_worker import count_gpus, own_device
 
 
 @pytest.fixture

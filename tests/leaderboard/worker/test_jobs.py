@@ -19,8 +19,8 @@ from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.models.run import ClaimQuerySet, RunPartQuerySet
-from leaderboard.worker import claims, finishing, jobs
-from leaderboard.worker.claims import HeldRun
+from leaderboard.worker import finishing, jobs, run_states
+from leaderboard.worker.run_states import HeldRun
 from probing.errors import NonFiniteScores, NoSpace
 from probing.measuring.failures import Crashed
 from probing.plan import Part
@@ -340,7 +340,7 @@ def test_a_database_that_is_locked_for_a_while_costs_nothing(
         return real(self, *args)
 
     monkeypatch.setattr(rows, name, locked)
-    monkeypatch.setattr(claims, "INTERVAL", 0.01)
+    monkeypatch.setattr(run_states, "INTERVAL", 0.01)
     work_off(queued)
     assert (fresh(queued).state, fresh(queued).code) == (Run.State.FINISHED, "")
     assert set(queued.parts.values_list("attempt", flat=True)) == {1}
@@ -394,7 +394,7 @@ def test_the_rows_of_a_worker_that_lost_its_run_are_dropped(queued: Run) -> None
     for held_run, part in zip(held_runs, parts, strict=True):
         held_run.begin(part)
     jobs.store(held_runs[1], parts[1], result)
-    with pytest.raises(claims.Ended):
+    with pytest.raises(run_states.Ended):
         jobs.store(held_runs[0], parts[0], result)
     stored = artefacts.storage().listdir(f"{artefacts.folder(queued)}/parts")[1]
     assert stored == [f"{parts[0].pk}-2.parquet"]

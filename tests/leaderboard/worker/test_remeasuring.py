@@ -12,9 +12,8 @@ from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import queue
 from leaderboard.intake.submissions import submit
+from leaderboard.management.commands.remeasure import Differences, differences, measured_run, remeasure, sampled_parts
 from leaderboard.models import Benchmark, Change, Run
-from leaderboard.worker import jobs, remeasuring
-from leaderboard.worker.remeasuring import Differences, differences, measured_run, remeasure, sampled_parts
 from probing.errors import BadInput
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -51,8 +50,8 @@ def finished(small: Benchmark, local_hub: Hub, monkeypatch: pytest.MonkeyPatch) 
 
 
 def measure_with(monkeypatch: pytest.MonkeyPatch, model: FakeModel) -> None:
-    for module in (jobs, remeasuring):
-        monkeypatch.setattr(module, "MeasuringProcess", in_process.asking(model))
+    for module in ("leaderboard.worker.jobs", "leaderboard.management.commands.remeasure"):
+        monkeypatch.setattr(f"{module}.MeasuringProcess", in_process.asking(model))
 
 
 def test_the_same_model_gives_the_same_and_nothing_is_reported(finished: Run) -> None:

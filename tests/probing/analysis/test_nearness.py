@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from probing.analysis.nearness import ELSEWHERE, NEARNESS, NEIGHBOUR, RIGHT, SAME, UNKNOWN, Map, nearness
+from probing.analysis.culture_metrics import ELSEWHERE, NEARNESS, NEIGHBOUR, RIGHT, SAME, UNKNOWN, Map, nearness
 from probing.benchmark import Benchmark, Item, Relation
 
 COUNTRIES = ("fr", "de", "jp")

@@ -7,8 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, norm, sem, ttest_1samp
 
-from probing.analysis.paired_tests import Correctness
-from probing.analysis.power import ERRORS, assumed_difference, of_pair, sentence, smallest_difference
+from probing.analysis.paired_tests import (
+    ERRORS,
+    Correctness,
+    assumed_difference,
+    of_pair,
+    sentence,
+    smallest_difference,
+)
 from probing.arrays import Floats
 
 MACRO = Correctness(macro=True)

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from probing.analysis.replicates import over_seeds, without_seed
+from probing.analysis.intervals import over_seeds, without_seed
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from probing.__main__ import main
-from probing.catalog import open_benchmark
+from probing.catalog import CATALOG, open_benchmark
 from probing.command_line import benchmarks as download_command
 from probing.formats import bear
-from probing.known_benchmarks import CATALOG
 from tests.conftest import BearFolder
 from tests.probing.command_line.helpers import printed_by, refusal
 

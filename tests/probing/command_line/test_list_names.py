@@ -3,8 +3,7 @@
 import pytest
 
 from probing.__main__ import main
-from probing.catalog import open_benchmark
-from probing.known_benchmarks import CATALOG
+from probing.catalog import CATALOG, open_benchmark
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from tests.conftest import BearFolder

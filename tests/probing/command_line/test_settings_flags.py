@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from probing.command_line.settings_flags import add_settings, given_settings, settings_words
-from probing.options import Option
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
-from probing.settings import SETTINGS, Settings
+from probing.settings import SETTINGS, Option, Settings
 from tests.conftest import BearFolder
 
 ROOT = Path(__file__).parents[3]

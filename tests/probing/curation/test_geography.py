@@ -13,7 +13,7 @@ from probing.curation.geography_facts import PLACE_KINDS, REPORT, GeographyPlan,
 from probing.errors import BadInput
 from probing.formats import FORMATS, format_of
 from probing.formats.geography import ALIASES
-from probing.statements.fact_types import FACT_TYPES
+from probing.statements.geography_sentences import FACT_TYPES
 from tests.probing.curation.conftest import MadeAlike, Source
 from tests.probing.curation.world import SOMETHING, World
 

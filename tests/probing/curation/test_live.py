@@ -24,7 +24,7 @@ from probing.curation.articles import Articles
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.http_cache import HttpCache
-from probing.curation.page_views import PageViews, titles_query
+from probing.curation.popularity import PageViews, titles_query
 from probing.curation.wikidata import Query
 from tests.probing.curation.live_report import WatchedEndpoint
 

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 from probing.curation.geography_facts import Worded, report
-from probing.statements.fact_types import FACT_TYPES
-from probing.statements.geography_sentences import sentences
+from probing.statements.geography_sentences import FACT_TYPES, sentences
 
 
 class Strict:

@@ -8,10 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from probing.benchmark import Benchmark
-from probing.catalog import download, how_checked, open_benchmark
+from probing.catalog import CATALOG, download, how_checked, open_benchmark
 from probing.errors import BadBenchmark, SourceUnavailable
 from probing.formats import bear, bear_hub, format_of
-from probing.known_benchmarks import CATALOG
 from probing.runner import run
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel

@@ -7,9 +7,9 @@ from sys import getsizeof
 import pytest
 
 from probing.benchmark import Benchmark
+from probing.catalog import CATALOG, EMBEDDED
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, READERS, bear, dlama, format_of
-from probing.known_benchmarks import CATALOG, EMBEDDED
 from speed.made_up import write_bear, write_dlama
 from tests.traced_memory import traced_memory
 

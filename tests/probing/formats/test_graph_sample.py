@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.formats.graph_sample import SamplingPlan, read_sampling, store
-from probing.formats.knowledge_graph import read, read_graph
+from probing.formats.knowledge_graph import SamplingPlan, read, read_graph, read_sampling, store
 from probing.statements.graph_statements import Sampling, draw
 from tests.probing.formats.graph_folder import GraphFolder, fault
 

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from probing.catalog import open_benchmark
+from probing.catalog import CATALOG, open_benchmark
 from probing.errors import BadBenchmark, BadInput
 from probing.formats.open_questions import JUDGED, WITH_ALIASES, fits
-from probing.known_benchmarks import CATALOG
 from probing.language_model import Continuation
 from probing.results.rescoring import rescored
 from probing.runner import run

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from probing.catalog import open_benchmark
+from probing.catalog import CATALOG, open_benchmark
 from probing.errors import BadBenchmark
 from probing.formats import format_of, stest
-from probing.known_benchmarks import CATALOG
 from tests.real_data import real_data
 
 TEMPLATES = [

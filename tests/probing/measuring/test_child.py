@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from probing.catalog import EMBEDDED
 from probing.errors import DigestMismatch
 from probing.formats import FORMATS
-from probing.known_benchmarks import EMBEDDED
 from probing.measuring import child
 from probing.measuring.messages import BenchmarkFiles, Task
 from probing.plan import plan_of

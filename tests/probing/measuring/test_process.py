@@ -16,9 +16,9 @@ import pandas as pd
 import psutil
 import pytest
 
+from probing.catalog import EMBEDDED
 from probing.errors import ProbingError
 from probing.formats import FORMATS
-from probing.known_benchmarks import EMBEDDED
 from probing.measuring import limits as limits_module
 from probing.measuring import process as process_module
 from probing.measuring.failures import (

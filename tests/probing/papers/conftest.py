@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from probing.known_benchmarks import EMBEDDED
+from probing.catalog import EMBEDDED
 from probing.papers.exhibits import Choices
 from tests.conftest import BearFolder
 from tests.probing.formats.mlama_folder import MlamaFolder, triple

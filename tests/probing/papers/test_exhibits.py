@@ -4,12 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from probing.papers.charts import CHARTS
-from probing.papers.declarations import NAMES, Exhibit, Paper, Way, read_paper
+from probing.papers.declarations import NAMES, Exhibit, Paper, Way, models_of, printed_figures, read_paper, sizes
 from probing.papers.exhibits import Choices, measure
-from probing.papers.presentation import all_figures, as_latex, paper_table
-from probing.papers.printed_figures import models_of, printed_figures, sizes
-from probing.papers.texts import TEXTS
+from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, paper_table
 
 EXHIBITS = [(paper, exhibit) for paper in map(read_paper, NAMES) for exhibit in paper.exhibits]
 IDS = [f"{paper.name} {exhibit.number}" for paper, exhibit in EXHIBITS]

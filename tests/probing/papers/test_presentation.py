@@ -3,10 +3,9 @@
 import pandas as pd
 import pytest
 
-from probing.papers.declarations import read_paper
+from probing.papers.declarations import printed_figures, read_paper
 from probing.papers.exhibits import beside
 from probing.papers.presentation import all_figures, as_latex, in_unit, paper_table, remarks
-from probing.papers.printed_figures import printed_figures
 
 PAPER = read_paper("s-test")
 TABLE_2 = next(exhibit for exhibit in PAPER.exhibits if exhibit.number == "Table 2")

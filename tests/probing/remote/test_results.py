@@ -10,7 +10,7 @@ import pytest
 from probing.benchmark import Benchmark
 from probing.errors import BadInput, ProbingError
 from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
-from probing.remote.results import Pushed, ResultSite, result_folders
+from probing.remote.site import Pushed, ResultSite, result_folders
 from probing.runner import run
 from tests.fakes import FakeModel
 from tests.kept_folder import kept_folder

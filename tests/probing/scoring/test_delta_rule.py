@@ -7,9 +7,9 @@ import torch
 from transformers.models.qwen3_5 import modeling_qwen3_5
 from transformers.models.qwen3_next import modeling_qwen3_next
 
-from probing.scoring import delta_rule
+from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
-from probing.scoring.delta_rule import NAME, fast_steps, in_place_where_possible
+from probing.scoring.network_state import NAME, fast_steps, in_place_where_possible
 from tests.probing.scoring.hybrid_networks import HYBRID
 from tests.tiny_models import byte_level_bpe
 
@@ -53,7 +53,7 @@ def test_a_step_equals_that_of_transformers() -> None:
 )
 @torch.inference_mode()
 def test_anything_else_is_left_to_transformers(other: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(delta_rule, "step")
+    monkeypatch.delattr(network_state, "step")
     tensors = inputs(**other)
     for output, expected in zip(in_place_where_possible(USUAL)(**tensors), USUAL(**tensors), strict=True):
         torch.testing.assert_close(output, expected, rtol=0, atol=0)
@@ -79,13 +79,13 @@ def test_transformers_is_as_before_after_the_last_of_several_networks() -> None:
 
 
 def test_networks_are_scored_by_these_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, step = [], delta_rule.step
+    steps, step = [], network_state.step
 
     def counted(*tensors: torch.Tensor) -> torch.Tensor:
         steps.append(tensors)
         return step(*tensors)
 
-    monkeypatch.setattr(delta_rule, "step", counted)
+    monkeypatch.setattr(network_state, "step", counted)
     tokenizer = byte_level_bpe(start="<s>")
     assert CausalModel(HYBRID["qwen3.5"](len(tokenizer)), tokenizer).check() == "states"
     assert steps

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from probing.errors import BadInput
-from probing.sentences.sentence_files import corpus_counts
-from probing.sentences.wikipedia import plain_text
+from probing.sentences.sentence_files import corpus_counts, plain_text
 
 DUMP = """<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/">
 <page><title>Lyon</title><ns>0</ns><revision><text>Lyon is in [[France|the land of France]].</text></revision></page>

@@ -2,7 +2,7 @@
 
 import re
 
-from probing.statements.fact_types import FACT_TYPES, FactType
+from probing.statements.geography_sentences import FACT_TYPES, FactType
 
 HEADS = {"Geo-political": 6, "Natural": 11, "Public and Industrial Facilities": 6}
 

@@ -8,8 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from probing.formats.geography import read_triples
-from probing.statements.fact_types import FACT_TYPES
-from probing.statements.geography_sentences import Sentence, sentences
+from probing.statements.geography_sentences import FACT_TYPES, Sentence, sentences
 from tests.real_data import real_data
 
 RULES = Path(__file__).with_name("rules.txt")

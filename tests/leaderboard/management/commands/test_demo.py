@@ -10,8 +10,8 @@ from django.core.management import CommandError, call_command
 from pytest_django.fixtures import Settings as DjangoSettings
 
 import probing
+from leaderboard.management.base import Process, child
 from leaderboard.management.commands import demo
-from leaderboard.management.processes import Process, child
 from leaderboard.models import Benchmark, Run, RunEvent
 from tests.leaderboard import factories as make
 

@@ -1,7 +1,7 @@
 """Models in rows: profiles, with what a model is compared with, and strip plots."""
 
 from leaderboard.ui import charts
-from leaderboard.ui.charts.models_in_rows import Mark, ModelDot, Strip, profile
+from leaderboard.ui.charts.dot_plots import Mark, ModelDot, Strip, profile
 from tests.leaderboard.ui.charts.plotted import plotted
 
 MEASURED = Mark("Facts", 0.5, 0.4, 0.6, href="/runs/1/", band=(0.2, 0.7), chance=0.1)

@@ -1,7 +1,7 @@
 """Trajectories: scores over the steps of a training."""
 
 from leaderboard.ui.charts.basics import Point
-from leaderboard.ui.charts.curves import Scale, Trajectory, trajectories
+from leaderboard.ui.charts.plots import Scale, Trajectory, trajectories
 from tests.leaderboard.ui.charts.plotted import plotted
 
 STEPS = Scale("step", "step %{x:,}")

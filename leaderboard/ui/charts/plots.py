@@ -1,0 +1,291 @@
+"""Charts with a scale on each axis or bars for each group: scatter plots, curves, stacked bars and distributions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from leaderboard.ui.charts.basics import (
+    ACCENT,
+    HEIGHT,
+    KIND_SYMBOLS,
+    MUTED,
+    PAPER,
+    ROW_HEIGHT,
+    SERIES_MARKERS,
+    SHARE_RANGE,
+    Axis,
+    Plot,
+    Point,
+    Trace,
+    error_bars,
+    figure,
+    group_names,
+    intervals,
+    kind_symbol,
+    links,
+    marker_symbol,
+    new_trace,
+    power_axis,
+    range_in_view,
+    row_axis,
+    series_markers,
+    share_axis,
+    with_chance_line,
+)
+
+PUBLISHED = ", published"  # at the end of a group's name
+CALIBRATION_HOVER = "%{text}: %{x:.3f}, accuracy <b>%{y:.3f}</b><extra></extra>"
+
+
+def changes(points: Sequence[Point], x_title: str, y_title: str, neutral: float = 0.0) -> Plot:
+    """Plot one change against another, with lines at zero and one symbol per group.
+
+    The published points of a group, whose name ends with "published", have its symbol hollow.
+    `neutral`: where the lines are for values of which another than 0 means neither; these have no sign.
+    """
+    number = ".3f" if neutral else "+.3f"
+    traces = _traces_by_group(points, group_names(points))
+    of_any_source = list(dict.fromkeys(trace["name"].removesuffix(PUBLISHED) for trace in traces))
+    symbols = dict(zip(of_any_source, series_markers(len(of_any_source)), strict=True))
+    for trace in traces:
+        name = trace["name"].removesuffix(PUBLISHED)
+        trace["marker"]["symbol"] = marker_symbol(symbols[name][0], hollow=name != trace["name"])
+        trace["hovertemplate"] = f"%{{text}}<br>%{{x:{number}}}, <b>%{{y:{number}}}</b><extra></extra>"
+    plot = figure(
+        traces,
+        HEIGHT,
+        xaxis={"title": {"text": x_title}},
+        yaxis={"title": {"text": y_title}},
+        showlegend=len(traces) > 1,
+    )
+    plot.add_vline(x=neutral, line={"color": MUTED, "width": 1})
+    plot.add_hline(y=neutral, line={"color": MUTED, "width": 1})
+    return plot
+
+
+def square(points: Sequence[Point], x_title: str, y_title: str) -> Plot:
+    """Plot shares of models against those of the first model: above the diagonal a model is better than the first."""
+    traces = _traces_by_group(points, group_names(points))
+    # In the plot beside this one, the first marker is the first model's.
+    markers = SERIES_MARKERS[1:] if len(traces) > 1 else series_markers(1)
+    for trace, (symbol, colour) in zip(traces, markers, strict=False):
+        trace.update(marker={"symbol": symbol, "color": colour, "size": 9}, error_y=None)
+        trace["hovertemplate"] = "%{text}<br>%{x:.3f} → <b>%{y:.3f}</b><extra></extra>"
+    diagonal = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1}}
+    axis = {"range": SHARE_RANGE, "tickformat": ".1f", "constrain": "domain"}
+    return figure(
+        traces,
+        HEIGHT,
+        xaxis={"title": {"text": x_title}, **axis, "constraintoward": "left"},
+        yaxis={"title": {"text": y_title}, "scaleanchor": "x", **axis},
+        shapes=[diagonal],
+        annotations=[_name_beside(point) for point in farthest(points)],
+        showlegend=len(traces) > 1,
+    )
+
+
+def farthest(points: Sequence[Point], number: int = 3) -> list[Point]:
+    """Return the points that are farthest from the diagonal, those on it never."""
+    off = [point for point in points if point.value != point.x]
+    return sorted(off, key=lambda point: -abs(point.value - (point.x or 0)))[:number]
+
+
+def _name_beside(point: Point) -> Axis:
+    """Return the label of an outlier, on the side where the plot has room."""
+    in_left_half = (point.x or 0) < 0.5
+    side = {"xanchor": "left", "xshift": 8} if in_left_half else {"xanchor": "right", "xshift": -8}
+    return {"x": point.x, "y": point.value, "text": point.label, "showarrow": False, "font": {"size": 12}, **side}
+
+
+def calibration(points: Sequence[Point], title: str, diagonal: bool) -> Plot:
+    """Plot accuracy against confidence (`x`), from 0 to 1; on the diagonal a model is right as often as it is sure."""
+    (trace,) = _traces_by_group(points, group_names(points))
+    trace.update(mode="lines+markers", line={"color": ACCENT, "width": 1.5}, hovertemplate=CALIBRATION_HOVER)
+    line = {"type": "line", "x0": 0, "y0": 0, "x1": 1, "y1": 1, "line": {"color": MUTED, "width": 1, "dash": "dot"}}
+    axis = {"range": SHARE_RANGE, "tickformat": ".1f"}
+    axes = {"xaxis": {"title": {"text": title}, **axis}, "yaxis": {"title": {"text": "accuracy"}, **axis}}
+    return figure([trace], HEIGHT, **axes, shapes=[line] if diagonal else [])
+
+
+def _traces_by_group(points: Sequence[Point], groups: Sequence[str]) -> list[Trace]:
+    return [_model_trace([point for point in points if point.group == group], group) for group in groups]
+
+
+def _model_trace(points: Sequence[Point], group: str) -> Trace:
+    """Return a trace whose marker shows what the group's name says: the kind of model, and published scores."""
+    published = "published" in group
+    kind = next((kind for kind in KIND_SYMBOLS if kind in group), "")
+    return new_trace(
+        "scatter",
+        x=[point.x for point in points],
+        y=[point.value for point in points],
+        text=[point.label for point in points],
+        customdata=links(points),
+        hovertext=intervals(points),
+        mode="markers",
+        marker={
+            "size": 10,
+            "symbol": kind_symbol(kind, hollow=published),
+            "color": MUTED if published else ACCENT,
+        },
+        cliponaxis=False,
+        error_y={**error_bars(points), "color": MUTED},
+        name=group,
+        hovertemplate="%{text}<br><b>%{y:.3f}</b>%{hovertext}<extra></extra>",
+    )
+
+
+BAR_HEIGHT = 24  # pixels
+
+
+def stacked(bars: Mapping[str, Sequence[float]], names: Sequence[str], title: str) -> Plot:
+    """Plot a row for each bar, whose shares lie one behind the other; `names` are those of the shares."""
+    rows = list(bars)
+    traces = [
+        new_trace(
+            "bar",
+            orientation="h",
+            x=[bars[row][place] for row in rows],
+            y=rows,
+            name=name,
+            marker={"color": f"var(--series-{place + 1})"},
+            hovertemplate="%{y}: <b>%{x:.3f}</b> " + name + "<extra></extra>",
+        )
+        for place, name in enumerate(names)
+    ]
+    axes = {"xaxis": {**share_axis(title), "range": [0, 1]}, "yaxis": row_axis(rows)}
+    return figure(traces, 140 + BAR_HEIGHT * len(rows), **axes, barmode="stack", showlegend=True)
+
+
+# Distributions of base-10 logarithms: violins and boxes, one group above the other.
+
+
+def violins(groups: Mapping[str, Sequence[float]], title: str) -> Plot:
+    """Plot two distributions of base-10 logarithms, each with its quartiles."""
+    traces = [
+        new_trace(
+            "violin",
+            x=list(values),
+            name=label,
+            line={"color": colour, "width": 1.5},
+            box={"visible": True},
+            points=False,
+            hoverinfo="name",
+            spanmode="hard",
+        )
+        for (label, values), colour in zip(groups.items(), (ACCENT, MUTED), strict=True)
+    ]
+    rows = {"type": "category", "showgrid": False, "autorange": "reversed"}
+    return figure(traces, 300, xaxis=power_axis(_all_values(groups), title), yaxis=rows)
+
+
+def boxes(
+    groups: Mapping[str, Sequence[float]], title: str, line: float, addresses: Mapping[str, str] | None = None
+) -> Plot:
+    """Plot base-10 logarithms as one box per group with a dot for every value, and a vertical line at `line`.
+
+    A box's whiskers end at the lowest and the highest value. `addresses`: by label, where its dots lead.
+    """
+    hrefs = addresses or {}
+    traces = [
+        trace for label, values in groups.items() for trace in _box_with_dots(label, values, hrefs.get(label, ""))
+    ]
+    axis = power_axis([line, *_all_values(groups)], title)
+    plot = figure(traces, 90 + 2 * ROW_HEIGHT * len(groups), xaxis=axis, yaxis=row_axis(groups))
+    plot.add_vline(x=line, line={"color": MUTED, "width": 1, "dash": "dot"})
+    return plot
+
+
+def _box_with_dots(label: str, values: Sequence[float], address: str) -> list[Any]:
+    # Plotly ends the whiskers at the extremes only where the box draws no points itself, so the dots are a trace.
+    box = new_trace(
+        "box",
+        x=list(values),
+        y=[label] * len(values),  # and not the name, which narrow charts shorten
+        orientation="h",
+        name=label,
+        boxpoints=False,
+        line={"color": ACCENT, "width": 1.5},
+        fillcolor=PAPER,
+        hoverinfo="x",
+    )
+    dots = new_trace(
+        "scatter",
+        x=list(values),
+        y=[label] * len(values),
+        customdata=[address] * len(values),
+        mode="markers",
+        marker={"size": 5, "color": MUTED, "opacity": 0.7},
+        hovertemplate="%{x}<extra></extra>",
+    )
+    return [box, dots]
+
+
+def _all_values(groups: Mapping[str, Sequence[float]]) -> list[float]:
+    return [value for values in groups.values() for value in values]
+
+
+CURVE_HEIGHT = 380  # pixels
+
+
+class Trajectory(NamedTuple):
+    """A line of the plot, whose points have steps or tokens as `x`; filled markers were measured here.
+
+    An empty name is not shown.
+    """
+
+    name: str
+    points: Sequence[Point]
+    is_measured: bool
+
+
+class Scale(NamedTuple):
+    """An axis: its title, how a hover writes a position on it, and whether it is logarithmic, from above 0."""
+
+    title: str
+    hover: str
+    is_logarithmic: bool = False
+
+    def holds(self, point: Point) -> bool:
+        return point.x is not None and (point.x > 0 or not self.is_logarithmic)
+
+    @property
+    def axis(self) -> Axis:
+        """The axis; ticks are written in short, such as 20k or 2G."""
+        if self.is_logarithmic:
+            return {"title": {"text": self.title}, "type": "log", "dtick": 1, "tickformat": ".3~s"}
+        return {"title": {"text": self.title}, "tickformat": ".3~s", "rangemode": "tozero"}
+
+
+def trajectories(lines: Sequence[Trajectory], scale: Scale, y_title: str, chance: float | None = None) -> Plot:
+    """Plot the lines over steps or tokens, with 95 % intervals where the points have any, and a line at chance."""
+    lines = [line._replace(points=[point for point in line.points if scale.holds(point)]) for line in lines]
+    points = [point for line in lines for point in line.points]
+    plot = figure(
+        [_trajectory_line(line, marker, scale) for line, marker in zip(lines, series_markers(len(lines)), strict=True)],
+        CURVE_HEIGHT,
+        xaxis=scale.axis,
+        yaxis={"title": {"text": y_title}, "range": range_in_view(points, chance), "tickformat": ".3~f"},
+        showlegend=len(lines) > 1,
+    )
+    return with_chance_line(plot, chance)
+
+
+def _trajectory_line(line: Trajectory, marker: tuple[str, str], scale: Scale) -> Trace:
+    symbol, colour = marker
+    symbol = marker_symbol(symbol, hollow=not line.is_measured)
+    has_intervals = any(point.low is not None for point in line.points)
+    hover_lines = ", ".join(filter(None, [line.name.replace("%", ""), scale.hover]))
+    return new_trace(
+        "scatter",
+        x=[point.x for point in line.points],
+        y=[point.value for point in line.points],
+        mode="lines+markers",
+        line={"color": colour, "width": 2},
+        marker={"size": 8, "symbol": symbol, "color": colour},
+        error_y={**error_bars(line.points), "color": colour, "thickness": 1} if has_intervals else None,
+        cliponaxis=False,
+        name=line.name,
+        customdata=links(line.points),
+        hovertext=intervals(line.points) if has_intervals else None,
+        hovertemplate=f"{hover_lines}<br><b>%{{y:.3f}}</b>{'%{hovertext}' if has_intervals else ''}<extra></extra>",
+    )
