@@ -30,10 +30,13 @@ LONGEST = (
     *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
     "tests/probing/scoring/test_memory_on_real_pairs.py",
 )
-# Slow tests that do not count towards coverage, which doubles their time: quick ones run the same lines.
+# Slow tests that do not count towards coverage, as quick ones run the same lines: under it, all Python code takes two
+# to five times as long, that of libraries as well.
 UNCOUNTED = (
-    *("tests/zoo/", "tests/speed/", "tests/examples/", "tests/leaderboard/pages/", "tests/leaderboard/test_"),
-    *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "scoring")),
+    *("tests/chaos/", "tests/deploy/", "tests/examples/", "tests/speed/", "tests/zoo/", "tests/test_"),
+    *(f"tests/leaderboard/{name}" for name in ("api/", "exports/", "pages/", "worker/test_arrivals.py", "test_")),
+    *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "probes", "results", "scoring")),
+    *("tests/probing/exposure/test_training.py", "tests/probing/sentences/"),
 )
 METADATA: dict[str, Any] = {
     "P30": {
@@ -98,8 +101,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Start the processes of an uncounted test, and those of its fixtures, without coverage."""
-    config = os.environ.pop(COVERAGE, None) if item.get_closest_marker("no_cover") else None
+    """Start the processes of an uncounted test, and those of its fixtures, without coverage.
+
+    So do all slow tests of the library: what its processes run, quick tests run in processes and in their own.
+    """
+    is_slow_of_library = item.nodeid.startswith("tests/probing/") and item.get_closest_marker("slow")
+    is_uncounted = is_slow_of_library or item.get_closest_marker("no_cover")
+    config = os.environ.pop(COVERAGE, None) if is_uncounted else None
     try:
         return (yield)
     finally:
