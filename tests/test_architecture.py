@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -101,6 +102,7 @@ LOADS_TORCH = (
 )
 
 
+@cache
 def modules() -> dict[str, ast.Module]:
     trees = {}
     for package in PACKAGES:
@@ -116,9 +118,6 @@ def is_for_type_checkers(node: ast.stmt) -> bool:
     return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
 
 
-MODULES = modules()
-
-
 def imports(tree: ast.AST) -> Iterator[str]:
     """The dotted names that are imported; `from a import b` is a.b where that is a module."""
     for node in ast.walk(tree):
@@ -128,11 +127,11 @@ def imports(tree: ast.AST) -> Iterator[str]:
             assert node.level == 0, "write imports in full"
             for name in node.names:
                 inner = f"{node.module}.{name.name}"
-                yield inner if inner in MODULES else str(node.module)
+                yield inner if inner in modules() else str(node.module)
 
 
 def own(tree: ast.AST) -> set[str]:
-    return {name for name in imports(tree) if name in MODULES}
+    return {name for name in imports(tree) if name in modules()}
 
 
 def layer(module: str) -> int:
@@ -147,7 +146,7 @@ def functions(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def test_library_and_site_import_one_way() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         for name in own(tree) if ".migrations" not in module else ():
             same_package = name.split(".")[:2] == module.split(".")[:2]
             to_library = module.startswith("leaderboard") and name.startswith("probing")
@@ -157,7 +156,7 @@ def test_library_and_site_import_one_way() -> None:
 def test_no_module_name_stands_twice() -> None:
     """Whoever looks for a subject finds one file; Django's commands are named after what operators type."""
     for package in PACKAGES:
-        names = [name for name in MODULES if name.startswith(f"{package}.") and is_file(name)]
+        names = [name for name in modules() if name.startswith(f"{package}.") and is_file(name)]
         last = [name.rpartition(".")[2] for name in names if ".commands." not in name and ".migrations." not in name]
         assert not {name for name in last if last.count(name) > 1}, package
 
@@ -169,36 +168,36 @@ def is_file(name: str) -> bool:
 def test_a_newcomer_finds_a_behaviour_in_the_file_that_is_named_for_it() -> None:
     for behaviour, address in FIRST_LOOKS.items():
         module, _, name = address.partition(":")
-        defined = [node.name for node in MODULES[module].body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        defined = [node.name for node in modules()[module].body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         assert name in defined, (
             f"{behaviour} is no longer in {module}: look for it by the names of files, and say where"
         )
 
 
 def test_the_library_knows_neither_django_nor_the_site() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         if module.startswith("probing"):
             assert {name.split(".")[0] for name in imports(tree)}.isdisjoint({"django", "leaderboard"}), module
 
 
 def test_no_module_is_in_a_cycle() -> None:
-    TopologicalSorter({module: own(tree) - {module} for module, tree in MODULES.items()}).prepare()
+    TopologicalSorter({module: own(tree) - {module} for module, tree in modules().items()}).prepare()
 
 
 def test_no_function_imports_own_modules() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         for function in functions(tree):
             assert not own(function), f"{module} imports inside a function"
 
 
 def test_no_module_of_the_site_imports_what_loads_torch() -> None:
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         if module.startswith("leaderboard"):
             assert not [name for name in own(tree) if name.startswith(LOADS_TORCH)], module
 
 
 def test_importing_the_library_loads_no_torch() -> None:
-    light = [name for name in MODULES if name.startswith("probing") and not name.startswith(LOADS_TORCH)]
+    light = [name for name in modules() if name.startswith("probing") and not name.startswith(LOADS_TORCH)]
     assert "torch" not in loaded_by(f"import {', '.join(light)}")
 
 

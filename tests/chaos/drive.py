@@ -73,7 +73,7 @@ def drive(
             chaos = Chaos(site, hub, random.Random(seed), seconds)
             feeder = Feeder(site, hub, models, runs, report)
             for name in schedule(seed, faults, site.database.server):
-                time.sleep(chaos.random.uniform(0.5, 6))
+                time.sleep(chaos.random.uniform(0.5, 6 if patient else 3))
                 report.faults.append(apply(name, chaos, begin, patient and chaos.random.random() < 0.75))
                 on_outcome(report.faults[-1])
             feeder.enough.set()

@@ -111,8 +111,8 @@ def time_limit(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def outcome(row: ModelType, items: int = ITEMS) -> Outcome:
-    """Build, load and score a network of the type, by so many questions."""
+def outcome(row: ModelType, items: int = ITEMS, compared: int = COMPARED) -> Outcome:
+    """Build, load and score a network of the type by so many questions, and compare the scores of the first ones."""
     facts = (row.kind, row.name, row.architecture)
     if row.reason:
         return Outcome(*facts, "not built", row.reason)
@@ -131,7 +131,7 @@ def outcome(row: ModelType, items: int = ITEMS) -> Outcome:
             return Outcome(*facts, "failed", _line(error))
         try:
             reader = getattr(network, row.exception.get("reads_text", ""), network)
-            sentence, *scored = _scored(model, reader, tokenizer, items)
+            sentence, *scored = _scored(model, reader, tokenizer, items, compared)
             remark = row.exception.get("remark", "")
             return Outcome(*facts, "accepted", "; ".join(filter(None, [sentence, remark])), *scored)
         except Exception as error:
@@ -143,7 +143,9 @@ def _line(error: Exception) -> str:
     return f"{type(error).__name__}: {' '.join(str(error).split()).split('. ')[0][:200].rstrip('. ')}"
 
 
-def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any, items: int) -> Iterable[str]:
+def _scored(
+    model: AnsweringModel, network: PreTrainedModel, tokenizer: Any, items: int, compared: int
+) -> Iterable[str]:
     asked = requests()[:items]
     before = model.usage.positions - model.usage.padding
     scores = list(model.score(asked, Scoring()))
@@ -155,7 +157,7 @@ def _scored(model: AnsweringModel, network: PreTrainedModel, tokenizer: Any, ite
     yield "reference" if reference or per_prefix > SHARED else "shared"
     yield f"{per_prefix:.1f}" if per_prefix else ""
     yield "same" if all(map(_same, scores, decided)) else "other"
-    yield f"{_difference(scores, model, network, tokenizer):.0e}"
+    yield f"{_difference(scores[:compared], model, network, tokenizer):.0e}"
 
 
 def _same(scores: OptionScores, decided: OptionScores) -> bool:
@@ -179,7 +181,7 @@ def _difference(
 ) -> float:
     """Return the largest difference of an option's score from that of the saved network."""
     differences = []
-    for request, answer in zip(requests()[:COMPARED], scores, strict=False):
+    for request, answer in zip(requests(), scores, strict=False):
         right = np.array([sum(tokens) for tokens in _obvious(request, model, network, tokenizer)])
         differences.append(np.abs(answer.reduce() - right).max())
     return float(np.max(differences))

@@ -17,10 +17,8 @@ from tests.zoo.repositories import MARKER, ZOO, build, serve
 
 ROOT = Path(__file__).parent.parent.parent
 FOLDERS = [name for name, hostile in ZOO.items() if not hostile.offer]
-SLOW = ("slow hub", "slow regular expression")  # as slow as all others together
 # A tokenizer is as slow from a folder, and is submitted to the site from a hub.
 AT_HUB = [name for name, hostile in ZOO.items() if not hostile.local and name != "slow regular expression"]
-QUICK_FOLDERS = [name for name in FOLDERS if name not in SLOW]
 
 
 def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str, dict[str, Any]]:
@@ -39,12 +37,6 @@ def loaded(sources: dict[str, str], place: Path, **environment: str) -> dict[str
     return dict(zip(sources, reports, strict=True))
 
 
-def from_folders_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
-    folders = {name: str(build(name, place / name)) for name in names}
-    honest = {"honest": str(place / "honest")}
-    return loaded(folders | honest, place / "here") | {"left": {"names": os.listdir(place / "here")}}
-
-
 def from_hub_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
     with serve_hub() as hub:
         ids = {name: serve(name, hub, build(name, place / name)) for name in names}
@@ -55,7 +47,9 @@ def from_hub_of(names: Iterable[str], place: Path) -> dict[str, dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def from_folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
-    return from_folders_of(QUICK_FOLDERS, tmp_path_factory.mktemp("zoo"))
+    place = tmp_path_factory.mktemp("zoo")
+    folders = {name: str(build(name, place / name)) for name in FOLDERS} | {"honest": str(place / "honest")}
+    return loaded(folders, place / "here") | {"left": {"names": os.listdir(place / "here")}}
 
 
 def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
@@ -68,20 +62,10 @@ def assert_ends_with_its_code(name: str, report: dict[str, Any]) -> None:
         assert report["next_step"]
 
 
-# Most of them are submitted to the site in tests/zoo/test_site.py, which is not slow.
 @pytest.mark.slow
-@pytest.mark.parametrize("name", QUICK_FOLDERS)
+@pytest.mark.parametrize("name", FOLDERS)
 def test_a_hostile_folder_ends_with_its_code(name: str, from_folders: dict[str, dict[str, Any]]) -> None:
     assert_ends_with_its_code(name, from_folders[name])
-
-
-@pytest.mark.slow
-def test_folders_that_take_long_end_with_their_codes(tmp_path: Path) -> None:
-    names = [name for name in FOLDERS if name in SLOW]
-    reports = from_folders_of(names, tmp_path)
-    for name in names:
-        assert_ends_with_its_code(name, reports[name])
-    assert not any(reports["left"].values())
 
 
 @pytest.mark.slow

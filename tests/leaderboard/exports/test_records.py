@@ -67,6 +67,7 @@ def test_a_sample_has_the_question_with_its_blank_the_right_answer_and_the_model
     client: Client, small: Benchmark
 ) -> None:
     run = make.measured(small, make.model(), skill=1, templates=(0,))
+    expect_record_with_all_scores_and_answers(client, run)
     first = samples_of(client, run)[0]
     assert first["input"]["raw"].count("____") == 1
     metadata = first["metadata"]

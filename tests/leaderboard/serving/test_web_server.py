@@ -131,7 +131,6 @@ def test_a_download_that_is_taken_as_fast_as_it_is_sent_goes_to_a_file() -> None
     assert isinstance(buffer.buf, TempfileBasedBuffer)
 
 
-@pytest.mark.slow
 def test_files_are_read_into_memory_that_other_threads_can_use_afterwards() -> None:
     before = pa.default_memory_pool()
     try:

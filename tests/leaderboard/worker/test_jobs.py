@@ -88,13 +88,6 @@ def test_a_finished_run_updates_what_its_benchmark_can_tell_apart(
     assert small.smallest_difference["pairs"] == 1
 
 
-@pytest.mark.slow
-def test_it_measures_a_masked_model(small: Benchmark, local_hub: Hub) -> None:
-    run = submit("org/masked", small).run
-    work_off(run)
-    assert (fresh(run).state, fresh(run).model.kind) == (Run.State.FINISHED, "masked")
-
-
 def test_the_artefact_is_a_result_folder(queued: Run, fake: FakeModel) -> None:
     work_off(queued)
     run = fresh(queued)

@@ -55,13 +55,17 @@ def task(model: Path, settings: Settings = SETTINGS, digest: str = "") -> Task:
     return Task(model, "org/model", "c0ffee", files, settings, device="cpu")
 
 
-def test_it_gives_what_a_run_in_the_same_process_gives(model: Path) -> None:
-    content = FORMATS["bear"](EMBEDDED / "starter")
+def test_it_gives_what_a_run_in_the_same_process_gives_and_nothing_is_left_of_it(model: Path) -> None:
+    content, threads = FORMATS["bear"](EMBEDDED / "starter"), set(threading.enumerate())
     shares: list[float] = []
     with MeasuringProcess(task(model)) as process:
         loaded = process.load()
         covered = plan_of(content, SETTINGS).parts
         results = {part: process.measure(part, shares.append, positions=100) for part in covered}
+        pid, scratch = process._process.pid, process._rows
+        assert psutil.pid_exists(pid) and scratch.exists()
+    assert not psutil.pid_exists(pid) and not scratch.exists()
+    assert set(threading.enumerate()) <= threads
     assert (loaded.card.id, loaded.card.commit, loaded.card.kind) == ("org/model", "c0ffee", "causal")
     assert shares[-1] == 1
     direct = run(model, content, relations=SETTINGS.relations, limit=4, device="cpu", progress=False)
@@ -81,17 +85,6 @@ def test_rows_have_the_labels_of_relations_which_several_may_share(model: Path) 
         process.load()
         rows = process.measure(plan_of(content, settings).parts[0]).rows
     assert set(rows["relation"]) == {"P30"}
-
-
-@pytest.mark.slow
-def test_nothing_is_left_of_it(model: Path) -> None:
-    threads = set(threading.enumerate())
-    with MeasuringProcess(task(model)) as process:
-        process.load()
-        pid, scratch = process._process.pid, process._rows
-        assert psutil.pid_exists(pid) and scratch.exists()
-    assert not psutil.pid_exists(pid) and not scratch.exists()
-    assert set(threading.enumerate()) <= threads
 
 
 def test_errors_of_the_library_keep_their_code(tmp_path: Path) -> None:

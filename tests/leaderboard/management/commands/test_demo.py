@@ -47,6 +47,7 @@ def test_the_shipped_model_is_unpacked_once(data: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
+@pytest.mark.no_cover  # it reads a network of 135M parameters twice
 def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path, smollm2: Path) -> None:
     with demo.unpacking(True):
         pass
