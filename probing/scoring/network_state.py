@@ -188,8 +188,13 @@ def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
 
 @contextmanager
 def _full_precision(network: PreTrainedModel) -> Iterator[None]:
-    """Compute products of float32 numbers in float32, also where the training lets them be rounded to fewer bits."""
-    backends = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    """Compute with float32 numbers in float32, also where a setting of torch lets them be rounded to fewer bits.
+
+    By default torch rounds the inputs of convolutions, which recurrent networks have, on a GPU (TensorFloat-32).
+    """
+    libraries: tuple[Any, ...] = torch.backends.cudnn, torch.backends.mkldnn
+    backends = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+    backends += [operations for library in libraries for operations in (library.conv, library.rnn)]
     before = [backend.fp32_precision for backend in backends]
     for backend in backends:
         backend.fp32_precision = "ieee"
