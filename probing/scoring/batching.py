@@ -83,7 +83,8 @@ class Budget:
         present one.
         """
         made_for = made_for or self.tokens
-        started = self._now()
+        full = positions * (len(batch) + 1) > self.tokens * len(batch)  # one more would not fit
+        started = self._now() if full else 0.0
         try:
             result = work(batch)
         except RuntimeError as error:
@@ -92,7 +93,7 @@ class Budget:
             if len(batch) < 2:
                 raise _too_large() from error
         else:
-            if positions * (len(batch) + 1) > self.tokens * len(batch):  # the batch is full: one more would not fit
+            if full:
                 self._calibrate(positions, started)
             yield result
             return

@@ -7,6 +7,7 @@ values of earlier rounds in a cache. docs/performance.md has a picture.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -252,6 +253,7 @@ def _tree_of(sequences: Sequence[Sequence[int]]) -> PrefixTree:
 def _scored_tokens(statements: Sequence[Encoded]) -> Bools:
     """Return which tokens are scored, shape (statements, longest)."""
     scored = np.zeros((len(statements), max(len(statement.ids) for statement in statements)), bool)
-    for index, statement in enumerate(statements):
-        scored[index, list(statement.scored)] = True
+    counts = [len(statement.scored) for statement in statements]
+    places = np.fromiter(chain.from_iterable(statement.scored for statement in statements), np.int64, sum(counts))
+    scored[np.repeat(np.arange(len(statements)), counts), places] = True
     return scored

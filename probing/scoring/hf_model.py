@@ -278,12 +278,12 @@ class HFModel(ABC):
 
     def _note_unknown(self, window: Window) -> None:
         """Note, once, that the tokenizer does not know most of the words."""
-        tokenizer, start = self.tokenizer, self.encoder.start
+        id_ = self.tokenizer.unk_token_id  # kept in a variable, since each access searches the vocabulary
         ids = [statement.ids for statement in window.statements]
-        unknown = sum(row.count(tokenizer.unk_token_id) - start.count(tokenizer.unk_token_id) for row in ids)
+        unknown = sum(row.count(id_) for row in ids) - len(ids) * self.encoder.start.count(id_)
         note = (
-            f"Half of the tokens or more are {tokenizer.unk_token}, which stands for whatever the tokenizer does not "
-            "know: the scores hardly depend on the words."
+            f"Half of the tokens or more are {self.tokenizer.unk_token}, which stands for whatever the tokenizer does "
+            "not know: the scores hardly depend on the words."
         )
         if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
             self.usage.notes.append(note)

@@ -132,6 +132,7 @@ def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
         _plain_forward,
         _pairwise_attention,
         _full_precision,
+        _attention_for_any_shape,
         exact_products,
         fast_products,
         fast_steps,
@@ -197,8 +198,13 @@ def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
 
 @contextmanager
 def _full_precision(network: PreTrainedModel) -> Iterator[None]:
-    """Compute products of float32 numbers in float32, also where the training lets them be rounded to fewer bits."""
-    backends = torch.backends.cuda.matmul, torch.backends.mkldnn.matmul  # type: ignore[attr-defined]
+    """Compute with float32 numbers in float32, also where a setting of torch lets them be rounded to fewer bits.
+
+    By default torch lets cuDNN round the inputs of convolutions, which recurrent networks have (TensorFloat-32).
+    """
+    libraries: tuple[Any, ...] = torch.backends.cudnn, torch.backends.mkldnn
+    backends = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+    backends += [operations for library in libraries for operations in (library.conv, library.rnn)]
     before = [backend.fp32_precision for backend in backends]
     for backend in backends:
         backend.fp32_precision = "ieee"
@@ -207,6 +213,21 @@ def _full_precision(network: PreTrainedModel) -> Iterator[None]:
     finally:
         for backend, precision in zip(backends, before, strict=True):
             backend.fp32_precision = precision
+
+
+@contextmanager
+def _attention_for_any_shape(network: PreTrainedModel) -> Iterator[None]:
+    """Leave attention on a GPU to other kernels than those of cuDNN, which prepares for each shape of a batch anew.
+
+    That takes far longer than computing a batch, and most batches have a shape of their own. torch prefers cuDNN for 16
+    bits with a mask on GPUs since Hopper.
+    """
+    before: bool = torch.backends.cuda.cudnn_sdp_enabled()  # type: ignore[no-untyped-call]
+    torch.backends.cuda.enable_cudnn_sdp(False)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 @contextmanager

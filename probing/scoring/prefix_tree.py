@@ -8,6 +8,7 @@ into rows and batches of one pass each; keys and values that earlier rounds comp
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -48,10 +49,10 @@ class PrefixTree:
 
         `scored`: which tokens are scored, shape (sequences, longest).
         """
-        longest = max(map(len, sequences))
-        table = np.full((len(sequences), longest), -1, np.int64)
-        for row, sequence in enumerate(sequences):
-            table[row, : len(sequence)] = sequence
+        lengths = np.array([len(sequence) for sequence in sequences])
+        table = np.full((len(sequences), lengths.max()), -1, np.int64)
+        tokens = np.fromiter(chain.from_iterable(sequences), np.int64, lengths.sum())
+        table[np.arange(table.shape[1]) < lengths[:, None]] = tokens
         order = np.lexsort(table.T[::-1])
         table = table[order]
         valid = table >= 0

@@ -17,6 +17,7 @@ from transformers import PreTrainedConfig
 from probing.arrays import Ints
 from probing.language_model import Verb
 from probing.scoring.prefix_tree import PackedBatch, PackedRow, PrefixTree
+from probing.scoring.tensors import to_device
 from probing.scoring.tree_passes import ResultT, TreePasses, Work
 
 
@@ -148,7 +149,7 @@ class KeptStates:
         if nodes[0] < 0:
             return None
         (number,) = set(self._place[nodes, 0].tolist())
-        return selected(self._caches[number], torch.from_numpy(self._place[nodes, 1]))
+        return selected(self._caches[number], Rows(self._place[nodes, 1]))
 
     def add(self, nodes: Ints, cache: Any) -> None:
         """Keep the states after those of the nodes that have a child to compute."""
@@ -156,7 +157,7 @@ class KeptStates:
         if not len(rows):
             return
         self._row_bytes = max(self._row_bytes, sum(tensor.nbytes for tensor in _tensors(cache)) // len(nodes))
-        self._caches[self._count] = cache if len(rows) == len(nodes) else selected(cache, torch.from_numpy(rows))
+        self._caches[self._count] = cache if len(rows) == len(nodes) else selected(cache, Rows(rows))
         self._rows[self._count] = len(rows)
         self._place[nodes[rows]] = np.stack([np.full(len(rows), self._count), np.arange(len(rows))], axis=1)
         self._count += 1
@@ -173,10 +174,22 @@ class KeptStates:
                 del self._caches[number], self._rows[number]
 
 
-def selected(cache: Any, rows: torch.Tensor) -> Any:
+class Rows(dict[torch.device, torch.Tensor]):
+    """Numbers of rows, copied once to each device that holds a part of a cache."""
+
+    def __init__(self, numbers: Ints) -> None:
+        super().__init__()
+        self.numbers = numbers
+
+    def __missing__(self, device: torch.device) -> torch.Tensor:
+        self[device] = to_device(self.numbers, device)
+        return self[device]
+
+
+def selected(cache: Any, rows: Rows) -> Any:
     """Return a cache of these rows, whatever its form; the cache itself stays as it is."""
     if isinstance(cache, torch.Tensor):
-        return cache.index_select(0, rows.to(cache.device)) if cache.ndim > 1 else cache
+        return cache.index_select(0, rows[cache.device]) if cache.ndim > 1 else cache
     if isinstance(cache, dict):
         return {key: selected(value, rows) for key, value in cache.items()}
     if isinstance(cache, list | tuple):

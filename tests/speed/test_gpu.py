@@ -30,6 +30,20 @@ def test_systems_are_compared_in_the_format_that_is_named(tmp_path: Path, monkey
     assert gpu.line(row).startswith("tiny, bfloat16: full ")
 
 
+@pytest.mark.parametrize(("items", "stored"), [(gpu.ITEMS, [1, 2]), (1, [])])
+def test_results_of_the_usual_items_are_stored_network_by_network(
+    items: int, stored: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is measured is kept if a later network takes too long."""
+    row = {"network": "tiny", "dtype": "float32", "decisive": "clock", "systems": [], "ratios": [], "not_measured": {}}
+    rows: list[int] = []
+    monkeypatch.setattr(gpu, "_rows", lambda work, device: iter([row, row]))
+    monkeypatch.setattr(gpu, "store", lambda name, results: rows.append(len(results["rows"])))
+    monkeypatch.setattr("sys.argv", ["speed.gpu", "--device", "cpu", "--items", str(items)])
+    assert gpu.main() == 0
+    assert rows == stored
+
+
 def test_the_larger_network_has_the_sizes_that_are_stated_and_the_same_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

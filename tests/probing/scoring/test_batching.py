@@ -232,6 +232,17 @@ def test_the_gpus_cache_is_emptied_after_the_failed_batch_is_freed(monkeypatch: 
     assert alive == [None]
 
 
+def test_only_full_batches_wait_for_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others say nothing about the size of batches, and what comes next is prepared while the GPU computes."""
+    waits: list[torch.device] = []
+    monkeypatch.setattr(torch.cuda, "synchronize", waits.append)
+    budget = Budget(torch.device("cuda"), ceiling=2**20)
+    list(budget.run(lambda batch: None, range(budget.tokens // 2), budget.tokens // 2))
+    assert waits == []
+    list(budget.run(lambda batch: None, range(budget.tokens), budget.tokens))
+    assert len(waits) == 2
+
+
 @pytest.mark.parametrize("make", [causal, masked])
 @pytest.mark.parametrize("limit", [1, 60])
 def test_memory_that_runs_out_in_the_self_check_is_an_error(make: Callable[[bool], HFModel], limit: int) -> None:

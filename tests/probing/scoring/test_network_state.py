@@ -161,6 +161,28 @@ def test_products_of_float32_numbers_are_not_rounded(network: PreTrainedModel, m
     assert snapshot(network) == before
 
 
+def test_convolutions_of_float32_numbers_are_not_rounded_on_a_gpu(network: PreTrainedModel) -> None:
+    """By default torch rounds their inputs to ten bits."""
+    model, operations = probing.wrap(network), (torch.backends.cudnn.conv, torch.backends.cudnn.rnn)
+    before = [operation.fp32_precision for operation in operations]
+    assert before[0] == "tf32"
+    with model.scoring_state():
+        assert [operation.fp32_precision for operation in operations] == ["ieee", "ieee"]
+    assert [operation.fp32_precision for operation in operations] == before
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_attention_prepares_for_no_shape_of_a_batch(network: PreTrainedModel, before: bool) -> None:
+    model, usual = probing.wrap(network), torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(before)
+    try:
+        with model.scoring_state():
+            assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert torch.backends.cuda.cudnn_sdp_enabled() == before
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(usual)
+
+
 def test_threads_score_different_texts_with_one_network_at_once(network: PreTrainedModel) -> None:
     """Each thread waits in its first pass until the other one is there."""
     model, other = probing.wrap(network), probing.wrap(network)

@@ -10,7 +10,7 @@ from probing.language_model import Scoring
 from probing.scoring import state_passes
 from probing.scoring.causal import CausalModel
 from probing.scoring.prefix_tree import PrefixTree
-from probing.scoring.state_passes import KeptStates
+from probing.scoring.state_passes import KeptStates, Rows, selected
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_equal, expected_log_probs
@@ -81,10 +81,22 @@ def test_the_caches_stay_within_their_memory_and_change_no_score(rows: int, monk
 
 def test_a_cache_that_mixes_up_its_rows_is_detected(monkeypatch: pytest.MonkeyPatch) -> None:
     select = state_passes.selected
-    monkeypatch.setattr(state_passes, "selected", lambda cache, rows: select(cache, torch.zeros_like(rows)))
+    monkeypatch.setattr(state_passes, "selected", lambda cache, rows: select(cache, Rows(0 * rows.numbers)))
     model = made("lfm2")
     assert not model.continues_states
     assert "off by" in model.usage.notes[0]
+
+
+def test_the_rows_of_a_cache_are_copied_to_a_device_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a GPU each copy would be waited for."""
+    copied: list[torch.device] = []
+    copy = state_passes.to_device
+    monkeypatch.setattr(state_passes, "to_device", lambda rows, device: copied.append(device) or copy(rows, device))
+    layers = [torch.arange(3)[:, None] + 10 * layer for layer in range(4)]
+    assert [layer.flatten().tolist() for layer in selected(layers, Rows(np.array([2, 0])))] == [
+        [10 * layer + 2, 10 * layer] for layer in range(4)
+    ]
+    assert copied == [torch.device("cpu")]
 
 
 @pytest.mark.slow
