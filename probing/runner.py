@@ -85,21 +85,14 @@ def run(
 ) -> Result:
     """Probe a model on a benchmark (slug, folder or loaded).
 
-    `model`: a hub id, a folder, a GGUF file, the address of a served model (`probing.connect`), what `probing.load`,
-    `wrap` or `connect` returns, or a network in memory, which is left exactly as it is (`probing.wrap` says which
-    networks are taken).
-    `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
-    For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none; for
-    a served model, that of the model which is served.
-    `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
-    them.
-    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    `model`, `tokenizer`, `commit`, `device`, `device_map`, `attn_implementation` and `batch_tokens` say which model is
+    probed and how it is loaded, as `probing.model_source.ModelSource` explains.
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
     same call goes on from there. A folder that holds this very run already is not measured again: its result is
     returned. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
     `keep_rows=False`: return and store the scores alone; whatever needs rows then says so.
-    `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the probe's own options, such as
-    `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
+    `settings_and_options`: the fields of `probing.settings.Settings`, such as `sample=10`, and the probe's own
+    options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     Raises `BadInput` for bad arguments before torch is imported, and what `probing.load` or `probing.wrap` raises.
 
     Examples:

@@ -46,12 +46,10 @@ def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> list[Che
     checkpoint without a tokenizer is read with that of the folder around it, unless the source names another.
     Raises `BadInput` where a name is none of a revision.
     """
-    replace(source, tokenizer=None).refuse_bad()
+    source.refuse_bad()
     if source.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave the commit out.")
     model = Path(str(source.model))
-    if source.tokenizer and not model.is_dir():
-        raise BadInput("Revisions of a hub model have their own tokenizers.", "Leave tokenizer out.")
     names = _names(revisions, model)
     make = _in_folder if model.is_dir() else _at_hub
     chosen = [make(source, name) for name in names]

@@ -50,7 +50,10 @@ class Pair(NamedTuple):
 
     @property
     def folder_name(self) -> str:
-        """The name of the result's folder below that of the study."""
+        """The name of the result's folder below that of the study, with -- for each slash of the model's name.
+
+        Behind the model stands `@<revision>` where the study names revisions; `-start-<token>` is part of its name.
+        """
         return f"{self._model_name.replace('/', '--')}/{self.benchmark}"
 
     @property

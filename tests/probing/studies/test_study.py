@@ -169,7 +169,7 @@ def test_a_result_of_another_run_in_the_folder_is_refused_before_anything_is_mea
         ({"models": []}, "names no model"),
         ({"models": 3}, "models cannot be 3"),
         ({"models": [None]}, "None is no model"),
-        ({"models": [{"name": "x"}]}, "names no model"),
+        ({"models": [{"name": "x"}]}, "None is no model"),
         ({"models": [{"model": "a", "name": "../x"}]}, "cannot be the name of a model"),
         ({"models": ["a", {"model": "a", "dtype": "float16"}]}, "Two models of the study have the same name"),
         ({"models": ["org/a", "org--a"]}, "Two models of the study have the same name"),

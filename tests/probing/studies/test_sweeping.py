@@ -266,9 +266,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"revisions": 5}, "revisions cannot be 5."),
     ({"revisions": ["../other"]}, "'../other' is no name of a revision."),
     ({"revisions": ["a/b", "a--b"]}, "Two revisions would have the same folder."),
-    ({"revisions": "step1", "model": "org/model", "tokenizer": "gpt2"}, "have their own tokenizers."),
-    ({"revisions": "step1", "model": object()}, "A sweep loads its checkpoints itself."),
-    ({"revisions": "step1", "tokenizer": object()}, "A sweep loads its tokenizer itself."),
+    ({"revisions": "step1", "model": "org/model", "tokenizer": "gpt2"}, "This model has its own tokenizer."),
+    ({"revisions": "step1", "model": object()}, "is no model. Give its name as text"),
+    ({"revisions": "step1", "tokenizer": object()}, "Give the folder or hub id of the tokenizer."),
     ({"revisions": "step1", "limit": "3"}, "limit cannot be '3'."),
     ({"revisions": "step1", "out": 5}, "5 is no folder."),
 ]
