@@ -17,12 +17,13 @@ from probing.files.folders import alone, refuse_occupied
 from probing.kinds import Kind
 from probing.language_model import LanguageModel, LoadedModel
 from probing.model_source import ModelSource
-from probing.part_runner import Job, Observer, Opener, open_model, probe_and_store
+from probing.part_runner import Observer, Opener, open_model, probe_part
 from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.progress_bar import progress_bar
 from probing.results.checkpoint import Partial
 from probing.results.compared import BENCHMARK, MODEL, SETTINGS, differences
+from probing.results.completeness import count_left_out
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.rows import keeps_rows
@@ -134,9 +135,8 @@ def run_prepared(
             stored = _open_partial(target, model, plan, prepared.keep_tokens)
             work = prepared.estimates.of(model)
             with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
-                job = Job(plan, stored)
                 progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
-                _probe_missing(model, start, job, work, progress_of_parts)
+                _probe_missing(model, start, plan, stored, work, progress_of_parts)
             tokens = [path for part in plan.parts if (path := stored.tokens(part))]
             result = joined_in_folder(stored, plan, target, keep_rows=prepared.keep_rows, tokens=tokens)
             stored.remove()
@@ -170,16 +170,19 @@ def refuse_no_folder(out: Any) -> None:
 def _probe_missing(
     model: LanguageModel,
     start: Start,
-    job: Job,
+    plan: Plan,
+    stored: Partial,
     work: Mapping[Part, WorkEstimate],
     progress: PartsProgress,
 ) -> None:
     """Probe and store each part that is not stored yet."""
-    missing = {part: estimate for part, estimate in work.items() if not job.partial.has(part)}
+    missing = {part: estimate for part, estimate in work.items() if not stored.has(part)}
     for part, estimate in missing.items():
         progress.begin(part)
         observer = Observer(estimate, partial(progress.move, part))
-        progress.end(part, probe_and_store(model, job, part, start, observer))
+        done = probe_part(model, plan, part, start=start, observer=observer, tokens=stored.tokens(part))
+        stored.store(part, done.rows, done.record)
+        progress.end(part, count_left_out(done.record))
 
 
 def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:

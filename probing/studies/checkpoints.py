@@ -77,13 +77,6 @@ def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
     return names
 
 
-def in_words(revisions: Sequence[str]) -> str:
-    """Say how many checkpoints there are, and which is the first and the last."""
-    if len(revisions) == 1:
-        return f"one checkpoint, {revisions[0]}."
-    return f"{len(revisions):,} checkpoints, from {revisions[0]} to {revisions[-1]}."
-
-
 def _all_in(model: Path) -> list[str]:
     if not model.is_dir():
         return _all_at_hub(str(model))

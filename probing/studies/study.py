@@ -31,7 +31,7 @@ from probing.studies.arguments import (
     StudyArguments,
     read_config,
 )
-from probing.studies.checkpoints import ALL, checkpoints, in_words
+from probing.studies.checkpoints import ALL, checkpoints
 from probing.studies.executors import opened
 from probing.studies.study_results import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
 from probing.studies.turns import Reporter, Turn, distribute, take_turns
@@ -299,8 +299,9 @@ def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
         values = {**checked.values, **entry.values}
         if values.get(REVISIONS) == ALL:
             names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
-            revisions = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
-            print(f"{entry.content}: {in_words(list(revisions))}", file=sys.stderr, flush=True)
+            first, *others = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
+            number = f"{len(others) + 1:,} checkpoints, from {first} to {others[-1]}" if others else f"one, {first}"
+            print(f"{entry.content}: {number}.", file=sys.stderr, flush=True)
 
 
 def _model_name(entry: Entry) -> str:

@@ -10,7 +10,15 @@ import pytest
 from probing.errors import BadConfig, MissingPackage, QuantisedWeights
 from probing.files.description import describe
 from probing.files.listing import folder_listing
-from probing.files.weights import KEY, Quantisation, Tensor, quantised_to, read_quantisation, require_library, summarise
+from probing.files.weights import (
+    QUANTISATION,
+    Quantisation,
+    Tensor,
+    quantised_to,
+    read_quantisation,
+    require_library,
+    summarise,
+)
 from tests.tiny_models import build_gpt2
 
 FOUR_BITS = {"quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False}
@@ -18,7 +26,7 @@ GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": 128}
 
 
 def stated(**keys: Any) -> dict[str, Any]:
-    return {KEY: keys}
+    return {QUANTISATION: keys}
 
 
 @pytest.mark.parametrize(
@@ -71,7 +79,7 @@ def test_absurd_values_are_refused_in_one_sentence(config: dict[str, Any]) -> No
 @pytest.mark.parametrize("config", ["<script>", ["gptq"], {"quant_method": "hqq"}, {"quant_method": {"a": 1}}])
 def test_unknown_methods_are_refused(config: Any) -> None:
     with pytest.raises(QuantisedWeights, match="by an unknown method"):
-        read_quantisation("org/name", {KEY: config})
+        read_quantisation("org/name", {QUANTISATION: config})
 
 
 def test_a_missing_library_is_named_before_a_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

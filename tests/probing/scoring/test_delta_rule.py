@@ -9,7 +9,7 @@ from transformers.models.qwen3_next import modeling_qwen3_next
 
 from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
-from probing.scoring.network_state import NAME, fast_steps, in_place_where_possible
+from probing.scoring.network_state import GATED_DELTA_RULE, fast_steps, in_place_where_possible
 from tests.probing.scoring.hybrid_networks import HYBRID
 from tests.tiny_models import byte_level_bpe
 
@@ -68,14 +68,14 @@ def test_the_state_of_a_training_is_not_changed_in_place() -> None:
 
 def test_transformers_is_as_before_after_the_last_of_several_networks() -> None:
     networks = [HYBRID[name](64) for name in ("qwen3.5", "qwen3.5", "qwen3-next", "lfm2")]
-    usual = {module: getattr(module, NAME) for module in (modeling_qwen3_5, modeling_qwen3_next)}
+    usual = {module: getattr(module, GATED_DELTA_RULE) for module in (modeling_qwen3_5, modeling_qwen3_next)}
     blocks = [fast_steps(network) for network in networks]
     for block in blocks:
         block.__enter__()
-    assert all(getattr(module, NAME) is not function for module, function in usual.items())
+    assert all(getattr(module, GATED_DELTA_RULE) is not function for module, function in usual.items())
     for block in blocks[:-1]:
         block.__exit__(None, None, None)
-    assert all(getattr(module, NAME) is function for module, function in usual.items())
+    assert all(getattr(module, GATED_DELTA_RULE) is function for module, function in usual.items())
 
 
 def test_networks_are_scored_by_these_steps(monkeypatch: pytest.MonkeyPatch) -> None:

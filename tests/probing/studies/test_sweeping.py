@@ -15,7 +15,7 @@ import pytest
 from transformers import GPT2LMHeadModel
 
 import probing
-from probing import part_runner, runner, time_left
+from probing import runner, time_left
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
@@ -143,7 +143,7 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
 def test_a_sweep_goes_on_where_it_was_interrupted(
     training: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    probe_part = part_runner.probe_part
+    probe_part = runner.probe_part
     parts: list[tuple[str, str]] = []
 
     def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
@@ -152,7 +152,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(
         parts.append((Path(model.card.id).name, part.relation))
         return probe_part(model, plan, part, **options)
 
-    monkeypatch.setattr(part_runner, "probe_part", interrupted)
+    monkeypatch.setattr(runner, "probe_part", interrupted)
     arguments: dict[str, Any] = {"revisions": ["checkpoint-500", "checkpoint-0"], "out": tmp_path / "out", **QUIET}
     with pytest.raises(KeyboardInterrupt):
         probing.sweep(training, benchmark, **arguments)
