@@ -1,7 +1,6 @@
 """Sweeps: every checkpoint as a run measures it, one after the other, resumed where the sweep stopped."""
 
 import gc
-import json
 import re
 import shutil
 import weakref
@@ -29,6 +28,7 @@ from probing.studies.turns import Outcome, Reporter, Turn
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
 from tests.probing.studies.conftest import QUIET
+from tests.tiny_models import set_keys
 
 
 def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchmark: Benchmark, swept: Sweep) -> None:
@@ -255,8 +255,7 @@ def test_statements_are_tokenized_once_for_checkpoints_with_the_same_tokenizer(
     path = training / "checkpoint-500"
     for file in training.glob("tokenizer*"):
         shutil.copy(file, path)
-    config = json.loads((path / "tokenizer_config.json").read_text())
-    (path / "tokenizer_config.json").write_text(json.dumps(config | {"model_max_length": 100}))
+    set_keys(path, "tokenizer_config.json", model_max_length=100)
     probing.sweep(training, benchmark, revisions="all", out=tmp_path / "other", **QUIET)
     assert sum(calls) > single + 2 * checks, "another tokenizer shares nothing"
 
