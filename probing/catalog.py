@@ -21,6 +21,8 @@ from probing.formats.own_wordings import PROJECT, source_note, write_questions, 
 # The benchmarks that ship with the project are inside the installed library, or beside it in a checkout.
 PACKAGED = Path(__file__).resolve().parent / "embedded"
 EMBEDDED = PACKAGED if PACKAGED.is_dir() else PACKAGED.parents[1] / "fixtures"
+PAPERS_TEMPLATES = "mlama"  # the downloaded benchmark whose templates are those of the papers that have none
+OTHER_NAMES = {"lama": "trex"}  # of LAMA, its facts from T-REx are known here
 
 
 @dataclass(frozen=True)
@@ -69,52 +71,6 @@ class KnownBenchmark:
         return replace(content, slug=self.slug, title=title, probe=self.probe)
 
 
-def known_benchmark(slug: str) -> KnownBenchmark:
-    """Return an entry of the catalog; raise `BadInput` if there is none of this name."""
-    if slug not in CATALOG:
-        raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
-    return CATALOG[slug]
-
-
-def _entry(slug: str, values: Mapping[str, Any], citations: Mapping[str, str]) -> KnownBenchmark:
-    settings = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in values.get("settings", {}).items()
-    }
-    commit = values.get("commit", "")
-    downloads = tuple(_download(part, commit) for part in values.get("downloads", ()))
-    citation = citations[values["citation"]] if "citation" in values else ""
-    return KnownBenchmark(slug, **{**values, "settings": settings, "downloads": downloads, "citation": citation})
-
-
-def _download(values: Mapping[str, Any], commit: str) -> Download | HubFolder:
-    if "data_set" in values:
-        return HubFolder(values["data_set"], values["folder"])
-    address = values["address"].format(commit=commit)
-    return Download(address, tuple(values.get("paths", ())), values.get("into", ""))
-
-
-def _read_catalog() -> dict[str, KnownBenchmark]:
-    content = tomllib.loads(Path(__file__).with_name("known_benchmarks.toml").read_text(encoding="utf-8"))
-    return {slug: _entry(slug, values, content["citations"]) for slug, values in content["benchmarks"].items()}
-
-
-CATALOG = _read_catalog()
-
-
-PAPERS_TEMPLATES = "mlama"  # the downloaded benchmark whose templates are those of the papers that have none
-OTHER_NAMES = {"lama": "trex"}  # of LAMA, its facts from T-REx are known here
-
-
-def known_name(name: str | Path) -> str:
-    """Return the name in the catalog of a benchmark that may be called otherwise; other names stay as they are."""
-    return OTHER_NAMES.get(str(name), str(name))
-
-
-def benchmarks_folder() -> Path:
-    """Return the folder of downloaded benchmarks: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
-    return Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "benchmarks"
-
-
 def open_benchmark(name: str | Path, data_dir: Path | None = None) -> Benchmark:
     """Open a benchmark by its slug, or else by its folder or archive; ./bear is a folder even if bear is a slug.
 
@@ -141,6 +97,23 @@ def named_folder(name: str | Path) -> Path:
     """Return the folder of the known benchmark of this name, or else the folder that is named."""
     entry = CATALOG.get(known_name(name))
     return known_folder(entry) if entry else Path(name)
+
+
+def known_name(name: str | Path) -> str:
+    """Return the name in the catalog of a benchmark that may be called otherwise; other names stay as they are."""
+    return OTHER_NAMES.get(str(name), str(name))
+
+
+def benchmarks_folder() -> Path:
+    """Return the folder of downloaded benchmarks: `benchmarks` in the folder that CLOZEBOARD_DATA names."""
+    return Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "benchmarks"
+
+
+def known_benchmark(slug: str) -> KnownBenchmark:
+    """Return an entry of the catalog; raise `BadInput` if there is none of this name."""
+    if slug not in CATALOG:
+        raise BadInput(f"No benchmark is called {slug!r}.", f"Choose from: {', '.join(CATALOG)}.")
+    return CATALOG[slug]
 
 
 def known_folder(benchmark: KnownBenchmark, data_dir: Path | None = None) -> Path:
@@ -227,3 +200,28 @@ def _by_hand(benchmark: KnownBenchmark) -> str:
         f"Try again later, or download {addresses} by hand ({benchmark.source} tells about it), unpack it, and use its "
         f"folder (on the site: manage.py import_benchmark {benchmark.format} FOLDER)."
     )
+
+
+def _entry(slug: str, values: Mapping[str, Any], citations: Mapping[str, str]) -> KnownBenchmark:
+    settings = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in values.get("settings", {}).items()
+    }
+    commit = values.get("commit", "")
+    downloads = tuple(_download(part, commit) for part in values.get("downloads", ()))
+    citation = citations[values["citation"]] if "citation" in values else ""
+    return KnownBenchmark(slug, **{**values, "settings": settings, "downloads": downloads, "citation": citation})
+
+
+def _download(values: Mapping[str, Any], commit: str) -> Download | HubFolder:
+    if "data_set" in values:
+        return HubFolder(values["data_set"], values["folder"])
+    address = values["address"].format(commit=commit)
+    return Download(address, tuple(values.get("paths", ())), values.get("into", ""))
+
+
+def _read_catalog() -> dict[str, KnownBenchmark]:
+    content = tomllib.loads(Path(__file__).with_name("known_benchmarks.toml").read_text(encoding="utf-8"))
+    return {slug: _entry(slug, values, content["citations"]) for slug, values in content["benchmarks"].items()}
+
+
+CATALOG = _read_catalog()

@@ -84,14 +84,13 @@ def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
     model, start = open_model(source, prepared.plan.settings, prepared.chosen)
     work = prepared.estimates.of(model)
-    trial = _Trial(model, prepared.plan_for(model.card.kind), seconds)
-    trial.begin(work)
+    tried, left = _tried(model, prepared.plan_for(model.card.kind), work, seconds)
     return Forecast(
         rows=sum(part.items for part in work),
         positions=sum(estimate.work for estimate in work.values()),
         load_seconds=start.load_seconds,
-        score_seconds=trial.elapsed + trial.seconds_left,
-        tried_seconds=trial.elapsed,
+        score_seconds=tried + left,
+        tried_seconds=tried,
         memory=peak_memory(model.device),
     )
 
@@ -100,42 +99,28 @@ class _EnoughError(Exception):
     """The run was tried for long enough."""
 
 
-class _Trial:
-    """A run that stops after some seconds, and the pace that it had until then."""
+def _tried(model: LanguageModel, plan: Plan, work: Mapping[Part, WorkEstimate], limit: float) -> tuple[float, float]:
+    """Probe parts in a random order for so many seconds, or until all are done.
 
-    def __init__(self, model: LanguageModel, plan: Plan, limit: float) -> None:
-        self._model, self._plan, self._limit = model, plan, limit
-        self._pace, self._left = Pace(), 0.0
-        self._begin = self._updated = perf_counter()
+    Returns the seconds that this took, and those that the rest takes at the same pace: not a number if nothing was
+    done, 0 if nothing is left.
+    """
+    pace, left = Pace(), sum(estimate.work for estimate in work.values())
+    begin = updated = perf_counter()
 
-    @property
-    def elapsed(self) -> float:
-        return self._updated - self._begin
-
-    @property
-    def seconds_left(self) -> float:
-        """How long the rest takes at the pace of the trial; not a number if nothing was done."""
-        if not self._left:
-            return 0.0
-        return self._left / (self._pace.rate or float("nan"))
-
-    def begin(self, work: Mapping[Part, WorkEstimate]) -> None:
-        """Probe the parts in a random order until the time is up or all are done."""
-        self._left, progress = sum(estimate.work for estimate in work.values()), PartsProgress(work, self._advance)
-        self._begin = self._updated = perf_counter()
-        try:
-            for part in Random(0).sample(list(work), len(work)):
-                progress.begin(part)
-                observer = Observer(work[part], partial(progress.move, part))
-                probe_part(self._model, self._plan, part, observer=observer)
-            self._left = 0.0
-        except _EnoughError:
-            pass
-
-    def _advance(self, work: float) -> None:
-        """Note how long the work took that was done; raise `_EnoughError` at the limit."""
+    def advance(done: float) -> None:
+        nonlocal updated, left
         now = perf_counter()
-        self._pace.add(work, now - self._updated)
-        self._updated, self._left = now, self._left - work
-        if self.elapsed > self._limit:
+        pace.add(done, now - updated)
+        updated, left = now, left - done
+        if updated - begin > limit:
             raise _EnoughError
+
+    progress = PartsProgress(work, advance)
+    try:
+        for part in Random(0).sample(list(work), len(work)):
+            progress.begin(part)
+            probe_part(model, plan, part, observer=Observer(work[part], partial(progress.move, part)))
+    except _EnoughError:
+        return updated - begin, left / (pace.rate or float("nan"))
+    return updated - begin, 0.0

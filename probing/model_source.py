@@ -23,6 +23,18 @@ SERVED = "openai:"  # with which the address of a server of models begins
 class ModelSource:
     """The arguments of `probing.run` that say which model is probed and how it is loaded.
 
+    `model`: a hub id, a folder, a GGUF file, the address of a served model (`probing.connect`), what `probing.load`,
+    `wrap` or `connect` returns, or a network in memory, which is left exactly as it is (`probing.wrap` says which
+    networks are taken).
+    `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
+    For a folder, another folder or a hub id whose tokenizer is taken; a checkpoint such as `checkpoint-500` that has
+    none takes that of the folder around it. For a served model, that of the model which is served.
+    `commit`: of a model of the hub; the newest by default.
+    `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ... `device_map`: where the parts of a model go that is
+    spread over several devices, as accelerate takes it ("auto", "balanced", "sequential", or a mapping from modules to
+    devices); in place of `device`.
+    `attn_implementation`: sdpa or eager; by default what transformers chooses.
+    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `shared`: a memory in which the models of a sweep share tokenized statements; None without one.
     """
 

@@ -13,8 +13,7 @@ from probing.language_model import LanguageModel, LoadedModel, Usage
 from probing.model_source import refuse_without_effect
 from probing.plan import Part, Plan
 from probing.probes.multiple_choice import MultipleChoice
-from probing.results.checkpoint import Partial
-from probing.results.completeness import count_left_out, no_rows, too_long_items
+from probing.results.completeness import no_rows, too_long_items
 from probing.results.joining import PartResult
 from probing.results.run_json import Start, run_cost, run_record
 from probing.results.token_scores import write_tokens
@@ -35,13 +34,6 @@ class Opener(Protocol[ModelT]):
     """Something that a model can be opened from, such as a `ModelSource`."""
 
     def open(self, dtype: str, quantization: str) -> ModelT: ...
-
-
-class Job(NamedTuple):
-    """A run whose parts are to be probed, and the folder in which they are stored."""
-
-    plan: Plan
-    partial: Partial
 
 
 def open_model(source: Opener[ModelT], settings: Settings, chosen: Mapping[str, Any]) -> tuple[ModelT, Start]:
@@ -88,14 +80,6 @@ def _refuse_incomplete(part: Part, answers: int) -> None:
             f"The model answered {answers} of {part.items} items of {part.relation}, template {part.template}.",
             "Run it again, and report it if it happens again.",
         )
-
-
-def probe_and_store(model: LanguageModel, job: Job, part: Part, start: Start, observer: Observer) -> int:
-    """Probe one part of a run and store it; return how many of its items are too long for the model."""
-    tokens = job.partial.tokens(part)
-    done = probe_part(model, job.plan, part, start=start, observer=observer, tokens=tokens)
-    job.partial.store(part, done.rows, done.record)
-    return count_left_out(done.record)
 
 
 @contextmanager

@@ -17,12 +17,13 @@ from probing.files.folders import alone, refuse_occupied
 from probing.kinds import Kind
 from probing.language_model import LanguageModel, LoadedModel
 from probing.model_source import ModelSource
-from probing.part_runner import Job, Observer, Opener, open_model, probe_and_store
+from probing.part_runner import Observer, Opener, open_model, probe_part
 from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.progress_bar import progress_bar
 from probing.results.checkpoint import Partial
 from probing.results.compared import BENCHMARK, MODEL, SETTINGS, differences
+from probing.results.completeness import count_left_out
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.rows import keeps_rows
@@ -85,21 +86,14 @@ def run(
 ) -> Result:
     """Probe a model on a benchmark (slug, folder or loaded).
 
-    `model`: a hub id, a folder, a GGUF file, the address of a served model (`probing.connect`), what `probing.load`,
-    `wrap` or `connect` returns, or a network in memory, which is left exactly as it is (`probing.wrap` says which
-    networks are taken).
-    `tokenizer`: that of a network in memory; by default the one of the folder or repository that it was loaded from.
-    For a folder, another folder or a hub id whose tokenizer is taken, as checkpoints of a training often have none; for
-    a served model, that of the model which is served.
-    `commit`, `device`, `device_map`, `attn_implementation`: for models that are loaded here, as `probing.load` takes
-    them.
-    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
+    `model`, `tokenizer`, `commit`, `device`, `device_map`, `attn_implementation` and `batch_tokens` say which model is
+    probed and how it is loaded, as `probing.model_source.ModelSource` explains.
     `out`: the result folder to write; what an interrupted run has finished lies beside it in `<out>.partial`, and the
     same call goes on from there. A folder that holds this very run already is not measured again: its result is
     returned. `keep_tokens`: store the score of every token there as well, in tokens.parquet.
     `keep_rows=False`: return and store the scores alone; whatever needs rows then says so.
-    `settings_and_options`: the fields of `Settings`, such as `sample=10`, and the probe's own options, such as
-    `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
+    `settings_and_options`: the fields of `probing.settings.Settings`, such as `sample=10`, and the probe's own
+    options, such as `prompting="few-shot"`. The probe is the benchmark's usual one unless it is named.
     Raises `BadInput` for bad arguments before torch is imported, and what `probing.load` or `probing.wrap` raises.
 
     Examples:
@@ -141,9 +135,8 @@ def run_prepared(
             stored = _open_partial(target, model, plan, prepared.keep_tokens)
             work = prepared.estimates.of(model)
             with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
-                job = Job(plan, stored)
                 progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
-                _probe_missing(model, start, job, work, progress_of_parts)
+                _probe_missing(model, start, plan, stored, work, progress_of_parts)
             tokens = [path for part in plan.parts if (path := stored.tokens(part))]
             result = joined_in_folder(stored, plan, target, keep_rows=prepared.keep_rows, tokens=tokens)
             stored.remove()
@@ -177,16 +170,19 @@ def refuse_no_folder(out: Any) -> None:
 def _probe_missing(
     model: LanguageModel,
     start: Start,
-    job: Job,
+    plan: Plan,
+    stored: Partial,
     work: Mapping[Part, WorkEstimate],
     progress: PartsProgress,
 ) -> None:
     """Probe and store each part that is not stored yet."""
-    missing = {part: estimate for part, estimate in work.items() if not job.partial.has(part)}
+    missing = {part: estimate for part, estimate in work.items() if not stored.has(part)}
     for part, estimate in missing.items():
         progress.begin(part)
         observer = Observer(estimate, partial(progress.move, part))
-        progress.end(part, probe_and_store(model, job, part, start, observer))
+        done = probe_part(model, plan, part, start=start, observer=observer, tokens=stored.tokens(part))
+        stored.store(part, done.rows, done.record)
+        progress.end(part, count_left_out(done.record))
 
 
 def _work_done(stored: Partial, work: Mapping[Part, WorkEstimate]) -> tuple[float, float]:

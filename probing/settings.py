@@ -41,13 +41,13 @@ class Option:
     choices: tuple[Any, ...]
     many: bool
     optional: bool
-    flag: str
-    help: str
-    chooses_items: bool
-    adds_figures: bool
-    offered: bool
-    tag: str
     owner: str
+    flag: str
+    help: str = ""
+    chooses_items: bool = False
+    adds_figures: bool = False
+    offered: bool = False
+    tag: str = ""
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for, or one of the values of an option that takes many."""
@@ -118,7 +118,7 @@ def _read(declaration: Field[Any], hint: Any, owner: str) -> Option:
     optional, many = isinstance(hint, UnionType), get_origin(hint) is tuple
     one = get_args(hint)[0] if optional or many else hint
     choices = (False, True) if one is bool else get_args(one)
-    metadata = declaration.metadata
+    flag = declaration.metadata.get("flag") or declaration.name.replace("_", "-")
     return Option(
         name=declaration.name,
         value_type=type(choices[0]) if choices else one,
@@ -126,13 +126,8 @@ def _read(declaration: Field[Any], hint: Any, owner: str) -> Option:
         choices=choices,
         many=many,
         optional=optional,
-        flag=metadata.get("flag") or declaration.name.replace("_", "-"),
-        help=metadata.get("help", ""),
-        chooses_items=metadata.get("chooses_items", False),
-        adds_figures=metadata.get("adds_figures", False),
-        offered=metadata.get("offered", False),
-        tag=metadata.get("tag", ""),
         owner=owner,
+        **{**declaration.metadata, "flag": flag},
     )
 
 

@@ -265,7 +265,7 @@ def debug_is_local(**kwargs: Any) -> list[CheckMessage]:
 
 @register("machine")
 def models_are_isolated(**kwargs: Any) -> list[CheckMessage]:
-    reason = limits.problem()
+    reason = limits.isolation_problem()
     if not reason:
         return []
     hint = "Install bubblewrap on the machines of workers. Until then, only limits of memory and time hold models back."

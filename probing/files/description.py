@@ -31,7 +31,7 @@ from probing.files.listing import (
 )
 from probing.files.text_parts import TextPart, of_text, probed_kind
 from probing.files.weights import (
-    KEY,
+    QUANTISATION,
     Quantisation,
     Tensor,
     WeightSummary,
@@ -86,7 +86,7 @@ def describe(listing: Listing, any_head: bool = False) -> Description:
     weights = summarise(listing.hub_id, tensors, quantisation)
     kept, more_notes = usable_config(listing.hub_id, config, tensors)
     if quantisation:
-        kept[KEY] = quantisation.config
+        kept[QUANTISATION] = quantisation.config
     return Description(kept, weights, tensors, (*notes, *more_notes), quantisation, TextPart.of(config))
 
 

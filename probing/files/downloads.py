@@ -27,7 +27,7 @@ from probing.files.folders import new_file, space
 LARGEST_ARCHIVE = 500_000_000  # bytes, as they are sent and when unpacked
 LARGEST_JSON = 5_000_000  # bytes
 READ_TIMEOUT = 60  # seconds without a byte
-SUFFIX = ".parquet"
+PARQUET = ".parquet"
 
 
 def fetch_archive(address: str, paths: Sequence[str], folder: Path, by_hand: str) -> None:
@@ -132,7 +132,7 @@ def unpack(stream: IO[bytes], paths: Sequence[str], folder: Path) -> None:
             _refuse_larger(total)
             content = archive.extractfile(member) if member.isreg() else None
             if content and (path := _wanted_path(member.name, paths)):
-                _write(content, folder / path)
+                _write_member(content, folder / path)
 
 
 def unpack_zip(file: IO[bytes], paths: Sequence[str], folder: Path) -> None:
@@ -143,7 +143,7 @@ def unpack_zip(file: IO[bytes], paths: Sequence[str], folder: Path) -> None:
             path = None if member.is_dir() else _wanted_path(member.filename, paths)
             if path:
                 with archive.open(member) as content:
-                    _write(content, folder / path)
+                    _write_member(content, folder / path)
 
 
 def _wanted_path(name: str, paths: Sequence[str]) -> PurePosixPath | None:
@@ -159,7 +159,7 @@ def _wanted_path(name: str, paths: Sequence[str]) -> PurePosixPath | None:
     return path
 
 
-def _write(content: IO[bytes], target: Path) -> None:
+def _write_member(content: IO[bytes], target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     with content, target.open("wb") as file:
         shutil.copyfileobj(content, file)
@@ -191,7 +191,7 @@ class HubFolder:
     def _own_file(self, entry: Any) -> str:
         """Return the name of a listed file if it is a Parquet file directly in the folder, else an empty text."""
         path = PurePosixPath(str(entry.get("path"))) if isinstance(entry, dict) else PurePosixPath()
-        return path.name if path.suffix == SUFFIX and path.parent == PurePosixPath(self.name) else ""
+        return path.name if path.suffix == PARQUET and path.parent == PurePosixPath(self.name) else ""
 
 
 def _endpoint() -> str:

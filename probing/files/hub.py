@@ -221,7 +221,7 @@ class Allowance:
             raise WrongSizes("The hub sends more than the sizes that it states.", AGAIN)
 
 
-_current: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+_current_allowance: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
 
 
 @contextmanager
@@ -230,14 +230,14 @@ def allowance(seconds: float, limit: int) -> Iterator[None]:
 
     Raises `SlowDownload` or `WrongSizes` as soon as a limit is passed. It holds for this thread only.
     """
-    outer = _current.get()
+    outer = _current_allowance.get()
     deadline = time.monotonic() + seconds
     inner = Allowance(min(deadline, outer.deadline) if outer else deadline, limit)
-    token = _current.set(inner)
+    token = _current_allowance.set(inner)
     try:
         yield
     finally:
-        _current.reset(token)
+        _current_allowance.reset(token)
 
 
 class LimitedStream(httpcore2.NetworkStream):
@@ -247,7 +247,7 @@ class LimitedStream(httpcore2.NetworkStream):
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        current = _current.get()
+        current = _current_allowance.get()
         if current is None:
             return self._stream.read(max_bytes, timeout)
         waiting = current.seconds()
@@ -296,7 +296,7 @@ class LimitedBackend(httpcore2.NetworkBackend):
 
 def _shorter(timeout: float | None) -> float | None:
     """Return the time that is left if it is shorter than the timeout."""
-    current = _current.get()
+    current = _current_allowance.get()
     if current is None:
         return timeout
     return current.seconds() if timeout is None else min(current.seconds(), timeout)
@@ -328,7 +328,7 @@ class LimitedTransport(httpx2.BaseTransport):
                 )
             )
         return httpx2.Response(
-            answer.status, headers=answer.headers, stream=Content(answer), extensions=answer.extensions
+            answer.status, headers=answer.headers, stream=HubContent(answer), extensions=answer.extensions
         )
 
     def close(self) -> None:
@@ -349,7 +349,7 @@ class LimitedTransport(httpx2.BaseTransport):
         return self._pools[proxy]
 
 
-class Content(httpx2.SyncByteStream):
+class HubContent(httpx2.SyncByteStream):
     """The content of an answer of httpcore2, for httpx2."""
 
     def __init__(self, answer: httpcore2.Response) -> None:
@@ -400,7 +400,7 @@ def _client() -> httpx2.Client:
 
 def _refuse_compression(response: httpx2.Response) -> None:
     """Refuse an answer that would grow when it is unpacked; none is asked for."""
-    if _current.get() and response.headers.get("Content-Encoding", "identity") != "identity":
+    if _current_allowance.get() and response.headers.get("Content-Encoding", "identity") != "identity":
         raise SourceUnavailable("The hub sends compressed files, which were not asked for.", AGAIN)
 
 

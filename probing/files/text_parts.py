@@ -19,7 +19,7 @@ from probing.files.configs import (
     require_kind,
     writes_down_speech,
 )
-from probing.files.weights import KEY
+from probing.files.weights import QUANTISATION
 from probing.kinds import Kind
 
 # What stands in the name of a tensor before the name that it has in the text part alone. All models of transformers
@@ -68,7 +68,7 @@ class TextPart(NamedTuple):
         """
         if not self.stands_alone:
             return dict(whole)
-        quantised = {KEY: whole[KEY]} if whole.get(KEY) else {}
+        quantised = {QUANTISATION: whole[QUANTISATION]} if whole.get(QUANTISATION) else {}
         tied = not any(HEAD.fullmatch(name) for name in tensors)
         return {**self.config, **quantised, "architectures": [self.architecture], "tie_word_embeddings": tied}
 

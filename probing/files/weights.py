@@ -34,7 +34,7 @@ PACKED = {"U8", "I8", "I32"}
 STATISTICS = re.compile(r".*\.(absmax|nested_absmax|quant_map|nested_quant_map|SCB|scales)")
 ReadRange = Callable[[int, int], bytes]
 Method = Literal["bitsandbytes", "gptq", "awq"]
-KEY = "quantization_config"
+QUANTISATION = "quantization_config"
 # The usual names of the methods that a config may state; those that cannot be loaded are refused by name.
 TITLES = {
     "bitsandbytes": "bitsandbytes",
@@ -297,7 +297,7 @@ def read_quantisation(where: str, config: Mapping[str, Any]) -> Quantisation | N
 
     Raises `QuantisedWeights` for a method that cannot be loaded, and `BadConfig` for a value that no library writes.
     """
-    entry = config.get(KEY)
+    entry = config.get(QUANTISATION)
     if not entry:
         return None
     facts = entry if isinstance(entry, dict) else {}
@@ -312,7 +312,7 @@ def read_quantisation(where: str, config: Mapping[str, Any]) -> Quantisation | N
     for key, value in used.items():
         if not USED[method][key](value):
             raise BadConfig(
-                f"The config of {where} has an unusable {KEY}: {key} is {str(value)[:40]!r}.",
+                f"The config of {where} has an unusable {QUANTISATION}: {key} is {str(value)[:40]!r}.",
                 f"Save the model again, quantised by {TITLES[method]}.",
             )
     return _quantisation(where, method, used)
@@ -333,7 +333,7 @@ def _quantisation(where: str, method: str, used: dict[str, Any]) -> Quantisation
     switches = [bits for bits in (4, 8) if used.get(f"load_in_{bits}bit")]
     if method == "bitsandbytes" and len(switches) == 1:
         return Quantisation("bitsandbytes", switches[0], config)
-    raise BadConfig(f"The {KEY} of {where} does not say in how many bits.", "Save the model again.")
+    raise BadConfig(f"The {QUANTISATION} of {where} does not say in how many bits.", "Save the model again.")
 
 
 def require_library(quantisation: Quantisation) -> None:

@@ -1,7 +1,7 @@
 """The measuring process: load a model, measure parts, write their rows. Started by `process`, in isolation.
 
-`python -m probing.measuring.child FOLDER`, which `start` imports faster, reads a task and then parts from its standard
-input (`protocol`), writes rows to FOLDER, and reports on its standard output. What libraries print goes to standard
+`python -m probing.measuring.child FOLDER`, which `entry` imports faster, reads a task and then parts from its standard
+input (`messages`), writes rows to FOLDER, and reports on its standard output. What libraries print goes to standard
 error.
 """
 

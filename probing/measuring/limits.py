@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/sys")
 DEVICES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # accelerators, as patterns below /dev
 SCRATCH = 256 * 2**20  # bytes of the process's own /tmp
-KEPT = (  # environment variables that change speed or device and hold no secret
+KEPT_VARIABLES = (  # environment variables that change speed or device and hold no secret
     "CUDA_VISIBLE_DEVICES",
     "LD_LIBRARY_PATH",
     "MKL_NUM_THREADS",
@@ -146,9 +146,9 @@ class Watch:
         return self._family
 
 
-def environment() -> dict[str, str]:
+def isolated_environment() -> dict[str, str]:
     """Return the whole environment of a measuring process."""
-    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
     return kept | {
         "HOME": "/tmp",
         GIGABYTES: "0",  # its own /tmp is too small for networks, and nothing outside may be written
@@ -165,16 +165,16 @@ def environment() -> dict[str, str]:
 
 def require_isolation() -> None:
     """Raise `NotIsolated` where processes cannot be isolated on this machine."""
-    if reason := problem():
+    if reason := isolation_problem():
         raise NotIsolated.of(reason=reason)
 
 
-def command(program: Sequence[str], readable: Iterable[Path], writable: Path) -> list[str]:
+def isolated_command(program: Sequence[str], readable: Iterable[Path], writable: Path) -> list[str]:
     """Return the command line that runs `program` in isolation, or `program` itself where isolation cannot be had.
 
     `readable`: files and folders beside the programs. A symbolic link is replaced by the file that it leads to.
     """
-    if problem():
+    if isolation_problem():
         return list(program)
     programs = [Path(sys.prefix), Path(sys.base_prefix), ROOT / "probing"]
     shown = [*(Path(name) for name in SYSTEM), *programs, *readable]
@@ -192,7 +192,7 @@ def command(program: Sequence[str], readable: Iterable[Path], writable: Path) ->
 
 
 @cache
-def problem() -> str:
+def isolation_problem() -> str:
     """Return why processes cannot be isolated on this machine, "" if they can. It is tried once."""
     program = _bubblewrap()
     if not program:

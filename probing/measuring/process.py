@@ -1,6 +1,6 @@
 """The worker's side of a measuring process: start it, give it parts, watch it, and know how it ended.
 
-The process knows nothing of queue, database and secrets, and has no network (`sandbox`). It gets a model whose files
+The process knows nothing of queue, database and secrets, and has no network (`limits`). It gets a model whose files
 have been checked, a benchmark, and parts, and it writes rows. The model stays loaded between parts. This module loads
 no torch.
 """
@@ -79,8 +79,8 @@ class MeasuringProcess:
         self._rows = Path(self._scratch.name)
         program = [sys.executable, "-m", START, CHILD, str(self._rows)]
         self._process = subprocess.Popen(
-            limits_module.command(program, self._readable(), self._rows),
-            env=limits_module.environment(),
+            limits_module.isolated_command(program, self._readable(), self._rows),
+            env=limits_module.isolated_environment(),
             cwd=self._rows,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -55,8 +55,8 @@ class Connection:
     minute; the default waits about two minutes.
     """
 
-    route: ClassVar[str]
-    service: ClassVar[str]
+    route: ClassVar[str] = ""
+    service: ClassVar[str] = "Clozeboard site"
     noun: ClassVar[str] = "a site"
     example: ClassVar[str] = "https://site.example"
     retried: ClassVar[tuple[int, ...]] = RETRIED

@@ -95,7 +95,6 @@ def connect(address: str, *, tokenizer: str = "") -> "ServedModel":
 class Server(Connection):
     """A server and one of its models."""
 
-    route = ""
     service = "server of OpenAI's completions"
     noun = "a server"
     example = "openai:http://host:8000/v1#model"

@@ -38,7 +38,7 @@ JUDGED_PER_BATCH = 32
 
 @dataclass(frozen=True)
 class Auxiliary:
-    """`description` names the model with its commit and the digests of its files."""
+    """A loaded model and its tokenizer; `description` names it with its commit and the digests of its files."""
 
     network: Any
     tokenizer: Any

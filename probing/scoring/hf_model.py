@@ -29,7 +29,7 @@ from probing.scoring.chats import in_chat
 from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
-from probing.scoring.tensors import cache_name, to_device
+from probing.scoring.tensors import to_device
 from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
@@ -156,7 +156,11 @@ class HFModel(ABC):
     def cache_name(self) -> str:
         """The name by which the network returns its cache and takes it again; raises `LookupError` without one."""
         output = self.network(input_ids=self.to_device(np.zeros((1, 2), np.int64)), use_cache=True)
-        return cache_name(self.network.forward, [name for name in output if output[name] is not None])
+        taken = signature(self.network.forward).parameters
+        names = [str(name) for name in output if output[name] is not None and name in taken]
+        if not names:
+            raise LookupError("no cache")
+        return names[0]
 
     @cached_property
     def takes_positions(self) -> bool:

@@ -40,8 +40,7 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
         >>> probing.run(model, "starter", relations=["country_capital"], progress=False).record["model"]["id"]
         'mine'
     """
-    adapters = _adapters(network)
-    bare = _unwrapped(network)
+    bare, adapters = _unwrapped(network)
     kind = _kind(bare)
     tokenizer = _checked_tokenizer(tokenizer, bare, kind)
     where = name or bare.name_or_path or type(bare).__name__
@@ -64,10 +63,19 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     return model
 
 
-def _unwrapped(network: Any) -> PreTrainedModel:
-    """Return the network of transformers inside all wrappers; raise where there is none, or not all of its weights."""
+def _unwrapped(network: Any) -> tuple[PreTrainedModel, dict[str, str]]:
+    """Return the network of transformers inside all wrappers, and the active adapters of peft in its layers.
+
+    Each adapter has its kind, such as `default (LORA)`. Raises where there is no such network, or not all of its
+    weights.
+    """
+    adapters: dict[str, str] = {}
     while (wrapper := type(network).__name__) in WRAPPED or _is_peft(network):
-        network = _with_adapters(network) if _is_peft(network) else getattr(network, WRAPPED[wrapper])
+        if _is_peft(network):
+            adapters |= _active_adapters(network)
+            network = network.get_base_model()
+        else:
+            network = getattr(network, WRAPPED[wrapper])
     if not isinstance(network, PreTrainedModel):
         raise BadInput(
             f"{type(network).__name__} is no network of transformers.",
@@ -78,7 +86,7 @@ def _unwrapped(network: Any) -> PreTrainedModel:
             "The weights of this network are spread over several processes, none of which has all of them.",
             "Save a checkpoint and probe that, or train with DistributedDataParallel.",
         )
-    return network
+    return network, adapters
 
 
 def _is_peft(network: Any) -> bool:
@@ -86,22 +94,13 @@ def _is_peft(network: Any) -> bool:
     return hasattr(network, "peft_config") and hasattr(network, "get_base_model")
 
 
-def _with_adapters(network: Any) -> Any:
-    """Return the network into whose layers peft has put the adapters."""
+def _active_adapters(network: Any) -> dict[str, str]:
+    """Return the names of the adapters of peft that are active, each with its kind; raise where they are no layers."""
     if network.active_peft_config.is_prompt_learning:
         raise UnsupportedModel(
             "Adapters that put learned prompts before each text cannot be probed.",
             "Use adapters that change layers, such as LoRA.",
         )
-    return network.get_base_model()
-
-
-def _adapters(network: Any) -> dict[str, str]:
-    """Return the names of the adapters of peft that are active, each with its kind, such as `default (LORA)`."""
-    while type(network).__name__ in WRAPPED:
-        network = getattr(network, WRAPPED[type(network).__name__])
-    if not _is_peft(network):
-        return {}
     kinds = {name: getattr(network.peft_config[name], "peft_type", None) for name in network.active_adapters}
     return {name: f"{name} ({kind.value})" if kind else name for name, kind in kinds.items()}
 

@@ -45,22 +45,10 @@ def load(
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
-    Models of a hub are downloaded with the token in HF_TOKEN, or that of `hf auth login`, if there is one.
-
+    `tokenizer`, `device`, `device_map`, `attn_implementation`, `batch_tokens`: as `probing.model_source.ModelSource`
+    explains. `dtype`, `quantization`: as `probing.scoring.loading_options.LoadingOptions` explains.
     `model+adapter` names a LoRA adapter as well, a folder or a hub id (`org/name@commit` pins it); it is merged into
     the weights. `adapter`: the same beside a model whose path has a plus.
-    `tokenizer`: the folder or hub id whose tokenizer a folder is loaded with, in place of its own. A checkpoint such as
-    `checkpoint-500` that has none takes that of the folder around it.
-    `device`: auto (a GPU if there is one), cpu, cuda, cuda:1 ... `device_map`: where the parts of a model go that is
-    spread over several devices, as accelerate takes it ("auto", "balanced", "sequential", or a mapping from modules to
-    devices); in place of `device`.
-    `dtype`: number format of the weights: float32, bfloat16 or float16, by name ("torch.bfloat16" too) or as
-    `torch.dtype`. "auto": as they are stored on a GPU; on a CPU bfloat16 where they are stored in 16 bits and a short
-    trial finds that faster on this processor, else float32, as for GGUF files.
-    `quantization`: "4bit" or "8bit" quantises plain weights by bitsandbytes while they are loaded. A checkpoint that is
-    stored quantised is loaded as it is; its layers compute in `dtype`.
-    `attn_implementation`: sdpa or eager; by default what transformers chooses.
-    `batch_tokens`: token positions per batch, calibrated on the real work if not given.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
     Raises ModelNotFound, UnsupportedModel, UnsafeModel, SourceUnavailable or BadInput.
 
@@ -69,8 +57,6 @@ def load(
         >>> model = probing.load("openai-community/gpt2", device="cpu")
         >>> model.card.kind, model.card.id
         ('causal', 'openai-community/gpt2')
-        >>> probing.run(model, "starter", relations=["country_capital"], progress=False).record["device"]
-        'cpu'
     """
     options = LoadingOptions.of(device, device_map, dtype, quantization, attn_implementation)
     refuse_bad_batch(batch_tokens)
@@ -78,28 +64,33 @@ def load(
     lora = _adapter(adapter_name) if adapter_name else None
     source = CheckedSource.of(base, commit, tokenizer)
     options = options.for_weights(source.stored_dtype)
-    logging.disable_progress_bar()
-    on_phase("tokenizer")
-    source = source.with_kept(options)
-    with source.folder() as folder:
-        loaded_tokenizer = checked_tokenizer(source, folder)
-        ids = try_tokenizer(source.where, loaded_tokenizer)
-        on_phase("weights")
-        network = load_network(source, folder, options)
-        if source.key and not source.kept:
-            keep_network(source.key, network, loaded_tokenizer, AUTO_CLASSES[source.kind])
-        card = _card(model, source, network, options, lora, commit)
-        network = merged(network, lora) if lora else network
+    network, loaded_tokenizer, ids = _read(source, options, on_phase)
+    card = _card(model, source, network, options, lora, commit)
+    network = merged(network, lora) if lora else network
     loaded = MODEL_CLASSES[source.kind](network, loaded_tokenizer, card, batch_tokens)
-    loaded.usage.notes += source.notes
-    if lora:
-        way = "added to the layers" if card.quantisation else "merged into the weights"
-        loaded.usage.notes.append(f"The LoRA adapter {lora.identity} is {way}.")
+    loaded.usage.notes += [*source.notes, *_adapter_notes(card)]
     on_phase("trial")
     with loaded.scoring_state():
         loaded.usage.notes += try_network(model, network, ids)
     self_check(loaded)
     return loaded
+
+
+def _read(
+    source: CheckedSource, options: LoadingOptions, on_phase: Callable[[str], None]
+) -> tuple[PreTrainedModel, Any, list[int]]:
+    """Read the network and the tokenizer; return both, and the first tokens of a text to try the network with."""
+    logging.disable_progress_bar()
+    on_phase("tokenizer")
+    source = source.with_kept(options)
+    with source.folder() as folder:
+        tokenizer = checked_tokenizer(source, folder)
+        ids = try_tokenizer(source.where, tokenizer)
+        on_phase("weights")
+        network = load_network(source, folder, options)
+        if source.key and not source.kept:
+            keep_network(source.key, network, tokenizer, AUTO_CLASSES[source.kind])
+    return network, tokenizer, ids
 
 
 def _card(
@@ -124,6 +115,12 @@ def _card(
         revision=_revision(commit, source.files),
         quantisation=quantised.title if quantised else "",
     )
+
+
+def _adapter_notes(card: ModelCard) -> list[str]:
+    """Return what the reader of a result is told about the adapter, if there is one."""
+    way = "added to the layers" if card.quantisation else "merged into the weights"
+    return [f"The LoRA adapter {card.adapter} is {way}."] if card.adapter else []
 
 
 def _revision(commit: str, files: ModelFiles) -> str:

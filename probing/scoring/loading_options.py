@@ -50,9 +50,15 @@ LOADING_ERRORS = (
 
 @dataclass(frozen=True)
 class LoadingOptions:
-    """Checked options; `spread` tells whether a model that is too large for one GPU may be spread over all of them.
+    """How `load` is asked to load a model, after the checks of `of`.
 
-    `chooses_dtype`: whether the stored weights may change the number format (`for_weights`).
+    `device`, `device_map`, `attention`: as `probing.model_source.ModelSource` explains. `spread`: whether a model that
+    is too large for one GPU may be spread over all of them.
+    `dtype`: number format of the weights: float32, bfloat16 or float16, by name ("torch.bfloat16" too) or as
+    `torch.dtype`. "auto": as they are stored on a GPU; on a CPU bfloat16 where they are stored in 16 bits and a short
+    trial finds that faster on this processor, else float32, as for GGUF files. `chooses_dtype`: whether this is "auto".
+    `quantised`: how plain weights are quantised by bitsandbytes while they are loaded, if "4bit" or "8bit" is asked
+    for. A checkpoint that is stored quantised is loaded as it is; its layers compute in `dtype`.
     """
 
     device: torch.device

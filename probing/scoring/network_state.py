@@ -253,37 +253,37 @@ def _is_configured(module: torch.nn.Module) -> bool:
 
 
 # The function of transformers, which each of its modules that define such layers has.
-NAME = "torch_recurrent_gated_delta_rule"
+GATED_DELTA_RULE = "torch_recurrent_gated_delta_rule"
 EPSILON = 1e-6  # added to the squared length by which queries and keys are divided
-Step = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
+Rule = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
 # Several networks of a module, or several threads, may be in the scoring state at once.
-CHANGING = RLock()
-USERS: Counter[ModuleType] = Counter()
-USUAL: dict[ModuleType, Step] = {}
+CHANGING_RULES = RLock()
+RULE_USERS: Counter[ModuleType] = Counter()
+USUAL_RULES: dict[ModuleType, Rule] = {}
 
 
 @contextmanager
 def fast_steps(network: nn.Module) -> Iterator[None]:
     """Compute single steps of the network's layers with the gated delta rule, if it has any, in place on a CPU."""
     names = {type(layer).__module__ for layer in network.modules()}
-    modules = [sys.modules[name] for name in names if hasattr(sys.modules.get(name), NAME)]
-    with CHANGING:
+    modules = [sys.modules[name] for name in names if hasattr(sys.modules.get(name), GATED_DELTA_RULE)]
+    with CHANGING_RULES:
         for module in modules:
-            if not USERS[module]:
-                USUAL[module] = getattr(module, NAME)
-                setattr(module, NAME, in_place_where_possible(USUAL[module]))
-            USERS[module] += 1
+            if not RULE_USERS[module]:
+                USUAL_RULES[module] = getattr(module, GATED_DELTA_RULE)
+                setattr(module, GATED_DELTA_RULE, in_place_where_possible(USUAL_RULES[module]))
+            RULE_USERS[module] += 1
     try:
         yield
     finally:
-        with CHANGING:
+        with CHANGING_RULES:
             for module in modules:
-                USERS[module] -= 1
-                if not USERS[module]:
-                    setattr(module, NAME, USUAL.pop(module))
+                RULE_USERS[module] -= 1
+                if not RULE_USERS[module]:
+                    setattr(module, GATED_DELTA_RULE, USUAL_RULES.pop(module))
 
 
-def in_place_where_possible(usual: Step) -> Step:
+def in_place_where_possible(usual: Rule) -> Rule:
     """Return a function that continues texts by one token in place, and computes everything else as usual.
 
     Other threads may train a network of the same class meanwhile, which is never done in the inference mode.

@@ -36,7 +36,7 @@ from probing.files.gguf_cache import GgufCache
 from probing.files.listing import TOKENIZER
 from probing.files.model_files import tokenizer_alone
 from probing.files.text_parts import RENAMED, of_text
-from probing.files.weights import KEY
+from probing.files.weights import QUANTISATION
 from probing.kinds import Kind
 from probing.machine_memory import available_memory
 from probing.scoring.loading_options import LOADING_ERRORS, SAVE_AGAIN, CheckedSource, LoadingOptions, first_line
@@ -372,7 +372,7 @@ def unpack_gguf(file: str, folder: Path) -> None:
 def _write(folder: Path, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Write the config without its mention of GGUF, and each weight once, as `save_pretrained` refuses to do both."""
     tokenizer.save_pretrained(folder)
-    config = {name: value for name, value in network.config.to_diff_dict().items() if name != KEY}
+    config = {name: value for name, value in network.config.to_diff_dict().items() if name != QUANTISATION}
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     network.generation_config.save_pretrained(folder)
     tied = getattr(network, "all_tied_weights_keys", {})
@@ -400,7 +400,9 @@ def _refuse_other_network(folder: Path, network: PreTrainedModel, auto: Any) -> 
 
 def _facts(network: PreTrainedModel) -> dict[str, Any]:
     """Return a network's config without its mention of GGUF and the folder that it was read from."""
-    return {name: value for name, value in network.config.to_dict().items() if name not in (KEY, "_name_or_path")}
+    return {
+        name: value for name, value in network.config.to_dict().items() if name not in (QUANTISATION, "_name_or_path")
+    }
 
 
 def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:

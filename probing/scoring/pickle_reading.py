@@ -1,6 +1,7 @@
-"""A program that reads pickled weights and writes them as safetensors, in a process of its own (`pickled_weights`).
+"""A program that reads pickled weights and writes them as safetensors, in a process of its own.
 
-Its arguments are the bytes of memory and the seconds of the processor that it may take.
+`command_line.convert` starts it. Its arguments are the bytes of memory and the seconds of the processor that it may
+take.
 """
 
 import sys

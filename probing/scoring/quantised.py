@@ -21,7 +21,7 @@ from transformers import AutoConfig, BitsAndBytesConfig, PreTrainedConfig, PreTr
 
 from probing.errors import BadInput, BadWeights, UnsupportedModel
 from probing.files.listing import parse_json
-from probing.files.weights import KEY, Quantisation, Tensor, Tensors, read_quantisation
+from probing.files.weights import QUANTISATION, Quantisation, Tensor, Tensors, read_quantisation
 
 # The classes of bitsandbytes by which linear layers are replaced.
 FOUR_BITS, EIGHT_BITS = "Linear4bit", "Linear8bitLt"
@@ -72,13 +72,13 @@ def _refuse_without_gpu(quantisation: Quantisation, device: torch.device) -> Non
 
 def stated_quantisation(network: PreTrainedModel) -> str:
     """Return how a network in memory is quantised, such as `bitsandbytes, 4 bits`; empty where it is not."""
-    entry = getattr(network.config, KEY, None)
+    entry = getattr(network.config, QUANTISATION, None)
     if entry is None or not getattr(network, "hf_quantizer", None):
         return ""
     facts = entry if isinstance(entry, dict) else entry.to_dict()
     method = str(getattr(facts.get("quant_method"), "value", facts.get("quant_method")))
     try:
-        quantisation = read_quantisation("the network", {KEY: {**facts, "quant_method": method}})
+        quantisation = read_quantisation("the network", {QUANTISATION: {**facts, "quant_method": method}})
     except UnsupportedModel:
         return method[:40]
     return quantisation.title if quantisation else ""

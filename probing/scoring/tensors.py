@@ -1,8 +1,6 @@
 """Tensors from arrays and back, and the softmax over a vocabulary in chunks."""
 
 from collections.abc import Sequence
-from inspect import signature
-from typing import Any
 
 import numpy as np
 import torch
@@ -44,12 +42,3 @@ def softmax_chunks(logits: torch.Tensor) -> Sequence[torch.Tensor]:
     """Split logits along the positions into chunks of a size for which a softmax is fast."""
     elements = SOFTMAX_ELEMENTS.get(logits.device.type, SOFTMAX_ELEMENTS["cpu"])
     return torch.split(logits, max(elements // logits.shape[-1], 1))
-
-
-def cache_name(forward: Any, outputs: Sequence[str]) -> str:
-    """Return the name by which a network returns its cache and takes it again; raise `LookupError` if it has none."""
-    taken = signature(forward).parameters
-    names = [name for name in outputs if name in taken]
-    if not names:
-        raise LookupError("no cache")
-    return names[0]

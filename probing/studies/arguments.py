@@ -34,9 +34,11 @@ LARGEST_FILE = 1_000_000  # bytes of a configuration file
 
 @dataclass(frozen=True)
 class Entry:
-    """A model or a benchmark of a study: what is opened, what tables call it, and the values for it alone.
+    """A model or a benchmark of a study: what is opened, what tables and folders call it, and the values for it alone.
 
-    `name` is empty where none was chosen.
+    It may be given as a mapping, with what is opened under the key `model` or `benchmark`, perhaps a `name`, and
+    settings: `{"model": "gpt2", "name": "gpt2-eos", "start": "eos"}`. Those of a model come before those of a
+    benchmark, and both before those of the study. `name` is empty where none was chosen.
     """
 
     content: Any
@@ -134,7 +136,7 @@ def _entry(value: Any, kind: str) -> Entry:
     _refuse_unknown(value, ENTRY_KEYS[kind], f"A {kind}")
     content, name = value.get(kind), value.get(NAME, "")
     if not isinstance(content, is_content):
-        raise BadInput(f"{dict(value)!r:.80} names no {kind}.", f"Give it the key {kind!r}.")
+        raise BadInput(f"{content!r:.80} is no {kind}.", f"Give its name as text, under the key {kind!r}.")
     if not isinstance(name, str) or (name and not _is_name(name)):
         raise BadInput(f"{name!r:.80} cannot be the name of a {kind}.", "Use letters, digits and . _ - @ + only.")
     return Entry(content, name, {key: own for key, own in value.items() if key not in (kind, NAME)})

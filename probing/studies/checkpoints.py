@@ -46,12 +46,10 @@ def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> list[Che
     checkpoint without a tokenizer is read with that of the folder around it, unless the source names another.
     Raises `BadInput` where a name is none of a revision.
     """
-    replace(source, tokenizer=None).refuse_bad()
+    source.refuse_bad()
     if source.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave the commit out.")
     model = Path(str(source.model))
-    if source.tokenizer and not model.is_dir():
-        raise BadInput("Revisions of a hub model have their own tokenizers.", "Leave tokenizer out.")
     names = _names(revisions, model)
     make = _in_folder if model.is_dir() else _at_hub
     chosen = [make(source, name) for name in names]
@@ -77,13 +75,6 @@ def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
         if not name.isprintable() or any(part.startswith(".") or not part for part in name.split("/")):
             raise BadInput(f"{name!r:.80} is no name of a revision.", "Name a branch, a tag or a folder.")
     return names
-
-
-def in_words(revisions: Sequence[str]) -> str:
-    """Say how many checkpoints there are, and which is the first and the last."""
-    if len(revisions) == 1:
-        return f"one checkpoint, {revisions[0]}."
-    return f"{len(revisions):,} checkpoints, from {revisions[0]} to {revisions[-1]}."
 
 
 def _all_in(model: Path) -> list[str]:

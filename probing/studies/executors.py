@@ -1,6 +1,7 @@
 """Executors of a study: what measures several of its models at the same time, on this machine or on a cluster.
 
-A study takes any `concurrent.futures.Executor`. Those that have a name are opened here: `processes:4`,
+A study takes any `concurrent.futures.Executor`, such as `dask.distributed.Client(...).get_executor()`, and calls it
+once for each model with all its benchmarks. Those that have a name are opened and closed here: `processes:4`,
 `dask:tcp://host:8786`, `ray:auto` and `slurm`.
 """
 

@@ -31,7 +31,7 @@ from probing.studies.arguments import (
     StudyArguments,
     read_config,
 )
-from probing.studies.checkpoints import ALL, checkpoints, in_words
+from probing.studies.checkpoints import ALL, checkpoints
 from probing.studies.executors import opened
 from probing.studies.study_results import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
 from probing.studies.turns import Reporter, Turn, distribute, take_turns
@@ -52,23 +52,17 @@ def study(
     """Probe several models on several benchmarks; return the scores of all pairs.
 
     `models`: hub ids, folders or GGUF files. `benchmarks`: slugs, folders or loaded ones. In place of a text, either
-    may be a mapping with the text under the key `model` or `benchmark`, a `name` for tables and folders, and settings
-    for it alone: `{"model": "gpt2", "name": "gpt2-eos", "start": "eos"}`. Those of a model come before those of a
-    benchmark, and both before those of the study.
+    may be a mapping with settings for it alone, as `probing.studies.arguments.Entry` explains.
     `config`: a YAML file with these same arguments by name; arguments of the call come before all that it says.
     `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
     option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
     them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
-    `executor`: what measures several models at the same time, each with all its benchmarks: an
-    `concurrent.futures.Executor`, such as `dask.distributed.Client(...).get_executor()`, or the name of one that is
-    opened and closed here: `processes:4`, `dask:tcp://host:8786`, `ray:auto` or `slurm`. All workers must be able to
-    write to `out`. By default the models are measured here, one after the other.
-    Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it, with -- for
-    each slash of an id, and `@<revision>` or `-start-<token>` behind the model where there are several.
-    `study.parquet` and
-    `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same call goes on where it
-    was interrupted, and measures only what is not there yet. A model that cannot be loaded, or whose run ends with an
-    error, is named in `failures`. Raises `BadInput` for bad arguments, before anything is measured.
+    `executor`: what measures several models at the same time: an `Executor` of `concurrent.futures`, or the name of one
+    (`probing.studies.executors`). All workers must be able to write to `out`. By default the models are measured here.
+    Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it (`Pair.folder_name`).
+    `study.parquet` and `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same
+    call goes on where it was interrupted. A model that cannot be loaded, or whose run ends with an error, is named in
+    `failures`. Raises `BadInput` for bad arguments, before anything is measured.
 
     Examples:
         >>> import probing
@@ -103,18 +97,13 @@ def sweep(
 ) -> Sweep:
     """Probe several checkpoints of a training on one benchmark; return their scores in the order of the training.
 
-    This is a study of one model with revisions, whose table and folders leave out what is the same for all of them.
-
+    This is a `study` of one model, whose table and folders leave out what is the same for all checkpoints.
     `model`: a hub id with these `revisions` (branches, tags or commits), or a folder whose subfolders they are; "all"
-    stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`; a sentence says
-    how many there are before the first is measured.
+    stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`.
     `out`: the folder to write: a result folder for each revision, as `probing.run` writes it, a table of all scores
-    (`sweep.parquet`) and a chart (`sweep.html`). The same call measures only what is not there yet.
+    (`sweep.parquet`) and a chart (`sweep.html`).
     `progress`: print a line for each revision to the standard error output, with the time that is left.
-    `arguments`: `tokenizer`, for checkpoints in folders the folder or hub id whose tokenizer all are read with (by
-    default each has its own, or that of the folder around it), `device` and everything else that `probing.run` takes.
-    A checkpoint that cannot be measured is named in `failures`, and the others are measured all the same. Raises
-    `BadInput` for bad arguments.
+    `arguments`: `tokenizer`, with which checkpoints in folders are read, and all else that `probing.run` takes.
 
     Examples:
         >>> import probing
@@ -124,11 +113,10 @@ def sweep(
         ['checkpoint-0', 'checkpoint-500']
     """
     graph_objects(TASK)  # refuses a missing package before anything is measured
-    _refuse_in_memory(model, arguments.get("tokenizer"))
     if lists := sorted({"models", "benchmarks"} & set(arguments)):
         raise BadInput(f"A sweep takes no {lists[0]}.", "Use probing.study for several models or benchmarks.")
-    swept_model = {MODEL: model, REVISIONS: revisions}
-    checked = StudyArguments.of({**arguments, "models": [swept_model], "benchmarks": [benchmark], "out": out})
+    models = [{MODEL: model, REVISIONS: revisions}]
+    checked = StudyArguments.of({**arguments, "models": models, "benchmarks": [benchmark], "out": out})
     folder = checked.folder
     turns = {
         pair: replace(turn, name=pair.revision, folder=folder / pair.revision.replace("/", "--"))
@@ -138,9 +126,8 @@ def sweep(
     if progress:
         _print_revisions(checked, turns)
     reporter = Reporter(len(turns), len(turns) - len(stored), "revisions", is_loud=progress, alike=True)
-    first = next(iter(turns))
-    swept = measured(turns, stored, reporter, bars=False).sweep(first.model, first.benchmark)
-    swept = replace(swept, title=f"{model} on {first.benchmark}")
+    name, slug, _ = next(iter(turns))
+    swept = replace(measured(turns, stored, reporter, bars=False).sweep(name, slug), title=f"{model} on {slug}")
     if swept.folders:
         swept.save(folder)
     return swept
@@ -306,21 +293,15 @@ def _refuse_same_names(noun: str, names: Sequence[tuple[str, ...]]) -> None:
         raise BadInput(f"Two {noun} of the study have the same name.", "Give one of them another: name: NAME.")
 
 
-def _refuse_in_memory(model: Any, tokenizer: Any) -> None:
-    if not isinstance(model, str | Path):
-        raise BadInput("A sweep loads its checkpoints itself.", "Give a hub id, or a folder with checkpoints.")
-    if not isinstance(tokenizer, str | Path | None):
-        raise BadInput("A sweep loads its tokenizer itself.", "Give its folder or hub id.")
-
-
 def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
     """Say how many checkpoints each model has of which all are to be measured."""
     for entry in checked.models:
         values = {**checked.values, **entry.values}
         if values.get(REVISIONS) == ALL:
             names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
-            revisions = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
-            print(f"{entry.content}: {in_words(list(revisions))}", file=sys.stderr, flush=True)
+            first, *others = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
+            number = f"{len(others) + 1:,} checkpoints, from {first} to {others[-1]}" if others else f"one, {first}"
+            print(f"{entry.content}: {number}.", file=sys.stderr, flush=True)
 
 
 def _model_name(entry: Entry) -> str:

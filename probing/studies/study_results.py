@@ -6,7 +6,6 @@ The chart of a sweep shows scores over a training with their intervals, and a me
 import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -50,7 +49,10 @@ class Pair(NamedTuple):
 
     @property
     def folder_name(self) -> str:
-        """The name of the result's folder below that of the study."""
+        """The name of the result's folder below that of the study, with -- for each slash of the model's name.
+
+        Behind the model stands `@<revision>` where the study names revisions; `-start-<token>` is part of its name.
+        """
         return f"{self._model_name.replace('/', '--')}/{self.benchmark}"
 
     @property
@@ -196,7 +198,7 @@ class Study:
     def _repr_html_(self) -> str:
         """Return what notebooks show: the table, and why pairs have no result."""
         table = self.table.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-        failures = [f"<p>{escape(f'{pair}: {reason}')}</p>" for pair, reason in self.failures.items()]
+        failures = [f"<p>{html.escape(f'{pair}: {reason}')}</p>" for pair, reason in self.failures.items()]
         return f"<div>{table}{''.join(failures)}</div>"
 
 

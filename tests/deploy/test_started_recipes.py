@@ -240,7 +240,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
         pytest.skip("There is no PostgreSQL server: run .ci/postgresql.")
     if missing := [name for name in PROXIES if not shutil.which(name, path=PROGRAMS)]:
         pytest.skip(f"Not installed: apt-get install {' '.join(missing)}")
-    if reason := limits.problem():
+    if reason := limits.isolation_problem():
         pytest.skip(f"A public site measures nothing here, as models cannot be isolated: {reason}")
     model, port = build_gpt2(tmp_path / "model"), free_port()
     valkey = [str(get_binary_path()), "--port", str(port), "--save", "", "--dir", str(tmp_path)]

@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,22 +26,25 @@ Serve = Callable[[bytes], KnownBenchmark]
 
 
 @pytest.fixture
-def serve(tmp_path: Path, bear_folder: BearFolder, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve]:
-    """Put an archive where the catalog expects BEAR's; the digest is that of the small folder."""
+def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., KnownBenchmark]]:
+    """Put an archive where the catalog expects a benchmark's, whose entry may be changed."""
     (tmp_path / "served").mkdir()
     with serving(tmp_path / "served") as address:
 
-        def put(archive: bytes) -> KnownBenchmark:
-            (tmp_path / "served" / "archive.tar.gz").write_bytes(archive)
-            benchmark = replace(
-                CATALOG["bear"],
-                downloads=(Download(f"{address}/archive.tar.gz", ("small",)),),
-                digest=bear.read(bear_folder.write()).digest,
-            )
-            monkeypatch.setitem(CATALOG, "bear", benchmark)
+        def put(slug: str, name: str, archive: bytes, folders: tuple[str, ...] = (), **changes: Any) -> KnownBenchmark:
+            (tmp_path / "served" / name).write_bytes(archive)
+            benchmark = replace(CATALOG[slug], downloads=(Download(f"{address}/{name}", folders),), **changes)
+            monkeypatch.setitem(CATALOG, slug, benchmark)
             return benchmark
 
         yield put
+
+
+@pytest.fixture
+def serve(put: Callable[..., KnownBenchmark], bear_folder: BearFolder) -> Serve:
+    """Put an archive where the catalog expects BEAR's; the digest is that of the small folder."""
+    digest = bear.read(bear_folder.write()).digest
+    return lambda archive: put("bear", "archive.tar.gz", archive, ("small",), digest=digest)
 
 
 def test_each_known_benchmark_names_what_exists() -> None:
@@ -124,17 +128,9 @@ def test_without_a_network_it_says_what_to_do(serve: Serve, tmp_path: Path, monk
 
 
 @pytest.fixture
-def serve_dlama(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+def serve_dlama(put: Callable[..., KnownBenchmark]) -> Callable[[Path], KnownBenchmark]:
     """Put an archive of facts where the catalog expects DLAMA's."""
-    (tmp_path / "served").mkdir()
-    with serving(tmp_path / "served") as address:
-
-        def put(archive: Path) -> None:
-            (tmp_path / "served" / "facts.tar.gz").write_bytes(archive.read_bytes())
-            benchmark = replace(CATALOG["dlama"], downloads=(Download(f"{address}/facts.tar.gz"),))
-            monkeypatch.setitem(CATALOG, "dlama", benchmark)
-
-        yield put
+    return lambda archive: put("dlama", "facts.tar.gz", archive.read_bytes())
 
 
 @pytest.fixture
@@ -145,7 +141,7 @@ def facts(tmp_path: Path) -> DlamaFolder:
 
 
 def test_dlama_is_read_with_the_templates_of_this_project_and_says_so(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path
 ) -> None:
     serve_dlama(facts.pack())
     benchmark = download("dlama", tmp_path / "var" / "dlama")
@@ -162,7 +158,7 @@ def test_dlama_is_read_with_the_templates_of_this_project_and_says_so(
 
 @pytest.mark.parametrize("beside", [True, False])
 def test_the_users_templates_go_first_and_are_named(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path, beside: bool
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path, beside: bool
 ) -> None:
     serve_dlama(facts.pack())
     folder = tmp_path / "var" / "templates" if beside else tmp_path / "mlama1.1"
@@ -176,7 +172,7 @@ def test_the_users_templates_go_first_and_are_named(
 
 
 def test_templates_that_would_not_be_used_are_refused(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path
 ) -> None:
     with pytest.raises(BadInput, match="BEAR has templates of its own"):
         download("bear", tmp_path / "bear", tmp_path)
@@ -189,7 +185,7 @@ def test_templates_that_would_not_be_used_are_refused(
 
 
 def test_files_without_a_known_digest_must_be_those_of_the_first_download(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path
 ) -> None:
     target = tmp_path / "var" / "dlama"
     serve_dlama(facts.pack())
@@ -207,7 +203,7 @@ def test_files_without_a_known_digest_must_be_those_of_the_first_download(
 
 
 def test_a_changed_file_is_noticed_and_changed_templates_are_the_users_own_affair(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path
 ) -> None:
     target = tmp_path / "var" / "dlama"
     archive = facts.pack()
@@ -222,7 +218,7 @@ def test_a_changed_file_is_noticed_and_changed_templates_are_the_users_own_affai
 
 @pytest.mark.parametrize("cut", [0, 100, -50])
 def test_half_of_an_archive_leaves_nothing_and_no_digest(
-    serve_dlama: Callable[[Path], None], facts: DlamaFolder, tmp_path: Path, cut: int
+    serve_dlama: Callable[[Path], KnownBenchmark], facts: DlamaFolder, tmp_path: Path, cut: int
 ) -> None:
     archive = facts.pack()
     archive.write_bytes(archive.read_bytes()[:cut])
@@ -234,7 +230,7 @@ def test_half_of_an_archive_leaves_nothing_and_no_digest(
 
 @pytest.mark.slow  # unpacks and reads the real archive
 def test_the_predecessor_of_dlama_is_downloaded_in_its_place(
-    serve_dlama: Callable[[Path], None], real_dlama: Path, tmp_path: Path
+    serve_dlama: Callable[[Path], KnownBenchmark], real_dlama: Path, tmp_path: Path
 ) -> None:
     serve_dlama(real_dlama / "cultlama_v1.tar.gz")
     benchmark = download("dlama", tmp_path / "dlama", real_dlama / "templates")

@@ -1,11 +1,20 @@
-"""Errors as people and programs read them: message and next step, codes, and whether waiting helps."""
+"""Errors as people and programs read them: message and next step, codes, whether waiting helps, and no secrets."""
 
 import copy
 import pickle
 
 import pytest
 
-from probing.errors import BadInput, NonFiniteScores, NoSpace, ProbingError, SlowDownload, SourceUnavailable
+from probing.errors import (
+    BadInput,
+    NonFiniteScores,
+    NoSpace,
+    ProbingError,
+    SlowDownload,
+    SourceUnavailable,
+    without_assigned_secrets,
+    without_secrets,
+)
 
 
 def subclasses(error: type[ProbingError]) -> list[type[ProbingError]]:
@@ -41,3 +50,25 @@ def test_scores_that_are_not_finite_are_told_with_their_model_and_place() -> Non
     error = NonFiniteScores.of("gpt2", "for item 3 of P36", "perplexity")
     assert error.message == "gpt2 gave a perplexity that is not a number for item 3 of P36."
     assert "--dtype float32" in error.next_step
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        *("hf_0123456789abcdef", "sk-0123456789", "ghp_0123456789", "user:word@host", "Zk3-" * 10 + "abc"),
+        *(f"{prefix}_{'Zk3-' * 10}abc" for prefix in ("cbw", "cbp", "cbs")),
+    ],
+)
+def test_what_looks_like_a_secret_is_hidden(secret: str) -> None:
+    text = without_secrets(f"get https://{secret} now")
+    assert secret not in text and text.startswith("get https://***") and text.endswith(" now")
+
+
+@pytest.mark.parametrize("text", ["0a" * 32, "0a" * 20, "org/name-135M", "http://host:8000/runs/12/"])
+def test_digests_names_and_addresses_are_kept(text: str) -> None:
+    assert without_secrets(text) == text
+
+
+def test_an_announced_value_is_hidden_in_the_output_of_other_programs() -> None:
+    assert without_assigned_secrets("export API_TOKEN = abc; go on") == "export API_*** go on"
+    assert without_secrets("the token: abc") == "the token: abc"

@@ -1,9 +1,11 @@
 """Expected work, its progress, and the time left that it tells: right within 30 % from a quarter of the run on."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from random import Random
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -194,33 +196,34 @@ def test_probes_that_use_several_verbs(largest_error: Callable[..., float], prom
     assert largest_error(model, benchmark, probe="specificity", prompting=prompting) < 0.3
 
 
+def work_of(
+    benchmark: Benchmark, settings: Settings, kind: Kind = "causal", length: Length = usual_length
+) -> WorkEstimate:
+    """The expected work of the single part."""
+    plan = plan_of(benchmark, settings)
+    (part,) = plan.parts
+    return estimate_work(plan, part, kind, length)
+
+
 @pytest.mark.parametrize("kind", ["causal", "masked"])
 def test_a_sample_stands_for_the_rest(kind: Kind) -> None:
     """Every statement is counted, though only some are looked at."""
-    benchmark = mixed((7, 10 * ITEMS))
-    settings = Settings()
-    (part,) = plan_of(benchmark, settings).parts
-    work = estimate_work(plan_of(benchmark, settings), part, kind)
-    assert work.statements["score"] == pytest.approx(7 * part.items)
-    few = mixed((7, 5 * ITEMS))
-    asked = plan_of(few, settings)
-    assert work.work == pytest.approx(2 * estimate_work(asked, asked.parts[0], kind).work, rel=0.05)
+    all_of_them, half = (work_of(mixed((7, items)), Settings(), kind) for items in (10 * ITEMS, 5 * ITEMS))
+    assert all_of_them.statements["score"] == pytest.approx(7 * 10 * ITEMS)
+    assert all_of_them.work == pytest.approx(2 * half.work, rel=0.05)
 
 
 def test_few_shot_prompting_may_show_more_than_a_sample() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 45})
-    (part,) = plan_of(benchmark, settings).parts
-    assert part.items > 45
-    assert estimate_work(plan_of(benchmark, settings), part, "causal").statements["fill"] == 2 * part.items
+    assert work_of(benchmark, settings).statements["fill"] == 2 * benchmark.size > 2 * 45
 
 
 def test_what_cannot_be_asked_is_told_beforehand() -> None:
     benchmark = open_benchmark("pairs").select(["lies_in"])
     settings = Settings(probe="specificity", options={"prompting": "few-shot", "shots": 500})
-    (part,) = plan_of(benchmark, settings).parts
     with pytest.raises(BadInput, match="too few to show 500 others"):
-        estimate_work(plan_of(benchmark, settings), part, "causal")
+        work_of(benchmark, settings)
 
 
 def positions(
@@ -228,8 +231,7 @@ def positions(
 ) -> float:
     """The expected positions of a part with one item."""
     asked = Relation("r", (template,), tuple(options), (Item(0, "Oslo", (0,)),))
-    chosen = Settings.from_json(settings)
-    return estimate_work(plan_of(Benchmark("one", "1", "0", (asked,)), chosen), Part("r", 0, 1), kind, length).work
+    return work_of(Benchmark("one", "1", "0", (asked,)), Settings.from_json(settings), kind, length).work
 
 
 def test_each_kind_of_model_reads_once_what_it_can_share() -> None:
@@ -250,10 +252,7 @@ def test_an_option_that_the_tokenizer_splits_is_no_single_token() -> None:
     """A pair of such options is scored as well as filled."""
     benchmark = open_benchmark("pairs").select(["lies_in"], limit=4)
     settings = Settings(probe="specificity")
-    (part,) = plan_of(benchmark, settings).parts
-    split, single = (
-        estimate_work(plan_of(benchmark, settings), part, "causal", length) for length in (len, lambda text: 1.0)
-    )
+    split, single = (work_of(benchmark, settings, length=length) for length in (len, lambda text: 1.0))
     assert "score" in split.statements and "score" not in single.statements
 
 
@@ -319,3 +318,39 @@ def test_a_long_run_is_remembered_in_few_steps() -> None:
         pace.add(3, 2)
     assert len(pace._steps) <= MOST_REMEMBERED
     assert pace.rate == pytest.approx(1.5)
+
+
+RECORDED_RUNS: dict[str, Any] = json.loads(Path(__file__).with_name("recorded_runs.json").read_text(encoding="utf-8"))[
+    "runs"
+]
+
+
+def steps_of(run: Mapping[str, Any]) -> list[Step]:
+    columns = (map(float, run["steps"][name].split()) for name in Step._fields)
+    return [Step(*values) for values in zip(*columns, strict=True)]
+
+
+def errors(steps: Sequence[Step]) -> list[float]:
+    """The relative errors of the whole time as estimated after each step; what is estimated as too long is positive."""
+    whole, elapsed, left, pace = sum(step.seconds for step in steps), 0.0, sum(step.work for step in steps), Pace()
+    relative = []
+    for step in steps:
+        pace.add(*step)
+        elapsed, left = elapsed + step.seconds, left - step.work
+        seconds_left = left / pace.rate if pace.rate else float("inf")
+        if elapsed >= whole / 4:
+            relative.append((elapsed + seconds_left) / whole - 1)
+    return relative
+
+
+def test_there_are_eighteen_recorded_runs() -> None:
+    assert len(RECORDED_RUNS) == 18
+
+
+@pytest.mark.parametrize("name", RECORDED_RUNS)
+def test_the_time_left_of_a_recorded_run_is_near(name: str) -> None:
+    assert max(map(abs, errors(steps_of(RECORDED_RUNS[name])))) < 0.3
+
+
+def test_work_that_was_taken_for_more_than_it_is_makes_the_time_too_short_at_first() -> None:
+    assert errors([Step(1, 0.5)] * 500 + [Step(1, 1.5)] * 500)[0] < -0.4

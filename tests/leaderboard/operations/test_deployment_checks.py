@@ -231,7 +231,7 @@ def test_a_machine_that_cannot_isolate_models_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, settings: DjangoSettings
 ) -> None:
     assert checks.models_are_isolated() == []
-    monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(limits, "isolation_problem", lambda: "bubblewrap is not installed")
     assert only(checks.models_are_isolated()).id == "clozeboard.W003"
     settings.ISOLATION_REQUIRED = True
     (message,) = checks.models_are_isolated()

@@ -1,11 +1,24 @@
-"""Which keys of a config reach transformers, and which configs cannot be right."""
+"""Which keys of a config reach transformers, which configs cannot be right, and which kind a model class is."""
 
 from typing import Any
 
 import pytest
 
-from probing.errors import BadConfig, UnsafeModel
-from probing.files.configs import allowed_keys, code_key, filtered, idle_parameters, refuse_absurd, refuse_code
+from probing.errors import BadConfig, UnsafeModel, UnsupportedModel
+from probing.files.configs import (
+    _table,
+    allowed_keys,
+    architecture_of,
+    code_key,
+    filtered,
+    idle_parameters,
+    kind_of,
+    known_model_types,
+    refuse_absurd,
+    refuse_code,
+    require_kind,
+    require_known_type,
+)
 from probing.files.weights import Tensor, Tensors
 
 TENSORS = {"embedding": Tensor("F32", (400, 32)), "empty": Tensor("F32", (0, 10**9)), "bias": Tensor("F32", (32,))}
@@ -160,3 +173,55 @@ def test_what_config_and_tensors_do_not_tell_of_experts_stays_unknown(
     config: dict[str, Any], tensors: Tensors, idle: int | None
 ) -> None:
     assert idle_parameters(config, tensors) == idle
+
+
+@pytest.mark.parametrize(
+    ("architecture", "kind"),
+    [
+        ("GPT2LMHeadModel", "causal"),
+        ("LlamaForCausalLM", "causal"),
+        ("MPTForCausalLM", "causal"),  # as MPT's own repositories spell MptForCausalLM
+        ("Mistral4ForCausalLM", "causal"),  # listed only among models that see
+        ("BertForMaskedLM", "masked"),
+        ("XLMRobertaForMaskedLM", "masked"),
+        ("FlaubertWithLMHeadModel", "masked"),
+        ("T5ForConditionalGeneration", "encoder-decoder"),
+        ("BartForConditionalGeneration", "encoder-decoder"),
+        ("MBartForConditionalGeneration", "encoder-decoder"),
+        ("VoxtralForConditionalGeneration", None),
+        ("BertForSequenceClassification", None),
+        ("XLMWithLMHeadModel", None),
+        ("NeverHeardOfForCausalLM", None),
+        ("", None),
+    ],
+)
+def test_the_class_tells_the_kind(architecture: str, kind: str | None) -> None:
+    assert kind_of(architecture) == kind
+
+
+def test_model_types_are_those_of_the_installed_transformers() -> None:
+    assert {"gpt2", "llama", "bert", "t5"} <= known_model_types()
+    assert "no-such-model" not in known_model_types()
+
+
+def test_the_first_architecture_of_a_config_is_the_models() -> None:
+    assert architecture_of({"architectures": ["GPT2LMHeadModel", "BertModel"]}) == "GPT2LMHeadModel"
+    for names in (None, [], {"a": 1}):
+        assert architecture_of({"architectures": names}) == ""
+    assert architecture_of({}) == ""
+
+
+def test_what_cannot_be_probed_is_refused() -> None:
+    assert require_kind("GPT2LMHeadModel") == "causal"
+    require_known_type("gpt2")
+    with pytest.raises(UnsupportedModel, match="BertModel has no language modelling head"):
+        require_kind("BertModel")
+    with pytest.raises(UnsupportedModel, match="The model has no language modelling head"):
+        require_kind("")
+    with pytest.raises(UnsupportedModel, match="'brandnew'"):
+        require_known_type("brandnew")
+
+
+def test_a_table_that_transformers_no_longer_has_is_named() -> None:
+    with pytest.raises(LookupError, match=r"no table GONE in modeling_auto\.py: this version is not supported"):
+        _table("modeling_auto.py", "GONE")

@@ -1,12 +1,24 @@
-"""A model's files by name and size, their JSON with limits, and links that lead out of the folder."""
+"""A model's files by name and size: which are read, their JSON with limits, links, and the tokens that they name."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from probing.errors import BadConfig, UnsafeLink, WrongSizes
-from probing.files.listing import JSON_DEPTH, LARGEST, Listing, file_in, folder_listing, parse_json
+from probing.errors import BadConfig, BadInput, BadWeights, UnsafeLink, UnsafeModel, WrongSizes
+from probing.files.listing import (
+    JSON_DEPTH,
+    LARGEST,
+    Listing,
+    file_in,
+    files_to_load,
+    folder_listing,
+    parse_json,
+    refuse_pickles,
+    special_tokens_of,
+    weight_files,
+)
+from probing.start_token import KNOWN_LATER, SpecialTokens, start_in_words
 
 
 def model(folder: Path, **files: str) -> Listing:
@@ -102,3 +114,83 @@ def test_a_link_to_a_gguf_file_is_followed(tmp_path: Path) -> None:
     (tmp_path / "model" / "other.gguf").symlink_to("/etc/hostname")
     with pytest.raises(UnsafeLink):
         file_in(tmp_path / "model", "other.gguf")
+
+
+def test_only_weights_config_and_tokenizer_are_loaded() -> None:
+    names = ["pytorch_model.bin", "model.safetensors", "modeling_x.py", "config.json", "tokenizer.json", "README.md"]
+    assert files_to_load(names) == ["config.json", "model.safetensors", "tokenizer.json"]
+    shards = ["model-00001-of-00002.safetensors", "model-1-of-2.safetensors"]
+    elsewhere = ["../model-1-of-2.safetensors", "x/config.json", "adapter_model.safetensors", "model-1.bin"]
+    assert files_to_load([*elsewhere, *shards]) == shards
+
+
+def test_weights_must_be_safetensors() -> None:
+    refuse_pickles("here", ["model.safetensors"])
+    refuse_pickles("here", ["model.safetensors.index.json"])
+    with pytest.raises(UnsafeModel, match="here has no safetensors"):
+        refuse_pickles("here", ["pytorch_model.bin", "adapter_model.safetensors"])
+
+
+def test_the_weights_are_the_single_file_or_the_shards_of_the_index() -> None:
+    shards = [f"model-{number}-of-2.safetensors" for number in (1, 2)]
+    names = ["model.safetensors", "model.safetensors.index.json", *shards]
+    index = {"weight_map": {"b": names[3], "a": names[2], "c": names[2]}}
+    assert weight_files("here", names, lambda: index) == ["model.safetensors"]
+    assert weight_files("here", names[1:], lambda: index) == names[2:]
+    with pytest.raises(BadWeights, match="here lacks model-2-of-2"):
+        weight_files("here", names[1:3], lambda: index)
+
+
+@pytest.mark.parametrize("name", ["../model-1-of-1.safetensors", "pytorch_model.bin", "/etc/passwd", 7, None])
+def test_an_index_that_names_anything_but_a_shard_is_refused(name: object) -> None:
+    with pytest.raises(UnsafeModel, match="not one of its shards"):
+        weight_files("here", ["model.safetensors.index.json"], lambda: {"weight_map": {"a": name}})
+
+
+CHATML = "{{ '<|im_start|>' + message['role'] }}"
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        ({"bos_token": "<s>", "eos_token": {"content": "</s>"}}, SpecialTokens("<s>", "</s>")),
+        ({"bos_token": None, "chat_template": CHATML}, SpecialTokens(chat_template=CHATML)),
+        ({"chat_template": [{"name": "default", "template": "a"}, 1]}, SpecialTokens(chat_template="a")),
+        ({"bos_token": 3, "chat_template": {"a": "b"}}, SpecialTokens()),
+    ],
+)
+def test_tokens_are_read_in_each_of_their_forms(tmp_path: Path, config: dict, expected: SpecialTokens) -> None:
+    assert special_tokens_of(model(tmp_path, tokenizer_config__json=json.dumps(config))) == expected
+
+
+def test_a_chat_template_may_be_a_file_of_its_own(tmp_path: Path) -> None:
+    assert CHATML in special_tokens_of(model(tmp_path, chat_template__jinja=CHATML)).chat_template
+
+
+@pytest.mark.parametrize(
+    ("start", "tokens", "words"),
+    [
+        ("auto", SpecialTokens("<s>", "</s>"), "Texts start with <s> (bos)."),
+        ("auto", SpecialTokens("", "</s>"), "Texts start with </s> (eos)."),
+        ("eos", SpecialTokens("<s>", "</s>"), "Texts start with </s> (eos)."),
+        ("auto", SpecialTokens(), KNOWN_LATER),
+        ("bos", SpecialTokens(), KNOWN_LATER),
+        ("none", SpecialTokens("<s>"), "No start token, as chosen."),
+        ("7", SpecialTokens("<s>"), "Texts start with token 7, as chosen."),
+    ],
+)
+def test_the_start_token_is_told_in_words(start: str, tokens: SpecialTokens, words: str) -> None:
+    assert start_in_words(start, tokens, 100) == words
+
+
+def test_a_start_token_that_marks_roles_is_told() -> None:
+    words = start_in_words("auto", SpecialTokens("<|im_start|>", "<|im_end|>", CHATML), None)
+    assert words.endswith("The chat template writes it before each role; another start token may give other figures.")
+    named = SpecialTokens("<s>", "", "{{ bos_token + message['role'] }}")
+    assert "before each role" in start_in_words("bos", named, None)
+    assert "before each role" not in start_in_words("auto", SpecialTokens("<s>", "", "{{ bos_token }}"), None)
+
+
+def test_an_id_beyond_the_vocabulary_is_refused() -> None:
+    with pytest.raises(BadInput, match="has no token 100"):
+        start_in_words("100", SpecialTokens(), 100)

@@ -1,4 +1,4 @@
-"""Where a model's files come from, on this disk or at a hub, and that a hub's files are checked before a download."""
+"""Where a model's files come from, what is checked before a download, and the folder from which a model is loaded."""
 
 import hashlib
 import json
@@ -12,9 +12,9 @@ from huggingface_hub import constants
 from probing.errors import ModelNotFound, NoFastTokenizer, NoHead, SourceUnavailable, UnsafeLink, WrongSizes
 from probing.files.description import describe
 from probing.files.listing import folder_listing
-from probing.files.model_files import environment_client, locate
+from probing.files.model_files import clean_folder, environment_client, locate
 from tests.hub.local_hub import Hub, serve
-from tests.tiny_models import build_gpt2
+from tests.tiny_models import build_gpt2, set_keys
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,7 @@ def test_a_model_of_the_hub_is_downloaded_with_its_chat_template(hub: Hub) -> No
 
 
 def test_a_model_that_fails_a_check_is_not_downloaded(hub: Hub) -> None:
-    path = hub.repositories["org/gpt2"].folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"architectures": ["GPT2Model"]}))
+    set_keys(hub.repositories["org/gpt2"].folder, "config.json", architectures=["GPT2Model"])
     with pytest.raises(NoHead):
         locate("org/gpt2")
     assert not hub.downloaded("model.safetensors")
@@ -98,14 +97,6 @@ def test_a_model_that_was_downloaded_before_is_found_without_the_hub(hub: Hub) -
         locate("org/other")
 
 
-def test_a_link_that_leaves_the_folder_is_not_digested(tmp_path: Path) -> None:
-    (tmp_path / "secret.json").write_text("{}")
-    (tmp_path / "model").mkdir()
-    (tmp_path / "model" / "config.json").symlink_to(tmp_path / "secret.json")
-    with pytest.raises(UnsafeLink):
-        _ = locate(str(tmp_path / "model")).digests
-
-
 def test_a_folder_is_found_and_its_files_are_digested(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("not loaded")
@@ -133,3 +124,29 @@ def test_a_hub_that_is_not_there_is_a_passing_failure(monkeypatch: pytest.Monkey
     with pytest.raises(SourceUnavailable, match="does not answer") as caught:
         locate("org/nothing-here")
     assert not caught.value.permanent
+
+
+def test_only_checked_files_and_keys_are_there(tmp_path: Path) -> None:
+    for name in ("adapter_config.json", "pytorch_model.bin", "evil.py", "tokenizer.model", "tokenizer.json"):
+        (tmp_path / name).write_text("content")
+    (tmp_path / "config.json").write_text('{"surprise": 1}')
+    (tmp_path / "tokenizer_config.json").write_text('{"auto_map": {"AutoTokenizer": ["x.Y"]}, "bos_token": "<s>"}')
+    files = locate(str(tmp_path))
+    with clean_folder(files, files.listing(), {"model_type": "gpt2"}) as folder:
+        assert {path.name for path in folder.iterdir()} == {"config.json", "tokenizer.json", "tokenizer_config.json"}
+        assert json.loads((folder / "config.json").read_text()) == {"model_type": "gpt2"}
+        assert json.loads((folder / "tokenizer_config.json").read_text()) == {"bos_token": "<s>"}
+        assert (folder / "tokenizer.json").read_text() == "content"
+    assert not folder.exists()
+    assert json.loads((tmp_path / "config.json").read_text()) == {"surprise": 1}
+
+
+def test_a_link_out_of_the_folder_is_neither_followed_nor_digested(tmp_path: Path) -> None:
+    (tmp_path / "model").mkdir()
+    (tmp_path / "secret").write_text("{}")
+    (tmp_path / "model" / "tokenizer.json").symlink_to(tmp_path / "secret")
+    files = locate(str(tmp_path / "model"))
+    with pytest.raises(UnsafeLink), clean_folder(files, files.listing(), {}):
+        pass
+    with pytest.raises(UnsafeLink):
+        _ = files.digests

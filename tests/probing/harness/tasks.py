@@ -1,9 +1,12 @@
-"""Tasks of lm-evaluation-harness that are made of local files, in the forms that its own tasks have."""
+"""Tasks of lm-evaluation-harness made of local files, in the forms of its own, and models' answers to them."""
 
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
+
+from lm_eval import simple_evaluate
+from lm_eval.tasks import TaskManager
 
 from probing.benchmark import Benchmark
 from probing.probes.choices import item_prompt
@@ -50,3 +53,11 @@ def bear_task(folder: Path, benchmark: Benchmark, templates: Iterable[int] = (0,
     ]
     fields = {"doc_to_text": "", "doc_to_choice": "text_options", "doc_to_target": "correct", "target_delimiter": ""}
     return task(folder, "bear", rows, **fields)
+
+
+def responses(model: Any, tasks: list[dict[str, Any]], **options: Any) -> list[tuple[float, bool]]:
+    """Return the answers to all requests of the tasks, which the harness builds itself."""
+    manager = TaskManager(include_defaults=False)
+    results = simple_evaluate(model, tasks=tasks, task_manager=manager, bootstrap_iters=0, **options)
+    samples = results["samples"]
+    return [answer for name in sorted(samples) for sample in samples[name] for answer in sample["filtered_resps"]]

@@ -1,9 +1,11 @@
-"""The steps of the measuring process, called in this process, where their errors can be seen."""
+"""The steps of the measuring process, called in this process, where their errors can be seen, and its start."""
 
 import gc
 import io
 import json
 import resource
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from probing.catalog import EMBEDDED
 from probing.errors import DigestMismatch
 from probing.formats import FORMATS
 from probing.measuring import child
+from probing.measuring.limits import ROOT
 from probing.measuring.messages import BenchmarkFiles, Task
 from probing.plan import plan_of
 from probing.settings import Settings
@@ -77,3 +80,15 @@ def test_an_unforeseen_error_is_reported_with_its_name_and_trace() -> None:
     report = child.unforeseen(ZeroDivisionError("by zero"))
     assert report["code"] == "internal" and "ZeroDivisionError" in report["message"]
     assert report["trace"].endswith("ZeroDivisionError: by zero\n")
+
+
+def test_a_program_gets_its_arguments_and_is_imported_without_garbage_collection(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import gc, sys; print(__name__, gc.isenabled(), sys.argv[1:])")
+    done = subprocess.run(
+        [sys.executable, "-m", "probing.measuring.entry", "program", "folder"],
+        env={"PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "__main__ False ['folder']"

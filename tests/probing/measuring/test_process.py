@@ -41,7 +41,9 @@ from probing.settings import Settings
 from tests.tiny_models import build_gpt2
 
 SETTINGS = Settings(relations=("animal_class", "country_capital"), limit=4)
-isolated = pytest.mark.skipif(bool(limits_module.problem()), reason=f"no isolation: {limits_module.problem()}")
+isolated = pytest.mark.skipif(
+    bool(limits_module.isolation_problem()), reason=f"no isolation: {limits_module.isolation_problem()}"
+)
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +165,7 @@ def test_it_sees_only_its_environment_and_its_own_processes(tmp_path: Path, monk
     monkeypatch.setenv("DATABASE_URL", "postgres://user:password@host/name")
     monkeypatch.setenv("HF_TOKEN", "hf_secret")
     assert inside("import os; print(sorted(os.environ))", tmp_path).strip() == str(
-        sorted({*limits_module.environment(), "PWD"})
+        sorted({*limits_module.isolated_environment(), "PWD"})
     )
     assert int(inside("import os; print(len([p for p in os.listdir('/proc') if p.isdigit()]))", tmp_path)) <= 2
     with NamedTemporaryFile(dir="/tmp"):
@@ -179,9 +181,11 @@ def inside(code: str, folder: Path) -> str:
     (folder / "model" / "config.json").write_text("{}")
     (folder / "rows").mkdir(exist_ok=True)
     code = code.replace("FOLDER", repr(str(folder))).replace("PARENT", str(os.getpid()))
-    command = limits_module.command([sys.executable, "-c", code], [folder / "model" / "config.json"], folder / "rows")
+    command = limits_module.isolated_command(
+        [sys.executable, "-c", code], [folder / "model" / "config.json"], folder / "rows"
+    )
     return subprocess.run(
-        command, env=limits_module.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        command, env=limits_module.isolated_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ).stdout
 
 
@@ -192,21 +196,21 @@ def test_it_may_write_rows_and_read_the_file_that_a_link_leads_to(tmp_path: Path
     rows.mkdir()
     (tmp_path / "config.json").symlink_to(blob)
     copy = f"import shutil; shutil.copy('{tmp_path}/config.json', '{rows}/copy')"
-    command = limits_module.command([sys.executable, "-c", copy], [tmp_path / "config.json"], rows)
-    subprocess.run(command, env=limits_module.environment(), check=True)
+    command = limits_module.isolated_command([sys.executable, "-c", copy], [tmp_path / "config.json"], rows)
+    subprocess.run(command, env=limits_module.isolated_environment(), check=True)
     assert (rows / "copy").read_text() == "weights"
 
 
 @pytest.mark.slow
 def test_without_bubblewrap_limits_and_empty_environment_remain(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(limits_module, "isolation_problem", lambda: "bubblewrap is not installed")
     with MeasuringProcess(task(model)) as process:
         assert process.load().card.kind == "causal"
         assert "SECRET_KEY" not in psutil.Process(process._process.pid).environ()
 
 
 def test_where_isolation_is_required_nothing_starts_without_it(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits_module, "problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(limits_module, "isolation_problem", lambda: "bubblewrap is not installed")
     with pytest.raises(NotIsolated, match=r"bubblewrap is not installed\. Install bubblewrap"):
         MeasuringProcess(task(model), Limits(isolated=True)).__enter__()
 
@@ -216,14 +220,14 @@ def test_a_machine_where_bubblewrap_does_not_work_says_why(tmp_path: Path, monke
     broken.write_text("#!/bin/sh\necho 'No permissions to create a new namespace' >&2; exit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    limits_module.problem.cache_clear()
+    limits_module.isolation_problem.cache_clear()
     try:
-        assert "No permissions" in limits_module.problem()
+        assert "No permissions" in limits_module.isolation_problem()
         monkeypatch.setattr(limits_module, "_bubblewrap", lambda: "")
-        limits_module.problem.cache_clear()
-        assert limits_module.problem() == "bubblewrap is not installed"
+        limits_module.isolation_problem.cache_clear()
+        assert limits_module.isolation_problem() == "bubblewrap is not installed"
     finally:
-        limits_module.problem.cache_clear()
+        limits_module.isolation_problem.cache_clear()
 
 
 # Misbehaviour
@@ -234,10 +238,10 @@ def misbehave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., 
     """Return a function that lets a process misbehave, and returns the error that comes of it."""
 
     def provoke(way: str, **limits: Any) -> ProbingError:
-        environment = limits_module.environment() | {"MISBEHAVIOUR": way}
+        environment = limits_module.isolated_environment() | {"MISBEHAVIOUR": way}
         monkeypatch.setattr(process_module, "CHILD", "tests.probing.measuring.misbehaving")
-        monkeypatch.setattr(limits_module, "command", lambda program, readable, writable: list(program))
-        monkeypatch.setattr(limits_module, "environment", lambda: environment)
+        monkeypatch.setattr(limits_module, "isolated_command", lambda program, readable, writable: list(program))
+        monkeypatch.setattr(limits_module, "isolated_environment", lambda: environment)
         begin = time.monotonic()
         with MeasuringProcess(task(tmp_path), Limits(**limits)) as process, pytest.raises(ProbingError) as error:
             process.load()

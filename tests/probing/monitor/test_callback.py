@@ -1,4 +1,4 @@
-"""The callback: a training is probed at its cadence and logged, and is the same training as without it."""
+"""The callback: a training is probed, logged and pushed at its cadence, and is the same training as without it."""
 
 import io
 import json
@@ -12,7 +12,7 @@ import torch
 from accelerate.state import AcceleratorState, PartialState
 from peft import LoraConfig, get_peft_model
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from transformers import AutoModelForCausalLM, TrainerCallback
+from transformers import AutoModelForCausalLM, Trainer, TrainerCallback, TrainerControl, TrainerState
 
 import probing
 from probing.__main__ import main
@@ -20,12 +20,14 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.measuring import child
 from probing.measuring.messages import BenchmarkFiles, Task
-from probing.monitor import KnowledgeCallback
+from probing.monitor import KnowledgeCallback, Monitor
 from probing.plan import plan_of
+from probing.remote.connection import TOKEN_VARIABLE, NotWelcome
 from probing.results.result import Result
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.probing.monitor.helpers import STEPS, losses, measured, trainer_of, weights
+from tests.probing.remote.receiving_site import BUSY, CREATED, ReceivingSite, problem, receiving
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +36,12 @@ def fresh_accelerator() -> Iterator[None]:
     yield
     AcceleratorState._reset_state(True)
     PartialState._reset_state()
+
+
+def train(trainer: Trainer, benchmark: Benchmark | Path, **cadence: Any) -> None:
+    """Train with a callback that probes on the benchmark."""
+    trainer.add_callback(KnowledgeCallback(trainer, benchmark, **cadence))
+    trainer.train()
 
 
 @pytest.mark.parametrize("accumulation", [pytest.param(1, marks=pytest.mark.slow), 2])
@@ -45,8 +53,7 @@ def test_the_training_is_bit_for_bit_the_one_without_the_callback(
     assert plain.model.config.resid_pdrop > 0, "there is something to disturb"
     plain.train()
     watched = trainer_of(folder, tmp_path / "watched", **arguments)
-    watched.add_callback(KnowledgeCallback(watched, benchmark, every_steps=3, save_to=tmp_path / "knowledge"))
-    watched.train()
+    train(watched, benchmark, every_steps=3, save_to=tmp_path / "knowledge")
     assert losses(watched) == losses(plain)
     after, expected = weights(watched.model), weights(plain.model)
     assert all(torch.equal(after[name], expected[name]) for name in expected)
@@ -58,8 +65,7 @@ def test_tensorboard_shows_overall_scores_breakdowns_and_costs(
 ) -> None:
     monkeypatch.setenv("TENSORBOARD_LOGGING_DIR", str(tmp_path / "logs"))
     trainer = trainer_of(folder, tmp_path / "out", report_to="tensorboard")
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, breakdowns=["domain"]))
-    trainer.train()
+    train(trainer, benchmark, every_steps=5, breakdowns=["domain"])
     events = EventAccumulator(str(tmp_path / "logs"))
     events.Reload()
     shown = {tag: {event.step: event.value for event in events.Scalars(tag)} for tag in events.Tags()["scalars"]}
@@ -79,8 +85,7 @@ def test_callback_command_function_and_worker_give_the_same_rows(
 ) -> None:
     path = bear_folder.write()
     trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
-    trainer.add_callback(KnowledgeCallback(trainer, path, every_steps=4, at_start=False, save_to=tmp_path / "saved"))
-    trainer.train()
+    train(trainer, path, every_steps=4, at_start=False, save_to=tmp_path / "saved")
     trainer.save_model(tmp_path / "trained")
 
     ours = Result.load(tmp_path / "saved" / "step-4")
@@ -126,8 +131,7 @@ CADENCES = {
 def test_it_probes_at_the_chosen_cadence(folder: Path, benchmark: Benchmark, tmp_path: Path, cadence: str) -> None:
     arguments, steps = CADENCES[cadence]
     trainer = trainer_of(folder, tmp_path, max_steps=7, eval_strategy="steps", eval_steps=2)
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, sample=1, **arguments))
-    trainer.train()
+    train(trainer, benchmark, sample=1, **arguments)
     assert list(measured(trainer)) == steps
 
 
@@ -166,14 +170,13 @@ class StopAt(TrainerCallback):
 def test_a_training_that_is_stopped_is_probed_at_its_end(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path, eval_strategy="steps", eval_steps=5)
     trainer.add_callback(StopAt())
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=7))
-    trainer.train()
+    train(trainer, benchmark, every_steps=7)
     assert list(measured(trainer)) == [0, 7, 10]
 
 
 @pytest.mark.slow
 def test_a_resumed_training_goes_on_with_its_scores(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
-    def train(steps: int, resume: bool) -> dict[int, float]:
+    def train_until(steps: int, resume: bool) -> dict[int, float]:
         trainer = trainer_of(folder, tmp_path / "out", max_steps=STEPS, save_strategy="steps", save_steps=8)
         trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=4, save_to=tmp_path / "saved"))
         if steps < STEPS:
@@ -181,9 +184,9 @@ def test_a_resumed_training_goes_on_with_its_scores(folder: Path, benchmark: Ben
         trainer.train(resume_from_checkpoint=resume)
         return measured(trainer)
 
-    assert list(train(14, resume=False)) == [0, 4, 8, 12, 14]
+    assert list(train_until(14, resume=False)) == [0, 4, 8, 12, 14]
     first = Result.load(tmp_path / "saved" / "step-12").scores
-    assert list(train(STEPS, resume=True)) == [0, 4, 8, 12, 16, 20], "it goes on from the checkpoint of step 8"
+    assert list(train_until(STEPS, resume=True)) == [0, 4, 8, 12, 16, 20], "it goes on from the checkpoint of step 8"
     pd.testing.assert_frame_equal(Result.load(tmp_path / "saved" / "step-12").scores, first)
 
 
@@ -199,8 +202,7 @@ class StopAfter(TrainerCallback):
 
 def test_mixed_precision_gives_the_scores_of_the_weights(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path / "out", max_steps=2, bf16=True)
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=2, save_to=tmp_path / "saved"))
-    trainer.train()
+    train(trainer, benchmark, every_steps=2, save_to=tmp_path / "saved")
     trainer.save_model(tmp_path / "trained")
     expected = probing.run(tmp_path / "trained", benchmark, progress=False).items
     ours = Result.load(tmp_path / "saved" / "step-2").items
@@ -210,8 +212,7 @@ def test_mixed_precision_gives_the_scores_of_the_weights(folder: Path, benchmark
 def test_adapters_under_training_are_probed(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     network = get_peft_model(AutoModelForCausalLM.from_pretrained(folder), LoraConfig(r=4, fan_in_fan_out=True))
     trainer = trainer_of(folder, tmp_path / "out", network, max_steps=3, learning_rate=0.1)
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=3, save_to=tmp_path / "saved"))
-    trainer.train()
+    train(trainer, benchmark, every_steps=3, save_to=tmp_path / "saved")
     before, after = (Result.load(tmp_path / "saved" / f"step-{step}") for step in (0, 3))
     assert after.record["model"]["id"].endswith("+default")
     assert (before.items["scores"].map(list) != after.items["scores"].map(list)).all()
@@ -265,23 +266,82 @@ def test_bad_arguments_are_refused_before_the_training(
 
 
 def test_an_unknown_metric_is_refused_at_the_first_step(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
-    trainer = trainer_of(folder, tmp_path)
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=5, metrics=["bleu"]))
     with pytest.raises(BadInput, match=r"There is no metric 'bleu'\. Choose metrics from: accuracy"):
-        trainer.train()
+        train(trainer_of(folder, tmp_path), benchmark, every_steps=5, metrics=["bleu"])
 
 
 def test_a_metric_that_is_missing_later_ends_no_training(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     trainer = trainer_of(folder, tmp_path, max_steps=3)
-    callback = KnowledgeCallback(trainer, benchmark, every_steps=2, at_start=False, metrics=["bleu"])
-    trainer.add_callback(callback)
-    trainer.train()
+    train(trainer, benchmark, every_steps=2, at_start=False, metrics=["bleu"])
     assert trainer.state.global_step == 3
     assert not measured(trainer)
 
 
 def test_a_cadence_of_evaluations_needs_evaluations(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
-    trainer = trainer_of(folder, tmp_path)
-    trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_evaluations=1))
     with pytest.raises(BadInput, match="This training never evaluates"):
-        trainer.train()
+        train(trainer_of(folder, tmp_path), benchmark, every_evaluations=1)
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceivingSite]:
+    monkeypatch.setenv(TOKEN_VARIABLE, "from the environment")
+    with receiving() as server:
+        yield server
+
+
+def revisions(site: ReceivingSite) -> list[str]:
+    return [upload.fields["revision"] for upload in site.uploads]
+
+
+def test_each_measurement_is_pushed_as_the_revision_of_its_step(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite
+) -> None:
+    trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
+    train(trainer, benchmark, every_steps=2, push_to=site.url, model="org/name")
+    assert revisions(site) == ["step0", "step2", "step4"]
+    first = site.uploads[0]
+    assert (first.token, first.fields["model"]) == ("Bearer from the environment", "org/name")
+    assert json.loads(first.files["record"][1])["model"]["revision"] == "step0"
+
+
+def test_a_site_that_does_not_take_results_ends_no_training_and_gets_them_again(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite, caplog: pytest.LogCaptureFixture
+) -> None:
+    site.answers = [BUSY, CREATED, problem(400, "bad-result", "The rows do not fit."), CREATED]
+    trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
+    save_to = tmp_path / "saved"
+    train(trainer, benchmark, every_steps=2, push_to=(site.url, "secret"), model="org/name", save_to=save_to)
+    assert list(measured(trainer)) == [0, 2, 4]
+    assert revisions(site) == ["step0", "step2", "step4", "step0", "step4"]
+    assert {upload.token for upload in site.uploads} == {"Bearer secret"}
+    assert Result.load(save_to / "step-4").record["model"]["revision"] == "step4"
+
+
+def test_only_the_first_process_pushes(folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite) -> None:
+    trainer = trainer_of(folder, tmp_path / "out")
+    callback = KnowledgeCallback(trainer, benchmark, every_steps=2, push_to=site.url, model="org/name", sample=1)
+    state = TrainerState(is_world_process_zero=False)
+    callback.on_train_begin(trainer.args, state, TrainerControl())
+    callback.on_train_end(trainer.args, state, TrainerControl())
+    assert not site.uploads
+
+
+def test_what_cannot_be_pushed_is_told_before_the_training(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = trainer_of(folder, tmp_path)
+    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
+    for arguments, kind, sentence in (
+        ({"push_to": "https://site.example"}, BadInput, "A network in training has no name for a site"),
+        ({"push_to": "https://site.example", "model": "org/name"}, BadInput, "There is no token"),
+        ({"push_to": ("ftp://site.example", "T"), "model": "org/name"}, NotWelcome, "is not an address of a site"),
+    ):
+        with pytest.raises(kind, match=sentence):
+            KnowledgeCallback(trainer, benchmark, every_steps=2, **arguments)
+
+
+def test_a_measurement_names_the_step_as_its_revision(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    trainer = trainer_of(folder, tmp_path)
+    monitor = Monitor(benchmark, sample=1)
+    assert monitor.measure(trainer.model, step=7).result.record["model"]["revision"] == "step7"
+    assert monitor.measure(trainer.model).result.record["model"]["revision"] == ""

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from transformers import RobertaConfig, RobertaForMaskedLM
 
-from probing import part_runner
+from probing import runner
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
@@ -151,7 +151,7 @@ def test_a_resumed_run_leaves_out_the_same_items(
             raise KeyboardInterrupt
         return probe_part(model, plan, part, **rest)
 
-    monkeypatch.setattr(part_runner, "probe_part", interrupted)
+    monkeypatch.setattr(runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run(gpt2, two_wordings(), templates=(0, 1), out=tmp_path / "out", progress=False)
     resumed = run(gpt2, two_wordings(), out=tmp_path / "out", templates=(0, 1), progress=False)

@@ -1,10 +1,17 @@
-"""Tiny random networks of every supported architecture, with weights so large that a wrong mask changes the scores."""
+"""Tiny random networks of every supported architecture, with weights so large that a wrong mask changes the scores.
+
+`causal_model` and `masked_model` make models of them.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import torch
 import transformers as hf
+
+from probing.scoring.causal import CausalModel
+from probing.scoring.masked import MaskedModel
+from tests.tiny_models import byte_level_bpe, word_piece
 
 Build = Callable[[int], hf.PreTrainedModel]
 
@@ -172,3 +179,27 @@ REFERENCE_MASKED: dict[str, Build] = {
         hf.FunnelForMaskedLM, block_sizes=[1, 1], d_model=32, n_head=4, d_head=8, d_inner=64, initializer_std=0.4
     ),
 }
+
+
+def causal_model(
+    build: Build,
+    dtype: torch.dtype = torch.float32,
+    *,
+    tokenizer: hf.PreTrainedTokenizerFast | None = None,
+    **options: Any,
+) -> CausalModel:
+    """Return a model of the network, by default with a tokenizer of bytes that adds a start token."""
+    tokenizer = byte_level_bpe(start="<s>") if tokenizer is None else tokenizer
+    return CausalModel(build(len(tokenizer)).to(dtype), tokenizer, **options)
+
+
+def masked_model(
+    build: Build,
+    dtype: torch.dtype = torch.float32,
+    *,
+    tokenizer: hf.PreTrainedTokenizerFast | None = None,
+    **options: Any,
+) -> MaskedModel:
+    """Return a model of the network, by default with a tokenizer of pieces of words."""
+    tokenizer = word_piece() if tokenizer is None else tokenizer
+    return MaskedModel(build(len(tokenizer)).to(dtype), tokenizer, **options)

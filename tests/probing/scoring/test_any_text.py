@@ -17,7 +17,7 @@ from probing.scoring.tokens import windows
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import assert_decided, assert_equal, expected_log_probs
-from tests.probing.scoring.networks import HEAD_APART, SHARING
+from tests.probing.scoring.networks import HEAD_APART, SHARING, causal_model, masked_model
 from tests.probing.scoring.obvious import Score, statements
 from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
 
@@ -59,8 +59,7 @@ SOME = settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 
 @cache
 def causal(tokenizer: str) -> CausalModel:
-    instance = TOKENIZERS[tokenizer]()
-    return CausalModel(SHARING["llama"](len(instance)), instance, batch_tokens=256)
+    return causal_model(SHARING["llama"], tokenizer=TOKENIZERS[tokenizer](), batch_tokens=256)
 
 
 @cache
@@ -68,7 +67,7 @@ def masked(tokenizer: str) -> MaskedModel:
     instance = TOKENIZERS[tokenizer]()
     if instance.mask_token is None:
         instance.add_special_tokens({"mask_token": "<|mask|>"})
-    return MaskedModel(HEAD_APART["bert"](len(instance)), instance, batch_tokens=256)
+    return masked_model(HEAD_APART["bert"], tokenizer=instance, batch_tokens=256)
 
 
 def scored_in_windows(model: HFModel, requests: list[Request], scoring: Scoring, size: int) -> list[OptionScores]:

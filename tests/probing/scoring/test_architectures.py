@@ -8,30 +8,25 @@ import torch
 
 from probing.arrays import Ints
 from probing.language_model import Scoring
-from probing.scoring.causal import MANY_BRANCHES, CausalModel
+from probing.scoring.causal import MANY_BRANCHES
 from probing.scoring.hf_model import HFModel
-from probing.scoring.masked import MaskedModel
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.tree_passes import TreePasses
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
-from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING, Build
-from tests.tiny_models import byte_level_bpe, word_piece
+from tests.probing.scoring.networks import (
+    HEAD_APART,
+    REFERENCE_CAUSAL,
+    REFERENCE_MASKED,
+    SHARING,
+    causal_model,
+    masked_model,
+)
 
 CAUSAL = SHARING | REFERENCE_CAUSAL
 MASKED = HEAD_APART | REFERENCE_MASKED
 HALVES = [torch.bfloat16, torch.float16]
 LogProbs = list[list[list[float]]]
-
-
-def causal_model(build: Build, dtype: torch.dtype = torch.float32) -> CausalModel:
-    tokenizer = byte_level_bpe(start="<s>")
-    return CausalModel(build(len(tokenizer)).to(dtype), tokenizer)
-
-
-def masked_model(build: Build, dtype: torch.dtype = torch.float32) -> MaskedModel:
-    tokenizer = word_piece()
-    return MaskedModel(build(len(tokenizer)).to(dtype), tokenizer)
 
 
 @pytest.fixture(scope="module", params=[*CAUSAL, *MASKED])

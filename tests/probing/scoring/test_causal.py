@@ -13,7 +13,7 @@ from probing.scoring.prefix_tree import NODES_PER_ROW
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
-from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING
+from tests.probing.scoring.networks import REFERENCE_CAUSAL, SHARING, causal_model
 from tests.probing.scoring.obvious import statements
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
 from tests.tiny_models import byte_level_bpe
@@ -60,7 +60,7 @@ def test_only_after_a_start_token_is_the_first_token_scored(start: str, decide: 
 def test_a_statement_begins_with_exactly_one_start_token(adds_it: bool) -> None:
     """The tokenizer may add it or not."""
     tokenizer = byte_level_bpe(start="<s>") if adds_it else byte_level_bpe()
-    model = CausalModel(SHARING["llama"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["llama"], tokenizer=tokenizer)
     (window,) = model.encoder.encode([prompt("[X] is [Y].", "Chad").fill("big")])
     assert window.ids.count(tokenizer.bos_token_id) == 1
     assert window.ids[0] == tokenizer.bos_token_id
@@ -70,7 +70,7 @@ def test_a_statement_begins_with_exactly_one_start_token(adds_it: bool) -> None:
 def test_the_end_token_replaces_a_missing_start_token() -> None:
     tokenizer = byte_level_bpe()
     tokenizer.bos_token = None
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["gpt2"], tokenizer=tokenizer)
     assert model.encoder.start == (tokenizer.eos_token_id,)
 
 
@@ -78,9 +78,9 @@ def test_the_end_token_replaces_a_missing_start_token() -> None:
 @pytest.mark.parametrize("fast", [True, False], ids=["fast path", "reference"])
 @pytest.mark.parametrize("start", ["auto", "bos", "eos", "none", "17"])
 def test_scores_after_every_start_token_equal_those_of_the_obvious_implementation(start: str, fast: bool) -> None:
-    tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
+    tokenizer = byte_level_bpe(start="<s>")
     tokenizer.eos_token = "a"
-    base = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    base = causal_model(SHARING["gpt2"], tokenizer=tokenizer)
     base.use_fast_path = fast
     model = base.starting(start)
     bos, eos = tokenizer.bos_token_id, tokenizer.eos_token_id
@@ -93,8 +93,7 @@ def test_scores_after_every_start_token_equal_those_of_the_obvious_implementatio
 
 
 def test_a_model_with_another_start_token_shares_the_network_and_the_count_of_work() -> None:
-    tokenizer = byte_level_bpe()
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["gpt2"])
     model.check()
     started = model.starting("none")
     assert started.network is model.network
@@ -105,14 +104,13 @@ def test_a_model_with_another_start_token_shares_the_network_and_the_count_of_wo
 
 
 def test_a_filled_blank_and_a_generated_text_follow_the_chosen_start_token() -> None:
-    tokenizer = byte_level_bpe()
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["gpt2"])
     request = (prompt("Chad is in [Y]", ""), ["a"])
     (usual,), (other,) = (one.fill([request], 3) for one in (model, model.starting("17")))
     assert usual.log_probs.tolist() != other.log_probs.tolist()
     positions = model.usage.positions
     list(model.starting("none").generate(["Chad"], 1))
-    assert model.usage.positions - positions == len(tokenizer("Chad", add_special_tokens=False).input_ids)
+    assert model.usage.positions - positions == len(model.tokenizer("Chad", add_special_tokens=False).input_ids)
 
 
 def prefixes(model: CausalModel, requests: list[Request]) -> set[tuple[int, ...]]:
@@ -200,9 +198,7 @@ def test_equal_options_tie_as_in_full_scoring() -> None:
 
 def test_a_statement_longer_than_the_sliding_window_is_scored_with_the_reference() -> None:
     """Only the network's own mask is right for it."""
-    model = CausalModel(
-        SHARING["mistral, window wider than the statements"](400), byte_level_bpe(start="<s>", vocabulary=400)
-    )
+    model = causal_model(SHARING["mistral, window wider than the statements"])
     requests = [(prompt("[X] is [Y].", "Titan " * length), ["Saturn", "gas"]) for length in (5, 30)]
     score = obvious.causal(model.network, model.tokenizer)
     for request in requests:
@@ -213,13 +209,8 @@ def test_a_statement_longer_than_the_sliding_window_is_scored_with_the_reference
 def test_a_narrow_sliding_window_changes_the_scores() -> None:
     """Ensures that the test above would fail without the network's own mask."""
     requests = [(prompt("[X] is [Y].", "Titan " * 5), ["Saturn"])]
-    tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
-    wide, narrow = (
-        CausalModel(build(400), tokenizer)
-        for build in (
-            SHARING["mistral, window wider than the statements"],
-            REFERENCE_CAUSAL["mistral, window narrower than the statements"],
-        )
-    )
+    tokenizer = byte_level_bpe(start="<s>")
+    wide = causal_model(SHARING["mistral, window wider than the statements"], tokenizer=tokenizer)
+    narrow = causal_model(REFERENCE_CAUSAL["mistral, window narrower than the statements"], tokenizer=tokenizer)
     off = np.abs(answers(wide, requests)[0].reduce() - answers(narrow, requests)[0].reduce())
     assert off.max() > 0.1

@@ -11,13 +11,12 @@ from probing.catalog import open_benchmark
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, Request
 from probing.scoring import tensors
-from probing.scoring.causal import CausalModel
 from probing.scoring.filling import blanks
 from probing.scoring.prefix_tree import PrefixTree
 from probing.scoring.verbs import AnsweringModel
 from probing.statements.prompting import few_shot
 from probing.template import Prompt, prompt
-from tests.probing.scoring.networks import SHARING
+from tests.probing.scoring.networks import SHARING, causal_model
 from tests.probing.scoring.pair_models import byte_level, causal, masked, word_piece
 from tests.tiny_models import byte_level_bpe
 
@@ -89,9 +88,8 @@ def test_a_prompt_that_is_a_prefix_of_another_has_its_own_distribution(model: An
 
 def test_prompts_longer_than_the_sliding_window_are_filled_with_the_reference() -> None:
     """Only the network's own mask is right for them."""
-    tokenizer = byte_level_bpe(start="<s>", vocabulary=400)
-    build = SHARING["mistral, window wider than the statements"]
-    model, reference = (CausalModel(build(400), tokenizer) for _ in range(2))
+    tokenizer, build = byte_level_bpe(start="<s>"), SHARING["mistral, window wider than the statements"]
+    model, reference = (causal_model(build, tokenizer=tokenizer) for _ in range(2))
     reference.use_fast_path = reference.continues_states = False
     requests = [(prompt("[X] is [Y].", "Titan " * length), ["gas"]) for length in (5, 30)]
     assert_same(list(model.fill(requests, 5)), list(reference.fill(requests, 5)))
@@ -161,8 +159,7 @@ def test_a_blank_with_nothing_before_it_is_an_error(requests: list[Request], fas
 
 
 def test_a_prompt_that_is_too_long_is_an_error() -> None:
-    tokenizer = byte_level_bpe()  # 128 tokens, as the network
-    model = CausalModel(SHARING["gpt2"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["gpt2"])  # which takes 128 tokens, as the tokenizer
     (error,) = model.fill([(Prompt(("7" * 128 + " ", "")), ["7"])], 1)
     assert isinstance(error, TooLong) and "129 tokens, the model takes 128" in str(error)
 

@@ -13,9 +13,8 @@ from probing.scoring.masked import MaskedModel, Predictions
 from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_decided, assert_equal, expected_log_probs
-from tests.probing.scoring.networks import HEAD_APART
+from tests.probing.scoring.networks import HEAD_APART, masked_model
 from tests.probing.scoring.stubs import SPECIAL, random_table, right_neighbour, word_pieces
-from tests.tiny_models import word_piece
 
 PIECES = ["a", "##b", "b", "c", "d", *(f"w{i}" for i in range(30)), *(f"##{i}" for i in range(10))]
 MASK, SEP = SPECIAL.index("[MASK]"), SPECIAL.index("[SEP]")
@@ -54,9 +53,8 @@ def test_each_variant_masks_the_tokens_of_its_definition(pll: PLL, right_neighbo
 
 @pytest.mark.parametrize("pll", get_args(PLL))
 def test_each_variant_equals_the_obvious_implementation(pll: PLL) -> None:
-    tokenizer = word_piece()
-    model = MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
-    expected = expected_log_probs(REQUESTS, obvious.masked(model.network, tokenizer, pll))
+    model = masked_model(HEAD_APART["bert"])
+    expected = expected_log_probs(REQUESTS, obvious.masked(model.network, model.tokenizer, pll))
     assert_equal(answers(model, REQUESTS, Scoring(pll=pll)), expected)
     for best in (1, 3):
         assert_decided(answers(model, REQUESTS, Scoring(pll=pll, decide=best)), expected, best)
@@ -121,10 +119,8 @@ def test_every_statement_counts_once() -> None:
 
 
 def test_an_option_without_tokens_is_an_error() -> None:
-    tokenizer = word_piece()
-    model = MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
     with pytest.raises(BadInput, match="nothing to score"):
-        answers(model, [(prompt("[Y]", ""), ["Chad", "\u200b"])])
+        answers(masked_model(HEAD_APART["bert"]), [(prompt("[Y]", ""), ["Chad", "\u200b"])])
 
 
 def test_an_early_decision_computes_less() -> None:

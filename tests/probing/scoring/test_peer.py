@@ -11,13 +11,10 @@ from lm_pub_quiz import Evaluator
 from probing.benchmark import Benchmark
 from probing.formats import bear
 from probing.language_model import PLL, Reduction, Request, Scoring
-from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
-from probing.scoring.masked import MaskedModel
 from probing.template import prompt
 from tests.probing.scoring.compare import CLOSE, answers
-from tests.probing.scoring.networks import HEAD_APART, SHARING
-from tests.tiny_models import byte_level_bpe, word_piece
+from tests.probing.scoring.networks import HEAD_APART, SHARING, causal_model, masked_model
 
 STARTER = Path(__file__).parents[3] / "fixtures" / "starter"
 RELATIONS = 4
@@ -30,14 +27,13 @@ def starter() -> Benchmark:
 
 
 def causal() -> HFModel:
-    tokenizer = byte_level_bpe(start="<s>")
-    tokenizer.pad_token = tokenizer.eos_token
-    return CausalModel(SHARING["llama"](len(tokenizer)), tokenizer)
+    model = causal_model(SHARING["llama"])
+    model.tokenizer.pad_token = model.tokenizer.eos_token
+    return model
 
 
 def masked() -> HFModel:
-    tokenizer = word_piece()
-    return MaskedModel(HEAD_APART["bert"](len(tokenizer)), tokenizer)
+    return masked_model(HEAD_APART["bert"])
 
 
 def compare(model: HFModel, kind: str, benchmark: Benchmark, scoring: Scoring, **settings: Any) -> None:

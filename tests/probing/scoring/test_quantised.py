@@ -16,7 +16,7 @@ from probing.errors import BadInput, ProbingError
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
 from tests.conftest import BearFolder
-from tests.tiny_models import build_bert, build_gpt2, build_llama
+from tests.tiny_models import build_bert, build_gpt2, build_llama, set_keys
 
 FAMILIES = {
     "llama": (build_llama, AutoModelForCausalLM),
@@ -189,9 +189,8 @@ def test_weights_for_a_gpu_are_refused_in_one_sentence_without_one(
     plain: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = copytree(plain["gpt2"], tmp_path / "gptq")
-    config = json.loads((folder / "config.json").read_text())
     stated = {"quant_method": "gptq", "bits": 4, "group_size": 128}
-    (folder / "config.json").write_text(json.dumps(config | {"quantization_config": stated}))
+    set_keys(folder, "config.json", quantization_config=stated)
     monkeypatch.setattr("probing.files.weights.find_spec", lambda name: True)
     with pytest.raises(BadInput, match=r"GPTQ, 4 bits.*need an NVIDIA GPU; this is the device cpu"):
         load(str(folder), device="cpu")

@@ -28,8 +28,7 @@ from probing.statements.graph_statements import Sampling, draw
 from probing.template import prompt
 from speed.networks import smollm2_file
 from tests.probing.harness.conftest import offline
-from tests.probing.harness.evaluation import responses
-from tests.probing.harness.tasks import question_task
+from tests.probing.harness.tasks import question_task, responses
 from tests.probing.scoring.compare import CLOSE, answers
 from tests.real_data import real_data
 

@@ -15,14 +15,13 @@ from probing.template import prompt
 from tests.probing.scoring import obvious
 from tests.probing.scoring.compare import REQUESTS, answers, assert_equal, expected_log_probs
 from tests.probing.scoring.hybrid_networks import HYBRID
-from tests.tiny_models import byte_level_bpe
+from tests.probing.scoring.networks import causal_model
 
 CONTINUING = [name for name in HYBRID if name != "nemotron-h"]
 
 
 def made(name: str) -> CausalModel:
-    tokenizer = byte_level_bpe(start="<s>")
-    model = CausalModel(HYBRID[name](len(tokenizer)), tokenizer)
+    model = causal_model(HYBRID[name])
     model.check()
     return model
 

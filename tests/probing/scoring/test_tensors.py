@@ -1,3 +1,5 @@
+"""Values as networks give them, and sums over chunks of a vocabulary."""
+
 import numpy as np
 import pytest
 import torch

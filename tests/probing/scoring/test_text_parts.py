@@ -101,8 +101,7 @@ def test_a_model_without_a_causal_text_part_is_refused(keys: dict[str, object], 
 
 def test_all_files_of_a_text_model_are_loaded(tmp_path: Path) -> None:
     save_wrapped("Gemma3ForCausalLM", tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "text_config": None}))
+    set_keys(tmp_path, "config.json", text_config=None)
     shards = {path.name for path in tmp_path.glob("model-*.safetensors")}
     assert shards <= set(loaded_files(folder_listing(tmp_path)))
 
@@ -119,7 +118,6 @@ def test_the_config_of_what_sees_is_checked_too(key: str, value: object, sentenc
     """The whole model is built without memory before its other parts are removed."""
     save_wrapped("Qwen2VLTextModel", tmp_path)
     config = json.loads((tmp_path / "config.json").read_text())
-    config["vision_config"][key] = value
-    (tmp_path / "config.json").write_text(json.dumps(config))
+    set_keys(tmp_path, "config.json", vision_config=config["vision_config"] | {key: value})
     with pytest.raises(BadConfig, match=sentence):
         load(str(tmp_path), device="cpu")

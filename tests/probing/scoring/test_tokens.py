@@ -1,16 +1,19 @@
-"""Tokenization: the span of the option, windows of prompts, and a stream that is read no further than needed."""
+"""Tokenization: the span of the option, windows of prompts, a stream that is read no further than needed, and facts."""
 
 from collections.abc import Iterator, Sequence
 from threading import Event, Thread
 
 import pytest
 
+from probing.errors import BadInput
 from probing.language_model import Request, Scoring
 from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
-from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, windows
+from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, chosen_start, facts_of, windows
+from probing.start_token import StartToken
 from probing.template import prompt
 from tests.probing.scoring.compare import REQUESTS
+from tests.probing.scoring.networks import HEAD_APART, SHARING, causal_model, masked_model
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
 from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
 
@@ -108,3 +111,60 @@ def test_an_abandoned_stream_does_not_wait_for_its_thread() -> None:
     stuck = closing.is_alive()
     over.set()
     assert not stuck
+
+
+def test_facts_are_those_of_the_tokenizer() -> None:
+    tokenizer = byte_level_bpe()
+    facts = facts_of(tokenizer, chosen_start(tokenizer, "auto"))
+    assert (facts.algorithm, facts.vocabulary) == ("BPE", len(tokenizer))
+    assert not facts.lower_cases
+    assert not facts.adds_space
+    assert facts.special_tokens == {"bos": "<|endoftext|>", "eos": "<|endoftext|>"}
+    assert facts.start == StartToken("auto", 0, "<|endoftext|>", "bos")
+
+
+def test_a_tokenizer_that_lower_cases_is_told_apart() -> None:
+    assert facts_of(whole_words(["paris"]), None).lower_cases
+    assert not facts_of(word_piece(), None).lower_cases
+
+
+def test_a_space_before_the_first_word_is_told() -> None:
+    tokenizer = byte_level_bpe()
+    tokenizer.backend_tokenizer.pre_tokenizer.add_prefix_space = True
+    assert facts_of(tokenizer, None).adds_space
+
+
+def test_the_usual_start_token_is_bos_or_else_eos_or_else_none() -> None:
+    tokenizer = byte_level_bpe()
+    assert chosen_start(tokenizer, "auto").name == "bos"
+    tokenizer.bos_token = None
+    assert chosen_start(tokenizer, "auto").name == "eos"
+    tokenizer.eos_token = None
+    assert chosen_start(tokenizer, "auto") == StartToken("auto")
+
+
+def test_a_token_that_the_tokenizer_lacks_is_refused() -> None:
+    tokenizer = byte_level_bpe()
+    tokenizer.bos_token = None
+    with pytest.raises(BadInput, match="has no bos token"):
+        chosen_start(tokenizer, "bos")
+    with pytest.raises(BadInput, match="has no token 400") as error:
+        chosen_start(tokenizer, "400")
+    assert f"from 0 to {len(tokenizer) - 1}" in error.value.next_step
+
+
+def test_a_masked_model_has_no_start_token_to_choose() -> None:
+    model = masked_model(HEAD_APART["bert"])
+    assert model.card.tokenizer is not None
+    assert model.card.tokenizer.start is None
+    assert model.starting("auto").card == model.card
+    with pytest.raises(BadInput, match="tokenizer of a masked model"):
+        model.starting("eos")
+
+
+def test_a_chat_is_not_asked_with_a_start_token_of_its_own() -> None:
+    model = causal_model(SHARING["gpt2"])
+    model.tokenizer.chat_template = "{{ messages[0]['content'] }}"
+    assert list(model.generate(["Chad"], 1, chat=True))
+    with pytest.raises(BadInput, match="chat template decides"):
+        list(model.starting("eos").generate(["Chad"], 1, chat=True))

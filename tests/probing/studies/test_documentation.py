@@ -1,8 +1,9 @@
-"""The examples of docs/studies.md about studies run as they stand there, on models without networks."""
+"""The examples of docs/studies.md run as they stand there: studies on models without networks, sweeps on tiny ones."""
 
 import re
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,21 @@ import pytest
 import probing
 from probing.__main__ import main
 from probing.catalog import open_benchmark
+from probing.remote.connection import TOKEN_VARIABLE
+from tests.hub.local_hub import Hub
+from tests.probing.remote.receiving_site import ReceivingSite, receiving
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8").partition("\n## Sweeps")[0]
-COMMANDS = re.findall(r"^clozeboard (.*)$", PAGE, re.MULTILINE)
-EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+STUDIES, _, SWEEPS = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8").partition("\n## Sweeps")
+FEW = ["--relation", "country_continent", "--sample", "2", "--device", "cpu"]
+
+
+def commands_of(text: str) -> list[str]:
+    return re.findall(r"^clozeboard (.*)$", text, re.MULTILINE)
+
+
+def examples_of(text: str) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture
@@ -29,12 +40,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_page_shows_the_file_among_the_examples() -> None:
-    assert f"```yaml\n{(ROOT / 'examples' / 'study.yaml').read_text(encoding='utf-8')}```" in PAGE
+    assert f"```yaml\n{(ROOT / 'examples' / 'study.yaml').read_text(encoding='utf-8')}```" in STUDIES
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_command_runs(
+@pytest.mark.parametrize("command", commands_of(STUDIES))
+def test_a_command_of_studies_runs(
     command: str, loaded: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     forecast = probing.forecast
@@ -50,8 +61,46 @@ def test_the_command_runs(
         assert len(measured) == (0 if "--dry-run" in command else pairs)
 
 
-@pytest.mark.parametrize("example", EXAMPLES)
-def test_the_example_runs(example: str, loaded: list[str], folder: Path) -> None:
+@pytest.mark.parametrize("example", examples_of(STUDIES))
+def test_an_example_of_studies_runs(example: str, loaded: list[str], folder: Path) -> None:
     names: dict[str, Any] = {}
     exec(example.replace("sample=5", "sample=3").replace("seconds=20", "seconds=0"), names)
     assert "study" not in names or len(names["study"].table) == 4
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceivingSite]:
+    monkeypatch.setenv(TOKEN_VARIABLE, "T")
+    with receiving() as server:
+        yield server
+
+
+@pytest.mark.slow
+def test_the_commands_of_sweeps_run(
+    training: Path, tmp_path: Path, hub: Hub, site: ReceivingSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    repository = hub.repositories["org/model"]
+    pythia = hub.add("EleutherAI/pythia-70m", repository.folder)
+    for name in ("step0", "step1000", "step2000"):
+        pythia.add_revision(name, repository.revisions["step1000"].folder)
+    commands = commands_of(SWEEPS)
+    assert len(commands) == 5
+    for command in commands:
+        words = shlex.split(command.replace("https://site.example", site.url))
+        assert main(words + (FEW if words[0] == "run" else [])) == 0, command
+    assert [upload.fields["revision"] for upload in site.uploads] == [
+        *("checkpoint-0", "checkpoint-500", "checkpoint-1000"),
+        "step500",
+    ]
+    assert len(list((tmp_path / "pythia").glob("step*/run.json"))) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", examples_of(SWEEPS))
+def test_an_example_of_sweeps_runs(
+    example: str, training: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(example.replace("progress=False", "progress=False, relations=['country_continent'], sample=2"), {})
+    assert (tmp_path / "chart.html").is_file()

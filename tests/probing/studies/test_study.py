@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import probing
-from probing import part_runner
+from probing import runner
 from probing.errors import BadInput
 from probing.settings import Settings
 from probing.studies.study_results import PAIR_COLUMNS, Pair
@@ -84,7 +84,7 @@ def test_a_study_goes_on_where_it_was_interrupted(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    probe_part = part_runner.probe_part
+    probe_part = runner.probe_part
     parts: list[tuple[str, str, str]] = []
 
     def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
@@ -93,7 +93,7 @@ def test_a_study_goes_on_where_it_was_interrupted(
         parts.append((model.card.id, plan.benchmark.slug, part.relation))
         return probe_part(model, plan, part, **options)
 
-    monkeypatch.setattr(part_runner, "probe_part", interrupted)
+    monkeypatch.setattr(runner, "probe_part", interrupted)
     with pytest.raises(KeyboardInterrupt):
         probing.study(MODELS, folders, out=tmp_path / "out")
     assert parts[-1] == ("org/clever", "small", "P30")
@@ -169,7 +169,7 @@ def test_a_result_of_another_run_in_the_folder_is_refused_before_anything_is_mea
         ({"models": []}, "names no model"),
         ({"models": 3}, "models cannot be 3"),
         ({"models": [None]}, "None is no model"),
-        ({"models": [{"name": "x"}]}, "names no model"),
+        ({"models": [{"name": "x"}]}, "None is no model"),
         ({"models": [{"model": "a", "name": "../x"}]}, "cannot be the name of a model"),
         ({"models": ["a", {"model": "a", "dtype": "float16"}]}, "Two models of the study have the same name"),
         ({"models": ["org/a", "org--a"]}, "Two models of the study have the same name"),

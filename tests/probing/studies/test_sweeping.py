@@ -1,7 +1,6 @@
 """Sweeps: every checkpoint as a run measures it, one after the other, resumed where the sweep stopped."""
 
 import gc
-import json
 import re
 import shutil
 import weakref
@@ -15,7 +14,7 @@ import pytest
 from transformers import GPT2LMHeadModel
 
 import probing
-from probing import part_runner, runner, time_left
+from probing import runner, time_left
 from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
@@ -29,6 +28,7 @@ from probing.studies.turns import Outcome, Reporter, Turn
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
 from tests.probing.studies.conftest import QUIET
+from tests.tiny_models import set_keys
 
 
 def test_each_checkpoint_of_a_folder_has_the_result_of_a_run(saved: Path, benchmark: Benchmark, swept: Sweep) -> None:
@@ -143,7 +143,7 @@ def test_the_benchmark_is_prepared_once_and_memory_holds_one_network_at_a_time(
 def test_a_sweep_goes_on_where_it_was_interrupted(
     training: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    probe_part = part_runner.probe_part
+    probe_part = runner.probe_part
     parts: list[tuple[str, str]] = []
 
     def interrupted(model: Any, plan: Any, part: Any, **options: Any) -> Any:
@@ -152,7 +152,7 @@ def test_a_sweep_goes_on_where_it_was_interrupted(
         parts.append((Path(model.card.id).name, part.relation))
         return probe_part(model, plan, part, **options)
 
-    monkeypatch.setattr(part_runner, "probe_part", interrupted)
+    monkeypatch.setattr(runner, "probe_part", interrupted)
     arguments: dict[str, Any] = {"revisions": ["checkpoint-500", "checkpoint-0"], "out": tmp_path / "out", **QUIET}
     with pytest.raises(KeyboardInterrupt):
         probing.sweep(training, benchmark, **arguments)
@@ -255,8 +255,7 @@ def test_statements_are_tokenized_once_for_checkpoints_with_the_same_tokenizer(
     path = training / "checkpoint-500"
     for file in training.glob("tokenizer*"):
         shutil.copy(file, path)
-    config = json.loads((path / "tokenizer_config.json").read_text())
-    (path / "tokenizer_config.json").write_text(json.dumps(config | {"model_max_length": 100}))
+    set_keys(path, "tokenizer_config.json", model_max_length=100)
     probing.sweep(training, benchmark, revisions="all", out=tmp_path / "other", **QUIET)
     assert sum(calls) > single + 2 * checks, "another tokenizer shares nothing"
 
@@ -266,9 +265,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"revisions": 5}, "revisions cannot be 5."),
     ({"revisions": ["../other"]}, "'../other' is no name of a revision."),
     ({"revisions": ["a/b", "a--b"]}, "Two revisions would have the same folder."),
-    ({"revisions": "step1", "model": "org/model", "tokenizer": "gpt2"}, "have their own tokenizers."),
-    ({"revisions": "step1", "model": object()}, "A sweep loads its checkpoints itself."),
-    ({"revisions": "step1", "tokenizer": object()}, "A sweep loads its tokenizer itself."),
+    ({"revisions": "step1", "model": "org/model", "tokenizer": "gpt2"}, "This model has its own tokenizer."),
+    ({"revisions": "step1", "model": object()}, "is no model. Give its name as text"),
+    ({"revisions": "step1", "tokenizer": object()}, "Give the folder or hub id of the tokenizer."),
     ({"revisions": "step1", "limit": "3"}, "limit cannot be '3'."),
     ({"revisions": "step1", "out": 5}, "5 is no folder."),
 ]

@@ -75,7 +75,7 @@ def test_a_worker_that_measures_refuses_to_start_without_required_isolation(
     starts: int,
 ) -> None:
     settings.ISOLATION_REQUIRED = required
-    monkeypatch.setattr(limits, "problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr(limits, "isolation_problem", lambda: "bubblewrap is not installed")
     with pytest.raises(CommandError, match="set CLOZEBOARD_ISOLATION=optional") if not starts else nullcontext():
         call_command("rqworker", queues)
     assert len(started) == starts

@@ -1,16 +1,102 @@
-"""Acceptability: T5 answers in the paper's words, a classifier by its class, and other models are refused."""
+"""Models that help to make a benchmark: how they are loaded, grammar correction, and acceptability."""
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch.nn.functional import cross_entropy
-from transformers import AutoTokenizer, BertForSequenceClassification, T5ForConditionalGeneration
+from transformers import (
+    AutoModelForSeq2SeqLM,
+    AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BertForSequenceClassification,
+    T5ForConditionalGeneration,
+)
 
-from probing.errors import UnsupportedModel
-from probing.scoring.auxiliary_models import Judge, acceptable_class
+from probing.errors import ModelNotFound, UnsafeModel, UnsupportedModel
+from probing.scoring.auxiliary_models import Auxiliary, Corrector, Judge, acceptable_class, load_auxiliary
 from tests.tiny_models import build_bert, build_gpt2, classifier, metaspace_unigram, save, text_to_text, word_piece
+
+
+def load_judge(model: Path) -> Auxiliary:
+    return load_auxiliary(str(model), "a judge", lambda config: AutoModelForSequenceClassification)
+
+
+def load_corrector(model: Path) -> Auxiliary:
+    return load_auxiliary(str(model), "a corrector", lambda config: AutoModelForSeq2SeqLM)
+
+
+def test_a_model_is_described_by_its_name_and_the_digests_of_its_files(tmp_path: Path) -> None:
+    judge = load_judge(save(tmp_path, classifier, word_piece(), seed=0))
+    digests = judge.description
+    assert digests.startswith(f"{tmp_path} ")
+    assert "model.safetensors " in digests and "tokenizer.json " in digests
+    assert not judge.network.training
+
+
+def test_pickled_weights_a_gguf_file_and_a_model_that_is_not_there_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "pytorch_model.bin").write_bytes(b"pickle")
+    with pytest.raises(UnsafeModel, match="no safetensors"):
+        load_judge(tmp_path)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(UnsupportedModel, match=r"A GGUF file is not a judge\. Give a folder"):
+        load_judge(tmp_path / "model.gguf")
+    with pytest.raises(ModelNotFound):
+        load_judge(tmp_path / "none.gguf")
+
+
+def test_a_tokenizer_without_a_padding_token_is_refused(tmp_path: Path) -> None:
+    tokenizer = metaspace_unigram()
+    tokenizer.pad_token = None
+    folder = save(tmp_path, lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
+    with pytest.raises(UnsupportedModel, match=r"has no padding token\. Save it with a tokenizer that names one"):
+        load_corrector(folder)
+
+
+@pytest.fixture(scope="module")
+def t5_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    tokenizer = metaspace_unigram()
+    return save(tmp_path_factory.mktemp("t5"), lambda: text_to_text(len(tokenizer)), tokenizer, seed=0)
+
+
+def test_a_sentence_is_corrected_alike_alone_and_in_a_batch(t5_folder: Path) -> None:
+    corrector = Corrector.load(str(t5_folder))
+    sentences = ["Chad is in Africa", "Oslo", "The word oak is a kind of tree"]
+    together = list(corrector.correct(sentences))
+    assert together == [text for sentence in sentences for text in corrector.correct([sentence])]
+    assert len(together) == 3
+
+
+def test_the_prefix_and_the_beams_are_the_papers(t5_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tokenizer writes the colon as a byte."""
+    corrector, arguments = Corrector.load(str(t5_folder)), {}
+    generate = corrector.network.generate
+
+    def listen(**options: Any) -> Any:
+        arguments.update(options)
+        return generate(**options)
+
+    monkeypatch.setattr(corrector.network, "generate", listen)
+    list(corrector.correct(["Oslo"]))
+    assert corrector.tokenizer.decode(arguments["input_ids"][0], skip_special_tokens=True) == "grammar<0x3A> Oslo"
+    assert (arguments["generation_config"].num_beams, arguments["generation_config"].min_length) == (5, 1)
+
+
+def test_the_remark_names_the_model_and_its_files(t5_folder: Path) -> None:
+    assert Corrector.load(str(t5_folder)).remark.startswith(f"Grammar corrected by {t5_folder}")
+    assert "model.safetensors" in Corrector.load(str(t5_folder)).remark
+
+
+def test_a_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    gpt2 = build_gpt2(tmp_path)
+    with pytest.raises(UnsupportedModel, match="is not a text-to-text model"):
+        Corrector.load(str(gpt2))
+    with pytest.raises(UnsupportedModel, match="is not a corrector that can be loaded: "):
+        load_corrector(gpt2)
+
 
 GOOD = ["Oslo is the capital of Norway.", "Peru is in South America.", "Lima belongs to Peru."]
 BAD = ["Oslo are the capital of Norway.", "Peru are in South America.", "Lima belong are to Peru."]

@@ -15,7 +15,7 @@ from probing.files import downloads
 from probing.files.downloads import fetch_archive, fetch_file
 from tests.probing.files.served_archive import QuietHandler, packed, serving
 
-Fetch = Callable[[bytes], Path]
+Fetch = Callable[..., Path]
 BY_HAND = "Download it by hand."
 
 
@@ -37,13 +37,13 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fetch(tmp_path: Path) -> Iterator[Fetch]:
-    """Return a function that serves an archive, fetches what lies below `small`, and returns the new folder."""
+    """Return a function that serves an archive, fetches what is wanted of it, and returns the new folder."""
     (tmp_path / "served").mkdir()
     with serving(tmp_path / "served") as address:
 
-        def serve_and_fetch(archive: bytes) -> Path:
-            (tmp_path / "served" / "archive.tar.gz").write_bytes(archive)
-            fetch_archive(f"{address}/archive.tar.gz", ["small"], tmp_path / "new", BY_HAND)
+        def serve_and_fetch(archive: bytes, name: str = "archive.tar.gz", wanted: str = "small") -> Path:
+            (tmp_path / "served" / name).write_bytes(archive)
+            fetch_archive(f"{address}/{name}", [wanted], tmp_path / "new", BY_HAND)
             return tmp_path / "new"
 
         yield serve_and_fetch
@@ -125,18 +125,10 @@ def zipped(*names: str) -> bytes:
 
 
 @pytest.fixture
-def fetch_zip(tmp_path: Path) -> Iterator[Fetch]:
-    """Return a function that serves a .zip, fetches `train.txt` from it, and returns the new folder."""
-    (tmp_path / "served").mkdir()
+def fetch_zip(fetch: Fetch, tmp_path: Path) -> Fetch:
+    """Return a function that serves a .zip and fetches `train.txt` from it into a folder that exists."""
     (tmp_path / "new").mkdir()
-    with serving(tmp_path / "served") as address:
-
-        def serve_and_fetch(archive: bytes) -> Path:
-            (tmp_path / "served" / "archive.zip").write_bytes(archive)
-            fetch_archive(f"{address}/archive.zip", ["train.txt"], tmp_path / "new", BY_HAND)
-            return tmp_path / "new"
-
-        yield serve_and_fetch
+    return lambda archive: fetch(archive, "archive.zip", "train.txt")
 
 
 def test_of_a_zip_only_the_wanted_files_are_left(fetch_zip: Fetch) -> None:
