@@ -12,7 +12,7 @@ from leaderboard.api.interface import BenchmarkPath, Routes
 from leaderboard.api.leaderboard_routes import SEARCH, SIZE, current_benchmark
 from leaderboard.api.parameters import PagedQuery, PageFacts, choice, one_of, page_of_list
 from leaderboard.api.run_routes import Json
-from leaderboard.figures.overview_filter import FACETS
+from leaderboard.figures.filters import FACETS
 from leaderboard.figures.questions import (
     ORDERS,
     PAIR_TAGS,
@@ -24,7 +24,7 @@ from leaderboard.figures.questions import (
     values_of_tag,
 )
 from leaderboard.pages.overview_page import matrix_table, selection
-from leaderboard.pages.questions_page import QuestionsForm, question_columns
+from leaderboard.pages.question_page import QuestionsForm, question_columns
 from leaderboard.pages.relation_page import models_table, on_relation
 from leaderboard.probes import pages_of
 from leaderboard.ui.tables import Column

@@ -21,11 +21,15 @@ from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import overlap_fold, published_sections, size_equivalents_fold
-from leaderboard.pages.questions_page import question_columns
+from leaderboard.pages.benchmark_sections import (
+    overlap_fold,
+    published_sections,
+    replicates_fold,
+    size_equivalents_fold,
+)
+from leaderboard.pages.question_page import question_columns
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
-from leaderboard.pages.replicates_fold import replicates_fold
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,

@@ -9,12 +9,11 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from leaderboard.exports.references import model_reference
-from leaderboard.figures.profiles import ProfileRow, medians, profile
+from leaderboard.figures.profiles import ProfileRow, base_of, medians, profile, tuned_pairs
 from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
 from leaderboard.figures.scores import breakdowns, main_scores
 from leaderboard.figures.standings import differs
 from leaderboard.figures.training import Series, series_of
-from leaderboard.figures.tuning import base_of, tuned_pairs
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
 from leaderboard.pages.model_sections import (
     by_topic,

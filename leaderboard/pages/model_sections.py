@@ -6,10 +6,9 @@ from math import isnan
 
 from django.urls import reverse
 
-from leaderboard.figures.profiles import ProfileRow
+from leaderboard.figures.profiles import ProfileRow, TunedPair
 from leaderboard.figures.scores import PART_SETTINGS, Group
 from leaderboard.figures.standings import differs
-from leaderboard.figures.tuning import TunedPair
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.comparison_tables import difference_cell
 from leaderboard.probes import pages_of

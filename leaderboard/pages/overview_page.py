@@ -9,6 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.data_version import FiguresVersion
+from leaderboard.figures.filters import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.leaders import column_groups, fullest
 from leaderboard.figures.overview import (
@@ -24,7 +25,6 @@ from leaderboard.figures.overview import (
     running,
     versions,
 )
-from leaderboard.figures.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.profiles import family_of
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.models import Benchmark

@@ -21,9 +21,9 @@ from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcom
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
-from leaderboard.pages.answers_fold import answers_fold
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
+from leaderboard.probes.culture.pair_sections import answers_fold
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (

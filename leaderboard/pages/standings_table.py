@@ -9,9 +9,8 @@ from django.http import QueryDict
 from django.utils.text import get_text_list
 
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.facets import chosen_facets
+from leaderboard.figures.filters import chosen_facets, models_of, near_models
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.near_names import models_of, near_models
 from leaderboard.figures.profiles import family_of
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices

@@ -161,7 +161,7 @@ def test_chance_has_a_column_where_the_probe_has_options(
     facts = "relation,subject\nP30,Chad"
     assert "chance" in Tables(client.get(address(site, facts)).content.decode()).found["facts"][0]
     without = changes_by_nearness(rows(site.first).drop(columns="scores"), rows(site.second), parse_facts(facts, "It"))
-    monkeypatch.setattr("leaderboard.pages.comparison_folds.changed_facts", lambda *_: records(without))
+    monkeypatch.setattr("leaderboard.pages.compare_page.changed_facts", lambda *_: records(without))
     assert "chance" not in Tables(client.get(address(site, facts)).content.decode()).found["facts"][0]
 
 

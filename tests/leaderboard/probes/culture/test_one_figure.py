@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.answers_fold import SHARES
+from leaderboard.probes.culture.pair_sections import SHARES
 from leaderboard.probes.ranking import variety
 from probing.analysis.culture_metrics import prediction_shares
 from probing.settings import Settings
