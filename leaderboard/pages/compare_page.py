@@ -234,6 +234,9 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
+# How often runs are right and wrong together, and the answers on which they disagree.
+
+
 DISAGREEMENTS_PER_PAGE = 20
 CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
 
@@ -266,24 +269,19 @@ def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDic
     digits = "".join(str(int(right)) for right in pattern)
     address = link(query, right=digits, **{"disagreements-page": None})
     number = counts.get(pattern, 0)
-    share = cells.share(number / sum(counts.values()))
-    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
-    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
+    share = number / sum(counts.values())
+    href, note = f"{address}#table-disagreements", f"{100 * share:.0f} % of all answers"
+    return replace(cells.share(share), value=number, text=f"{number:,}", href=href, note=note)
 
 
 def _pattern_column(position: int, run: ComparedRun) -> Column[Pattern]:
-    return Column(
-        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[position]), word, kind=_mark(row[position]))
-    )
+    return Column(run.key, run.name, lambda row: _marked(row[position]))
 
 
-def _right_or_wrong(right: bool) -> str:
-    return "right" if right else "wrong"
-
-
-def _mark(right: bool) -> str:
-    """Return the kind of cell that marks an answer as right or wrong."""
-    return "yes" if right else "no"
+def _marked(right: bool, answer: str = "", lang: str = "") -> Cell:
+    """Show an answer, or whether it is right where there is no text of it, in the colour that says so."""
+    text = answer or ("right" if right else "wrong")
+    return Cell(text, text, kind="yes" if right else "no", lang=lang)
 
 
 def disagreements_table(
@@ -337,9 +335,7 @@ def _wording_cell(row: Row) -> Cell:
 
 def _answer_column(position: int, run: ComparedRun) -> Column[Row]:
     def cell(row: Row) -> Cell:
-        right = row["right"][position]
-        answer = row["answers"][position] or _right_or_wrong(right)
-        return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
+        return _marked(row["right"][position], row["answers"][position], row.get("language", ""))
 
     return Column(run.key, run.name, cell)
 
