@@ -278,7 +278,7 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Coll
 
 
 SIZE_OF_BERT = r"(tiny|mini|small|medium|base|large)"
-RULES: tuple[tuple[str, str], ...] = (
+FAMILY_RULES: tuple[tuple[str, str], ...] = (
     ("BERT", rf"bert-{SIZE_OF_BERT}((-un)?-?cased)?(-whole-word-masking)?$|bert_uncased_L-"),
     ("mBERT", r"bert-base-multilingual"),
     ("AraBERT", r"(bert-(base|large)-)?arabert"),
@@ -337,14 +337,14 @@ RULES: tuple[tuple[str, str], ...] = (
     ("BART", r"bart-"),
     ("mBART", r"mbart-"),
 )
-PATTERNS = tuple((family, re.compile(pattern, re.IGNORECASE)) for family, pattern in RULES)
+FAMILY_PATTERNS = tuple((family, re.compile(pattern, re.IGNORECASE)) for family, pattern in FAMILY_RULES)
 
 
 @lru_cache(maxsize=4096)
 def family_of(hub_id: str) -> str:
     """Return the family of the model with this id of the form org/name; empty if no rule names one."""
     name = hub_id.rpartition("/")[2]
-    return next((family for family, pattern in PATTERNS if pattern.match(name)), "")
+    return next((family for family, pattern in FAMILY_PATTERNS if pattern.match(name)), "")
 
 
 # What tuning changed: a base model and the model that was made from it, on the questions that both were asked.

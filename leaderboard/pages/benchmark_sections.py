@@ -47,7 +47,9 @@ from probing.errors import BadInput
 
 
 PUBLISHED_TITLE = "Published figures"
-NOTE = "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
+PUBLISHED_NOTE = (
+    "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
+)
 
 
 @dataclass(frozen=True)
@@ -101,10 +103,10 @@ def published_slice(
     Those of a pair have the figures of its two cultures beside them.
     """
     version = published_version(benchmark)
-    rows = _rows(version, part, pair) if version else []
+    rows = _published_rows(version, part, pair) if version else []
     if version is None or not rows:
         return []
-    note = f"{NOTE} {_differences(row.run for row in rows)}"
+    note = f"{PUBLISHED_NOTE} {_differences(row.run for row in rows)}"
     return [section(_published_table(version, rows, pair), note=note)]
 
 
@@ -146,7 +148,7 @@ def _published_table(
     )
 
 
-def _rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[PublishedRow]:
+def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[PublishedRow]:
     """Return the runs with their scores of a slice, and of a pair with those of both cultures.
 
     In the slice of everything a run has a row also if only figures of single groups were published. Figures that are
@@ -212,7 +214,10 @@ def _other_cell(row: SharedFacts) -> cells.Cell:
     return replace(cells.text(row.other.slug, row.other.get_absolute_url()), text=row.other.title)
 
 
-SHOWN = 40  # models on one page of the table
+# The sizes of other models that know as much, and which models are the best of their size.
+
+
+SIZES_ON_A_PAGE = 40  # models on one page of the table
 SIZES_LEAD = "How large other models are that know as much, and which models are the best of their size."
 BEYOND = 10  # sizes are named up to this many times the largest model's, and down to the same part of the smallest's
 SIZES_NOTE = (
@@ -318,7 +323,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
         ],
         rows=rows,
         heading=lambda row: labels.sentence(row.rank.run.way),
-        page_size=SHOWN,
+        page_size=SIZES_ON_A_PAGE,
     )
 
 

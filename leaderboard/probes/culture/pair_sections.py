@@ -186,10 +186,10 @@ def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
 # The predictions that a model makes most often, right and wrong (the DLAMA paper's Table 3).
 
 
-GROUP = ["culture_pair", "language", "relation", "culture"]
+PREDICTION_GROUP = ["culture_pair", "language", "relation", "culture"]
 PREDICTIONS_TITLE = "Most common predictions"
-STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
-NOTE = (
+PREDICTION_COLUMNS = [*PREDICTION_GROUP, "correct", "prediction_label", "prediction_cultures"]
+PREDICTIONS_NOTE = (
     "The three most common predictions for each relation and culture, each with its share of all predictions there. "
     "A wrong prediction comes with the culture in which it is right."
 )
@@ -197,7 +197,7 @@ NOTE = (
 
 def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
     """Return the section about the chosen pair; None where the run has no stored items with cultures."""
-    if pair is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+    if pair is None or not run.artefact or not set(PREDICTION_COLUMNS) <= set(item_rows.names(run)):
         return None
 
     def relation(row: Row) -> cells.Cell:
@@ -224,7 +224,7 @@ def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
         page_size=10,
         export=_one_per_row(group_columns, rows),
     )
-    return replace(section(table, note=f"{pair.title}. {NOTE}"), lead=PREDICTIONS_LEAD)
+    return replace(section(table, note=f"{pair.title}. {PREDICTIONS_NOTE}"), lead=PREDICTIONS_LEAD)
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
@@ -253,12 +253,12 @@ def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:
 def predicted(run: int, folder: str) -> list[Row]:
     """Return a row for each relation and culture. It is cached, as the folder of a result never changes."""
     row = Run.objects.get(pk=run)
-    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), STORED_COLUMNS)
+    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), PREDICTION_COLUMNS)
     common = common_predictions(pd.DataFrame(stored))
     return [
-        dict(zip(GROUP, names, strict=True))
+        dict(zip(PREDICTION_GROUP, names, strict=True))
         | {"right": records(part[part.correct]), "wrong": records(part[~part.correct])}
-        for names, part in common.groupby(GROUP, sort=False)
+        for names, part in common.groupby(PREDICTION_GROUP, sort=False)
     ]
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_guessing_scores_the_share_of_right_options(small: Benchmark) -> None:
-    run = small.runs.get(model__hub_id=benchmarks.HUB_ID)
+    run = small.runs.get(model__hub_id=benchmarks.CHANCE_ID)
     values = {(score.dimension, score.group): score.value for score in run.scores.all()}
     assert run.state == Run.State.FINISHED
     assert values["relation", "P30"] == pytest.approx(1 / 3)
@@ -29,7 +29,7 @@ def test_its_scores_are_named_for_the_main_metric_and_have_no_interval(pairs: Be
 
 
 def test_storing_it_again_replaces_its_scores(small: Benchmark) -> None:
-    first = small.runs.get(model__hub_id=benchmarks.HUB_ID)
+    first = small.runs.get(model__hub_id=benchmarks.CHANCE_ID)
     count = first.scores.count()
     again = benchmarks.store_chance(small, plan_of(benchmarks.read(small), small.settings_with({})))
     assert again == first
