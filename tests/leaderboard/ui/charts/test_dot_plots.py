@@ -113,8 +113,6 @@ def test_the_first_row_is_at_the_top() -> None:
 # Several series in the same rows: room for each, and markers that everybody can tell apart.
 
 
-SERIES_HEADS = {"Arab and West, ar": "Arab and West", "Asia and West, ar": "Asia and West", "all": ""}
-SERIES_NAMES = {"Arab and West, ar": "ar", "Asia and West, ar": "ar"}
 PAPER = ("#fcfbf8", "#14161a")
 # Machado, Oliveira and Fernandes (2009), severity 1.0, on linear RGB.
 VISION = {
@@ -176,8 +174,8 @@ def test_every_series_has_a_symbol_of_its_own_and_none_that_stands_for_a_type_of
 
 
 def test_series_are_apart_in_the_same_rows_from_top_to_bottom() -> None:
-    points = [Point(label, 0.5, group=group) for group in ("one", "two", "three") for label in SERIES_HEADS]
-    plot = plotted(charts.beside(points, SERIES_HEADS, "P@1", SERIES_NAMES))
+    points = [Point(label, 0.5, group=group) for group in ("one", "two", "three") for label in HEADS]
+    plot = plotted(charts.beside(points, HEADS, "P@1", NAMES))
     one, two, three = plot.data
     assert [trace.name for trace in plot.data] == ["one", "two", "three"]
     assert all(a < b < c for a, b, c in zip(one.y, two.y, three.y, strict=True))
