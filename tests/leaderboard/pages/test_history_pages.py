@@ -256,16 +256,14 @@ def test_the_feed_has_the_newest_changes_with_their_reasons(client: Client, site
     Benchmark.objects.filter(pk=site.benchmark.pk).update(title="Small questions")
     record(Change.Kind.RESCORED, site.second, "Accuracy rose from 0.1 to 0.2 & more.")
     withdraw(Run.objects.filter(pk=site.first.pk), "<b>Mixed up</b>")
-    feed = ElementTree.fromstring(client.get("/feeds/changes.atom").content)
-    namespace = {"atom": "http://www.w3.org/2005/Atom"}
-    entries = feed.findall("atom:entry", namespace)
-    titles = [entry.findtext("atom:title", "", namespace) for entry in entries]
-    assert titles[0] == f"{site.first.model.title} on Small questions: result withdrawn"
-    assert titles[1] == f"{site.second.model.title} on Small questions: scores computed again"
-    assert entries[0].findtext("atom:summary", "", namespace) == "<b>Mixed up</b>"
-    links = [entry.find("atom:link", namespace).attrib["href"] for entry in entries[:2]]
-    assert links == ["http://testserver/history/", f"http://testserver/runs/{site.second.pk}/"]
-    assert len({entry.findtext("atom:id", "", namespace) for entry in entries}) == len(entries)
+    shown = entries(client, "/feeds/changes.atom")
+    withdrawn, rescored, *_ = shown
+    assert withdrawn["title"] == f"{site.first.model.title} on Small questions: result withdrawn"
+    assert rescored["title"] == f"{site.second.model.title} on Small questions: scores computed again"
+    assert withdrawn["summary"] == "<b>Mixed up</b>"
+    assert withdrawn["link"] == "http://testserver/history/"
+    assert rescored["link"] == f"http://testserver/runs/{site.second.pk}/"
+    assert len({entry["id"] for entry in shown}) == len(shown)
 
 
 ATOM = {"atom": "http://www.w3.org/2005/Atom"}

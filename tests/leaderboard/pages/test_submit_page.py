@@ -253,6 +253,11 @@ def test_minutes_and_limits_stand_on_the_form(client: Client, small: Benchmark, 
     assert "One person may send 20 submissions a day." in html
 
 
+def previewed(client: Client, **more: str) -> str:
+    """Return the page that says what a submission would lead to."""
+    return " ".join(client.post("/submit/", GOOD | {"preview": "yes", **more}).content.decode().split())
+
+
 @pytest.mark.usefixtures("living_worker")
 def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Client, small: Benchmark) -> None:
     done = make.finished(small, of=make.model("org/model"))
@@ -260,7 +265,7 @@ def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Clie
     waits = make.run(make.model(), small)
     RunPart.objects.create(run=waits, relation="P30", template=0, items=10, work=100)
     Benchmark.objects.filter(pk=small.pk).update(work=300)
-    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    html = previewed(client)
     assert "30 min of measuring, result in 40 min" in html
     assert "<title>Preview · Submit a model" in html
     assert not Submission.objects.exists()
@@ -269,10 +274,10 @@ def test_the_preview_says_cost_and_waiting_time_and_submits_nothing(client: Clie
 def test_the_preview_has_no_time_for_an_unknown_size_or_without_a_worker(client: Client, small: Benchmark) -> None:
     done = make.finished(small)
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
-    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    html = previewed(client)
     assert "depends on the model's size, which is not known before the check" in html
     make.model("org/model")
-    html = " ".join(client.post("/submit/", GOOD | {"preview": "yes"}).content.decode().split())
+    html = previewed(client)
     assert "of measuring" in html
     assert "result in" not in html
     assert "No worker has reported lately" in html
@@ -329,8 +334,7 @@ def test_the_preview_of_a_series_says_how_many_runs_and_how_long_in_all(client: 
     done = make.finished(small, of=make.model("org/model"))
     RunPart.objects.create(run=done, relation="P30", template=0, items=10, work=100, done=True)
     Benchmark.objects.filter(pk=small.pk).update(work=100)
-    sent = GOOD | {"preview": "yes", "revisions": "step1,step2,step3"}
-    html = " ".join(client.post("/submit/", sent).content.decode().split())
+    html = previewed(client, revisions="step1,step2,step3")
     assert "org/model: 3 runs" in html
     assert "Each benchmark is asked at 3 revisions. In all: 30 min of measuring." in html
     assert "30 min of measuring, last result in 30 min" in html

@@ -112,14 +112,13 @@ def test_the_leaderboard_ranks_both_kinds_with_columns_per_head(client: Client, 
     assert "major:minor" in client.get("/benchmarks/geography/").content.decode()
 
 
-def test_they_can_be_compared_on_what_both_were_asked(client: Client, encoder: Run, generator: Run) -> None:
+def test_both_kinds_have_the_figures_of_the_same_sentences_in_a_comparison_and_side_by_side(
+    client: Client, encoder: Run, generator: Run
+) -> None:
     overall = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}")[0]
     assert (overall["n"], overall["gained"], overall["lost"]) == ("4.0", "1", "1")
-
-
-def test_a_comparison_has_the_figures_of_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
-    overall = csv_rows(client, f"/compare/?m={encoder.pk}&m={generator.pk}")[0]
     sides = csv_rows(client, "/benchmarks/geography/", "sides")
+    assert {(row["side"], row["n"]) for row in sides} == {("encoder", "4.0"), ("generator", "4.0")}
     same = {row["side"]: float(row["value"]) for row in sides}
     assert [float(overall[name]) for name in ("first", "second")] == pytest.approx([same["encoder"], same["generator"]])
 
@@ -204,12 +203,6 @@ def test_a_version_whose_files_could_not_be_read_once_is_read_again(
 def test_a_run_without_scores_by_fact_type_has_no_such_section(client: Client, geography: Benchmark) -> None:
     run: Any = make.finished(geography)
     assert "chart-fact_type" not in client.get(f"/runs/{run.pk}/").content.decode()
-
-
-def test_a_continuation_has_the_answer_marked(client: Client, generator: Run) -> None:
-    item = next(row for row in csv_rows(client, f"/runs/{generator.pk}/items/") if row["subject"] == "Paris")
-    page = client.get(item_url(generator, {**item, "template": 0})).content.decode()
-    assert "<mark>France</mark> and Austria." in page
 
 
 def test_a_sentence_that_was_not_asked_is_neither_right_nor_wrong(client: Client, generator: Run) -> None:
@@ -337,11 +330,6 @@ def test_the_benchmark_compares_the_two_kinds_by_fact_type(client: Client, encod
     assert (city["encoders"], city["encoders_models"], city["generators"]) == ("0.5", "1", "0.5")
     assert city["encoders_published_models"] == "1", "figures of other sentences are not averaged with measured ones"
     assert rows["continent of a desert"]["generators"] == ""
-
-
-def test_both_kinds_stand_side_by_side_on_the_same_sentences(client: Client, encoder: Run, generator: Run) -> None:
-    rows = csv_rows(client, "/benchmarks/geography/", "sides")
-    assert {(row["side"], row["n"]) for row in rows} == {("encoder", "4.0"), ("generator", "4.0")}
 
 
 def test_the_difficulty_of_fact_types_follows_the_switches(client: Client, cities: Run) -> None:
