@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from leaderboard.figures.profiles import FAMILY_RULES, family_of, levels, medians, profile
 from leaderboard.figures.scores import main_scores
 from leaderboard.models import Score
-from leaderboard.pages.model_sections import KnownGroup, extremes
+from leaderboard.pages.model_page import KnownGroup, extremes
 from tests.leaderboard import factories as make
 
 
