@@ -465,7 +465,7 @@ def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
     rows = [PointRow(title, point) for title, points in scores.items() for point in points]
     summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
     figure = charts.beside(_points_beside(scores, names, _as_percent), dict.fromkeys(scores, ""), "score")
-    first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="BenchmarkScores")
+    first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="Scores")
     relative = [
         _relative_section(scores, names, "In percent of the first model", lambda point: point.percent),
         _relative_section(
