@@ -238,7 +238,7 @@ def _copy_file(file: Path, source: Path, new: Path) -> None:
 # Samples of knowledge graphs: each is a version of its benchmark, with its own sentences.
 
 
-FORMAT = "knowledge_graph"
+GRAPH_FORMAT = "knowledge_graph"
 
 
 def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any) -> tuple[Benchmark, bool]:
@@ -249,7 +249,7 @@ def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any)
     slug = slug or graph.resolve().name.lower()
     with TemporaryDirectory() as folder:
         sample = sample_graph(graph, Path(folder) / "sample", **choices)
-        return install(FORMAT, sample, slug, title)
+        return install(GRAPH_FORMAT, sample, slug, title)
 
 
 # Scores that need no model, stored as runs of each benchmark so that pages show them as any other row.
@@ -258,13 +258,13 @@ def install_sample(graph: Path, slug: str = "", title: str = "", **choices: Any)
 # how often they occur in texts.
 
 
-HUB_ID = UniformModel.card.id
+CHANCE_ID = UniformModel.card.id
 # The baselines that guess, of which the first is computed here and the second is that of BEAR's authors.
-GUESSES = (HUB_ID, "published/random-baseline")
+GUESSES = (CHANCE_ID, "published/random-baseline")
 HUMANS = ("published/human",)  # what annotators reach, where authors publish it
 # The metric of each baseline with the name under which its run is stored.
 BASELINE_IDS = {
-    CHANCE: HUB_ID,
+    CHANCE: CHANCE_ID,
     MAJORITY: "baseline/majority-answer",
     MOST_FREQUENT: "baseline/most-frequent-answer",
     RARER: "baseline/rarer-answer",

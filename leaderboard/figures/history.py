@@ -63,9 +63,9 @@ def withdraw(runs: QuerySet[Run], reason: str) -> None:
 # The document has no time in it, so that the same data give the same bytes, whenever and however often they are frozen.
 
 
-FORMAT = 1
+SNAPSHOT_FORMAT = 1
 LARGEST = 20_000_000  # bytes of a document; a table of 1,000 models and 100 columns has 1 MB
-LEVEL = 6  # of compression
+COMPRESSION = 6  # of compression
 
 
 class FrozenTable(NamedTuple):
@@ -87,13 +87,13 @@ def store(title: str, tables: Sequence[FrozenTable]) -> Snapshot:
         raise BadInput(
             f"The tables have {len(document):,} bytes, and a snapshot at most {LARGEST:,}.", "Choose more filters."
         )
-    fields = {"title": title[:200], "document": gzip.compress(document, LEVEL, mtime=0), "length": len(document)}
+    fields = {"title": title[:200], "document": gzip.compress(document, COMPRESSION, mtime=0), "length": len(document)}
     return Snapshot.objects.get_or_create(digest=hashlib.sha256(document).hexdigest(), defaults=fields)[0]
 
 
 def document_of(tables: Sequence[FrozenTable]) -> bytes:
     """Return the document of some tables: JSON with sorted keys, without spaces, in UTF-8."""
-    content = {"format": FORMAT, "tables": [table._asdict() for table in tables]}
+    content = {"format": SNAPSHOT_FORMAT, "tables": [table._asdict() for table in tables]}
     return json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()
 
 

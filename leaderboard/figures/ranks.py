@@ -159,12 +159,12 @@ def store_smallest_difference(benchmark: Benchmark) -> None:
     with_items = measured.exclude(artefact="").select_related("model", "benchmark").order_by("-finished", "-pk")
     runs = with_items if column else []
     newest = [run for run in runs if not run.settings_group][:NEWEST_RUNS]
-    results = {run.pk: rows for run in newest if (rows := _rows(run, column)) is not None}
+    results = {run.pk: rows for run in newest if (rows := _rows_of_answers(run, column)) is not None}
     difference = smallest_difference({str(pk): rows for pk, rows in results.items()}, benchmark.correctness)
     Benchmark.objects.filter(pk=benchmark.pk).update(smallest_difference=as_json(difference))
 
 
-def _rows(run: Run, column: str) -> pd.DataFrame | None:
+def _rows_of_answers(run: Run, column: str) -> pd.DataFrame | None:
     """Read whether the answers of a run are right; None where its files lack that."""
     try:
         names = item_rows.names(run)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
-from leaderboard.figures.benchmarks import HUB_ID as UNIFORM
+from leaderboard.figures.benchmarks import CHANCE_ID
 from leaderboard.figures.runs import finished, light_rows, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.breakdowns import split_group
@@ -198,7 +198,7 @@ def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) ->
 
     `runs`: sorted by their figures; those with dots are spread evenly over them. `dimensions`: those of the groups.
     """
-    baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == UNIFORM}
+    baselines = {run.pk for run in runs if run.provenance == Run.Provenance.BASELINE and run.model.hub_id == CHANCE_ID}
     models = [run for run in runs if run.provenance != Run.Provenance.BASELINE]
     runs_with_dots = {run.pk: run for run in models[:: max(1, -(-len(models) // MOST_DOTS))]}
     scores: dict[Slice, list[DotScore]] = {}

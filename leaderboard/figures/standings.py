@@ -16,7 +16,7 @@ from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.data_version import FiguresVersion, figures_version
-from leaderboard.figures.facets import FACETS, REPORTED, Facet
+from leaderboard.figures.filters import FACETS, REPORTED, Facet
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.runs import ANY_VERSION, finished, light_rows, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice

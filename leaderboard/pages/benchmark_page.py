@@ -21,11 +21,15 @@ from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
-from leaderboard.pages.benchmark_sections import overlap_fold, published_sections, size_equivalents_fold
-from leaderboard.pages.questions_page import question_columns
+from leaderboard.pages.benchmark_sections import (
+    overlap_fold,
+    published_sections,
+    replicates_fold,
+    size_equivalents_fold,
+)
+from leaderboard.pages.question_page import question_columns
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
-from leaderboard.pages.replicates_fold import replicates_fold
 from leaderboard.pages.standings_table import (
     AXIS,
     axis_links,
@@ -204,10 +208,10 @@ def _sources(board: Leaderboard) -> list[tuple[str, str]]:
 
 
 def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
-    return show(request, "benchmarks.html", {}, [_table(sorted(benchmarks(), key=topic_order))])
+    return show(request, "benchmarks.html", {}, [_benchmarks_table(sorted(benchmarks(), key=topic_order))])
 
 
-def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
+def _benchmarks_table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
     return Table(
         name="benchmarks",
         caption="Benchmarks",
@@ -230,13 +234,13 @@ def _table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
             ),
         ],
         rows=rows,
-        heading=_heading,
+        heading=_topic_heading,
         main=True,
         empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
     )
 
 
-def _heading(benchmark: Benchmark) -> str:
+def _topic_heading(benchmark: Benchmark) -> str:
     """Return what stands above the benchmarks of a topic: its name and its question."""
     topic = topic_of(benchmark)
     return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"

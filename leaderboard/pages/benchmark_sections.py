@@ -4,11 +4,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import pandas as pd
+
+from leaderboard.figures.comparisons import records
+from leaderboard.figures.item_rows import Row
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.outcomes import SharedFacts, shared_facts
 from leaderboard.figures.runs import ANY_VERSION, finished_runs
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
-from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, differs, made_of_rows, published_version
+from leaderboard.figures.standings import (
+    Leaderboard,
+    LeaderboardFilter,
+    Standing,
+    differs,
+    made_of_rows,
+    published_version,
+)
+from leaderboard.figures.training import StepScore
 from leaderboard.models import Benchmark, Run, RunRank, Score
 from leaderboard.pages.standings_table import chance_of, compared_items
 from leaderboard.probes import pages_of
@@ -27,6 +39,7 @@ from leaderboard.ui.tables import (
     settings_column,
     source_column,
 )
+from probing.analysis.intervals import over_seeds
 from probing.analysis.size_equivalents import FEWEST, SizeEquivalent, size_equivalents, unbeaten, usual_error
 from probing.errors import BadInput
 
@@ -34,7 +47,9 @@ from probing.errors import BadInput
 
 
 PUBLISHED_TITLE = "Published figures"
-NOTE = "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
+PUBLISHED_NOTE = (
+    "These figures come from their authors and share no column, axis or rank with the runs that were measured here."
+)
 
 
 @dataclass(frozen=True)
@@ -88,10 +103,10 @@ def published_slice(
     Those of a pair have the figures of its two cultures beside them.
     """
     version = published_version(benchmark)
-    rows = _rows(version, part, pair) if version else []
+    rows = _published_rows(version, part, pair) if version else []
     if version is None or not rows:
         return []
-    note = f"{NOTE} {_differences(row.run for row in rows)}"
+    note = f"{PUBLISHED_NOTE} {_differences(row.run for row in rows)}"
     return [section(_published_table(version, rows, pair), note=note)]
 
 
@@ -133,7 +148,7 @@ def _published_table(
     )
 
 
-def _rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[PublishedRow]:
+def _published_rows(version: Benchmark, part: Slice, pair: PairInLanguage | None) -> list[PublishedRow]:
     """Return the runs with their scores of a slice, and of a pair with those of both cultures.
 
     In the slice of everything a run has a row also if only figures of single groups were published. Figures that are
@@ -199,7 +214,10 @@ def _other_cell(row: SharedFacts) -> cells.Cell:
     return replace(cells.text(row.other.slug, row.other.get_absolute_url()), text=row.other.title)
 
 
-SHOWN = 40  # models on one page of the table
+# The sizes of other models that know as much, and which models are the best of their size.
+
+
+SIZES_ON_A_PAGE = 40  # models on one page of the table
 SIZES_LEAD = "How large other models are that know as much, and which models are the best of their size."
 BEYOND = 10  # sizes are named up to this many times the largest model's, and down to the same part of the smallest's
 SIZES_NOTE = (
@@ -305,7 +323,7 @@ def _sizes_table(filters: LeaderboardFilter, rows: Sequence[SizedRank], chance: 
         ],
         rows=rows,
         heading=lambda row: labels.sentence(row.rank.run.way),
-        page_size=SHOWN,
+        page_size=SIZES_ON_A_PAGE,
     )
 
 
@@ -333,3 +351,47 @@ def _equivalent_columns(sizes: Sequence[int]) -> list[Column[SizedRank]]:
         Column("equivalent_low", "from", end("low"), align="number"),
         Column("equivalent_high", "to", end("high"), align="number"),
     ]
+
+
+# Replicates in one row: runs of a benchmark, and steps of trainings, that differ in nothing but a seed.
+
+
+REPLICATES_LEAD = "Mean and spread of models and runs that differ in nothing but a seed."
+TOLD_APART_BY = ("model", "settings", "provenance")  # what tells runs apart, in words
+SPREAD_TITLES = {"mean": "Mean", "sd": "Standard deviation", "lowest": "Lowest", "highest": "Highest"}
+
+
+def replicates_fold(standings: Sequence[Standing]) -> list[Section]:
+    """Return the section, or nothing where no two rows differ in a seed alone. Baselines and publications have none."""
+    rows = [
+        (row.hub_id, row.group, row.run.provenance, row.main.value)
+        for row in standings
+        if row.main and not row.is_baseline and not row.run.is_published
+    ]
+    settings = Column[Row]("settings", "Settings", lambda row: cells.text(labels.sentence(row["settings"])))
+    return _replicates_section(rows, TOLD_APART_BY, settings)
+
+
+def step_replicates_fold(points: Sequence[StepScore]) -> list[Section]:
+    """Return the section with a row for each step of trainings that differ in a seed alone, or nothing."""
+    rows = [(point.run.model.hub_id, str(point.step), point.value) for point in points]
+    step = Column[Row]("step", "Step", lambda row: cells.number(int(row["step"])), align="number")
+    return _replicates_section(rows, ("model", "step"), step)
+
+
+def _replicates_section(rows: Sequence[tuple[object, ...]], names: Sequence[str], second: Column[Row]) -> list[Section]:
+    table = over_seeds(pd.DataFrame(rows, columns=[*names, "value"]), names)
+    return [replace(section(_replicates_table(records(table), second)), lead=REPLICATES_LEAD)] if len(table) else []
+
+
+def _replicates_table(rows: Sequence[Row], second: Column[Row]) -> Table[Row]:
+    def figure(name: str, title: str) -> Column[Row]:
+        return Column(name, title, lambda row: cells.number(row[name]), align="number")
+
+    columns: list[Column[Row]] = [
+        Column("model", "Model", lambda row: cells.text(row["model"]), align="head"),
+        second,
+        Column("runs", "Runs", lambda row: cells.number(row["runs"]), align="number"),
+        *(figure(name, title) for name, title in SPREAD_TITLES.items()),
+    ]
+    return Table("replicates", "Replicates", columns, rows)

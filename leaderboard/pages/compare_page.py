@@ -1,18 +1,21 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
+from math import isnan, nan
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
+from django.utils.text import slugify
 
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
     Comparison,
     Pattern,
+    changed_facts,
     compared,
     disagreements,
     figures_side_by_side,
@@ -25,14 +28,15 @@ from leaderboard.figures.comparisons import (
 from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
-from leaderboard.figures.scores import OVERALL_SLICE
+from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
 from leaderboard.models import Run
 from leaderboard.pages.bias_fold import compared_fold
-from leaderboard.pages.comparison_folds import benchmarks_fold, changed_facts_fold
 from leaderboard.pages.comparison_tables import (
     ComparedRun,
     compared_runs,
     comparison_charts,
+    difference_cell,
     differences_table,
     group_cell,
     group_values,
@@ -44,6 +48,7 @@ from leaderboard.pages.comparison_tables import (
 )
 from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
 from leaderboard.probes.items import item_url
@@ -57,13 +62,15 @@ from leaderboard.probes.wording import (
     sentences,
     several_answers,
 )
-from leaderboard.ui import cells, labels
+from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
+from leaderboard.ui.sections import Anchor, Fold, Section, TextForm, anchors, folds_of, open_sections, section
 from leaderboard.ui.tables import Column, Table
-from probing.analysis.paired_tests import RESULT_NAMES
+from probing.analysis.accuracy import CHANCE
+from probing.analysis.changed_facts import NEW_ANSWER, SHARE_BOUNDS, UNCHANGED, parse_facts
+from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 
 OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
@@ -227,6 +234,9 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
+# How often runs are right and wrong together, and the answers on which they disagree.
+
+
 DISAGREEMENTS_PER_PAGE = 20
 CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
 
@@ -259,24 +269,19 @@ def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDic
     digits = "".join(str(int(right)) for right in pattern)
     address = link(query, right=digits, **{"disagreements-page": None})
     number = counts.get(pattern, 0)
-    share = cells.share(number / sum(counts.values()))
-    note = f"{100 * number / sum(counts.values()):.0f} % of all answers"
-    return replace(share, value=number, text=f"{number:,}", href=f"{address}#table-disagreements", note=note)
+    share = number / sum(counts.values())
+    href, note = f"{address}#table-disagreements", f"{100 * share:.0f} % of all answers"
+    return replace(cells.share(share), value=number, text=f"{number:,}", href=href, note=note)
 
 
 def _pattern_column(position: int, run: ComparedRun) -> Column[Pattern]:
-    return Column(
-        run.key, run.name, lambda row: Cell(word := _right_or_wrong(row[position]), word, kind=_mark(row[position]))
-    )
+    return Column(run.key, run.name, lambda row: _marked(row[position]))
 
 
-def _right_or_wrong(right: bool) -> str:
-    return "right" if right else "wrong"
-
-
-def _mark(right: bool) -> str:
-    """Return the kind of cell that marks an answer as right or wrong."""
-    return "yes" if right else "no"
+def _marked(right: bool, answer: str = "", lang: str = "") -> Cell:
+    """Show an answer, or whether it is right where there is no text of it, in the colour that says so."""
+    text = answer or ("right" if right else "wrong")
+    return Cell(text, text, kind="yes" if right else "no", lang=lang)
 
 
 def disagreements_table(
@@ -330,9 +335,7 @@ def _wording_cell(row: Row) -> Cell:
 
 def _answer_column(position: int, run: ComparedRun) -> Column[Row]:
     def cell(row: Row) -> Cell:
-        right = row["right"][position]
-        answer = row["answers"][position] or _right_or_wrong(right)
-        return Cell(answer, answer, kind=_mark(right), lang=row.get("language", ""))
+        return _marked(row["right"][position], row["answers"][position], row.get("language", ""))
 
     return Column(run.key, run.name, cell)
 
@@ -349,3 +352,150 @@ def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
 
 def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
     return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]
+
+
+# The folds of a comparison: its models on other benchmarks, and what a change of facts did between two runs.
+
+
+FACTS = "facts"  # of the fold, of the parameter with the facts, and of their table
+FACTS_TITLE = "Changed facts"
+FACTS_LEAD = (
+    "What editing, unlearning or training some facts did to these facts, to their neighbours, and to everything else."
+)
+FACTS_WORDS = {
+    "label": "The facts that were changed from the first run to the second, as CSV or JSON Lines",
+    "hint": (
+        "Each has a relation and its subject or index, and may have the wording of the change as template and its new "
+        "answer."
+    ),
+    "example": "relation,subject,answer\nP36,Norway,Cairo",
+    "button": "Compare these facts",
+    "methods": "comparing/#before-and-after-a-change-of-facts",
+}
+UNCHANGED_HELP = "The share of answers that are the same in both runs, right or wrong."
+FACTS_HOLM = "The p-value, corrected by Holm's method for all groups."
+NEW_HELP = "The share of answers on the facts that are the new answer of the list."
+
+
+def changed_facts_fold(runs: Sequence[Run], names: Sequence[str], query: QueryDict, part: Slice) -> Fold:
+    """Return the fold with a form for the facts, and with their table where the query string has facts.
+
+    `names`: those of the run before and the run after the change.
+    """
+    form = TextForm.of(query, FACTS, **FACTS_WORDS)
+    fold = Fold(FACTS, FACTS_TITLE, FACTS_LEAD, form=form)
+    if not form.text:
+        return fold
+    try:
+        rows = changed_facts(runs, parse_facts(form.text, "The list"), part)
+    except ProbingError as error:
+        return replace(fold, form=replace(form, error=error))
+    return replace(fold, sections=[section(_changed_facts_table(rows, names))])
+
+
+def _changed_facts_table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
+    def share(name: str) -> Callable[[Row], Cell]:
+        def cell(row: Row) -> Cell:
+            ends = (_stated(row, f"{name}_{end}") for end in ("low", "high"))
+            return replace(cells.score(_stated(row, name), *ends), bar=None)
+
+        return cell
+
+    def number(row: Row, name: str) -> Cell:
+        return cells.number(_stated(row, name))
+
+    def only_in_csv(name: str) -> Column[Row]:
+        return Column(name, "", lambda row: number(row, name), shown=False)
+
+    return Table(
+        name=FACTS,
+        caption="Changed facts and everything else",
+        columns=[
+            Column("group", "Group", lambda row: cells.text(labels.sentence(row["group"])), align="head"),
+            Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
+            Column("first", names[0], share("first"), align="number"),
+            Column("second", names[1], share("second"), align="number"),
+            Column("difference", "Difference", difference_cell, align="number"),
+            *map(only_in_csv, ("low", "high", *SIDE_BOUNDS)),
+            Column(CHANCE, "Chance", lambda row: number(row, CHANCE), align="number", worth=_any(CHANCE)),
+            Column(UNCHANGED, "Same answer", share(UNCHANGED), UNCHANGED_HELP, align="number"),
+            Column(NEW_ANSWER, "New answer", share(NEW_ANSWER), NEW_HELP, align="number", worth=_any(NEW_ANSWER)),
+            *map(only_in_csv, SHARE_BOUNDS),
+            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
+            Column("p_holm", "p, Holm", lambda row: cells.p_value(row["p_holm"]), FACTS_HOLM, align="number"),
+        ],
+        rows=rows,
+        sortable=False,
+    )
+
+
+def _stated(row: Row, name: str) -> float | None:
+    """Return a figure of a row; None where the group has none."""
+    value = row.get(name, nan)
+    return None if isnan(value) else value
+
+
+def _any(name: str) -> Callable[[Sequence[Row]], bool]:
+    return lambda rows: any(_stated(row, name) is not None for row in rows)
+
+
+BENCHMARKS_TITLE = "On several benchmarks"
+BENCHMARKS_LEAD = "All benchmarks on which exactly these models were measured alike."
+BenchmarkScores = Mapping[
+    str, Sequence[StepScore]
+]  # those of the models in their order, by what the benchmark is called
+
+
+def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:
+    """Return the scores of compared runs and of their models on other benchmarks; None without a second benchmark.
+
+    `names`: those of the runs. Two queries.
+    """
+    series = on_several_benchmarks(runs)
+    stored = Trajectories(series)
+    scores: dict[str, Sequence[StepScore]] = {}
+    for part in series:
+        if len(points := stored.overall(part)) == len(runs):
+            title = part.title if scores else part.benchmark.title  # names tell the compared runs themselves apart
+            scores[f"{title}, run {part.runs[0].pk}" if title in scores else title] = points
+    if len(scores) < 2:
+        return None
+    called = {point.run.pk: name for points in scores.values() for point, name in zip(points, names, strict=True)}
+    head: Column[PointRow] = Column("model", "Model", lambda row: cells.text(called[row.point.run.pk]), align="head")
+    rows = [PointRow(title, point) for title, points in scores.items() for point in points]
+    summary = f"{len(names)} models on {len(scores)} benchmarks; the table has the same figures."
+    figure = charts.beside(_points_beside(scores, names, _as_percent), dict.fromkeys(scores, ""), "score")
+    first = section(benchmarks_table(rows, ["percent"], head), (summary, figure), title="Scores")
+    relative = [
+        _relative_section(scores, names, "In percent of the first model", lambda point: point.percent),
+        _relative_section(
+            scores, names, "Above chance, in percent of the first model", lambda point: point.above_chance
+        ),
+    ]
+    return Fold("benchmarks", BENCHMARKS_TITLE, BENCHMARKS_LEAD, [first, *relative])
+
+
+def _as_percent(point: StepScore) -> Percent:
+    return Percent(point.value, point.score.low, point.score.high)
+
+
+def _points_beside(scores: BenchmarkScores, names: Sequence[str], value: Callable[[StepScore], Percent]) -> list[Point]:
+    """Return the points of each model, one for each benchmark on which it has such a value."""
+    return [
+        Point(title, known.value, known.low, known.high, group=name, href=points[place].run.get_absolute_url())
+        for place, name in enumerate(names)
+        for title, points in scores.items()
+        if (known := value(points[place])).value is not None
+    ]
+
+
+def _relative_section(
+    scores: BenchmarkScores, names: Sequence[str], title: str, value: Callable[[StepScore], Percent]
+) -> Section:
+    """Return a chart of percentages of the first model, whose figures the table of the scores has, or its CSV."""
+    name = slugify(title)
+    points = _points_beside(scores, names, value)
+    figure = charts.beside(points, dict.fromkeys(scores, ""), f"% of {names[0]}")
+    figure.update_layout(xaxis={"range": range_in_view(points, 100.0), "tickformat": ".0f"})
+    summary = f"{names[0]} has 100 % on every benchmark that is shown."
+    return Section(name, title, chart=Chart(name, title, summary, figure))

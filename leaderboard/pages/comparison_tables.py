@@ -21,7 +21,7 @@ from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.charts.dot_plots import CERTAIN
 from leaderboard.ui.links import link
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, interval_columns, source_column
+from leaderboard.ui.tables import PAGE_SIZE, Column, Table, interval_columns, score_columns, source_column
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 
 SIGNIFICANT = 0.05
@@ -176,10 +176,7 @@ def _value_columns(number: int, run: ComparedRun) -> list[Column[GroupValues]]:
     def cell(row: GroupValues) -> Cell:
         return replace(cells.score(*value(row)), bar=None)
 
-    return [
-        Column(run.key, run.name, cell, run.run.name, align="number"),
-        *interval_columns(value, run.key),
-    ]
+    return score_columns(run.key, run.name, value, cell, run.run.name, align="number")
 
 
 def group_cell(dimension: str, group: str, names: Names) -> Cell:

@@ -14,7 +14,7 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Section, section
-from leaderboard.ui.tables import Column, Table, interval_columns
+from leaderboard.ui.tables import Column, Table, score_columns
 from probing.analysis.accuracy import CHANCE
 from probing.analysis.breakdowns import least_number
 from probing.analysis.exposure import ALPHA, EXPOSURE, POPULARITY, WASB, WASB_CHANCE
@@ -186,11 +186,7 @@ def _run_columns(name: str, run: Run, differing: Sequence[SharedFigure]) -> list
             shown=figure in differing,
         )
 
-    value: Column[CountedGroup] = Column(
-        f"run_{run.pk}",
-        name,
-        lambda group: replace(cells.of_score(score(group)), bar=None),
-        run.name,
-        align="number",
-    )
-    return [value, *interval_columns(score, value.name), own(NUMBER), own(CHANCES)]
+    def cell(group: CountedGroup) -> Cell:
+        return replace(cells.of_score(score(group)), bar=None)
+
+    return [*score_columns(f"run_{run.pk}", name, score, cell, run.name, "number"), own(NUMBER), own(CHANCES)]

@@ -188,7 +188,7 @@ def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) ->
     if not text:
         return {"know_say": context}, []
     try:
-        penalty = _read(text)
+        penalty = _read_penalty(text)
         crossed = crossed_runs(ways, pair.part if pair else OVERALL_SLICE)
         sections = _sections(run, crossed, list(ways.said), penalty)
     except ProbingError as error:
@@ -196,7 +196,7 @@ def know_say_context(run: Run, query: QueryDict, pair: PairInLanguage | None) ->
     return {"know_say": context | {"sections": sections}}, sections
 
 
-def _read(text: str) -> float:
+def _read_penalty(text: str) -> float:
     try:
         penalty = float(text)
     except ValueError:
@@ -213,7 +213,7 @@ def _sections(run: Run, crossed: CrossedFigures, ways: Sequence[str], penalty: f
     names = relation_names(run)
     return [
         *_outcomes_sections(_groups(scores, ways), names, penalty),
-        section(_differences_table(sorted(differences, key=_place), names), note=DIFFERENCES_NOTE),
+        section(_differences_table(sorted(differences, key=_dimension_place), names), note=DIFFERENCES_NOTE),
         *(
             _curve_section(number, way, curve)
             for number, (way, curve) in enumerate(crossed.curves.items(), 1)
@@ -232,7 +232,7 @@ def _groups(scores: Sequence[Row], ways: Sequence[str]) -> list[GroupOfWay]:
     return sorted(listed, key=lambda row: DIMENSIONS.index(row.dimension))
 
 
-def _place(row: Row) -> int:
+def _dimension_place(row: Row) -> int:
     return DIMENSIONS.index(row["dimension"])
 
 
@@ -262,7 +262,7 @@ def _outcomes_sections(groups: Sequence[GroupOfWay], names: Names, penalty: floa
     )
     overall, domains, relations = ([row for row in groups if row.dimension == name] for name in DIMENSIONS)
     least = penalty / (1 + penalty)
-    picture, of_relations = (_picture([*overall, *rows], title) for rows in (domains, relations))
+    picture, of_relations = (_outcomes_drawing([*overall, *rows], title) for rows in (domains, relations))
     return [
         section(
             table, picture, f"{OUTCOMES_NOTE} {PENALTY_NOTE.format(least=least)}", title="Known, said and declined"
@@ -290,7 +290,7 @@ def _figure_columns(metric: str) -> list[Column[GroupOfWay]]:
     return [Column(metric, TITLES[metric], cell, align="score", folded=folded), *map(only_in_csv, ends)]
 
 
-def _picture(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -> Drawing:
+def _outcomes_drawing(groups: Sequence[GroupOfWay], title: Callable[[GroupOfWay], str]) -> Drawing:
     """Return a bar of what comes of the questions of each group in each way, all questions first."""
     bars = {f"{title(row)}, {row.way}": [row.scores[name]["value"] for name in OUTCOMES] for row in groups[:MOST_BARS]}
     first = groups[0].scores

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
-from django.urls import NoReverseMatch, reverse
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 
 from leaderboard.data_version import FiguresVersion
+from leaderboard.figures.filters import MODEL_FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.leaders import column_groups, fullest
 from leaderboard.figures.overview import (
@@ -24,7 +24,6 @@ from leaderboard.figures.overview import (
     running,
     versions,
 )
-from leaderboard.figures.overview_filter import FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.profiles import family_of
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.models import Benchmark
@@ -132,8 +131,6 @@ class Selection(NamedTuple):
 
 def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
-    if "benchmark" in query:
-        return _to_benchmark(query)
     chosen = selection(query, of_a_page=True)
     main = main_column(chosen, query)
     matrix = _matrix(chosen, main, query)
@@ -161,7 +158,7 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "running": running(),
         "quiz": _quiz(everything.columns),
         "filters": filters,
-        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in FACETS],
+        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in MODEL_FACETS],
         "parts": chosen.parts if any(column.measure.part != OVERALL_SLICE for column in columns) else [],
         "tabs": _tabs(query, everything.columns, chosen.topic),
         "topic": chosen.topic,
@@ -258,17 +255,6 @@ def main_column(chosen: Selection, query: QueryDict) -> BenchmarkColumn | None:
 def matrix_table(chosen: Selection) -> Table[ModelRow]:
     """Return the table with all models and benchmarks of a selection, without the texts of tooltips."""
     return overview_table(chosen.rows, chosen.columns, Details())
-
-
-def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
-    """Redirect to the leaderboard of one benchmark, with all other parameters."""
-    rest = query.copy()
-    slug = rest.pop("benchmark")[-1]
-    try:
-        address = reverse("benchmark", args=[slug]) if slug else reverse("benchmarks")
-    except NoReverseMatch as error:
-        raise Http404(f"There is no benchmark {slug!r}.") from error
-    return HttpResponseRedirect(f"{address}?{rest.urlencode()}" if rest else address)
 
 
 def _near(filters: OverviewFilter, candidates: Sequence[ModelRow], query: QueryDict) -> list[PageLink]:

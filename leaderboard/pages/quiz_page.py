@@ -31,6 +31,9 @@ from probing.errors import ProbingError
 QUESTIONS = 10
 OPTIONS = 6  # the right one, and wrong ones that are drawn at random
 OWN_LANGUAGE = "en"  # that of the pages
+SEED = re.compile(r"[0-9a-z]{1,12}")
+LONGEST_ANSWER = 100
+NAMES_SHOWN, NAMES_LISTED = 2, 20  # models that a cell, and its tooltip, name
 
 
 @dataclass(frozen=True)
@@ -56,35 +59,6 @@ class QuizQuestion:
         return [(option, self.label(option)) for option in self.options]
 
 
-def drawn_questions(benchmark: Benchmark, seed: str) -> list[QuizQuestion]:
-    """Return ten questions, the same for the same seed, of as many relations as possible."""
-    chance = Random(f"{benchmark.slug} {seed}")
-    relations = [relation for relation in _readable(read_questions(benchmark)) if relation.items]
-    rounds = [chance.sample(relations, len(relations)) for _ in range(QUESTIONS)] if relations else []
-    questions: dict[tuple[str, int], QuizQuestion] = {}
-    for relation in (relation for one_round in rounds for relation in one_round):
-        item = chance.choice(relation.items)
-        if len(questions) < QUESTIONS and (relation.label, item.index) not in questions:
-            questions[relation.label, item.index] = _question(benchmark, relation, item, chance)
-    return list(questions.values())
-
-
-def _readable(content: Content) -> list[Relation]:
-    """Return the relations with the usual tags, in the language of the pages where there are any."""
-    usual = content.select(tags=content.usual_tags).relations
-    own = [relation for relation in usual if relation.tags.get("language", OWN_LANGUAGE) == OWN_LANGUAGE]
-    return own or list(usual)
-
-
-def _question(benchmark: Benchmark, relation: Relation, item: Item, chance: Random) -> QuizQuestion:
-    right = chance.choice(item.answers)
-    wrong = [option for option in range(len(relation.options_of(item))) if option not in item.answers]
-    options = [right, *chance.sample(wrong, min(len(wrong), OPTIONS - 1))]
-    usual = next(iter(benchmark.settings.get("templates") or [0]))
-    template = usual if usual < len(relation.templates) else 0
-    return QuizQuestion(relation, item, template, chance.sample(options, len(options)))
-
-
 class Marked(NamedTuple):
     """A question with a reader's answer, and the runs whose answer counts, with whether it is right."""
 
@@ -99,82 +73,12 @@ class Marked(NamedTuple):
         return [run for run, right in self.runs.items() if right]
 
 
-def mark(benchmark: Benchmark, questions: Sequence[QuizQuestion], answers: Sequence[str], typed: bool) -> list[Marked]:
-    """Mark a reader's answers, and look up the answers of the models. One query."""
-    outcomes = answers_of(benchmark, {question.relation.label for question in questions})
-    marked = []
-    for question, answer in zip(questions, answers, strict=True):
-        text = answer if typed else _chosen_label(question, answer)
-        right = _same(text, question.answers) if typed else text in question.answers
-        runs = {
-            run: of_item[question.template] == RIGHT
-            for run, of_run in outcomes[question.relation.label].items()
-            for of_item in [of_run.of(question.item.index)]
-            if question.template < len(of_item) and of_item[question.template] != NOT_COUNTED
-        }
-        marked.append(Marked(question, text, right, runs))
-    return marked
-
-
-def _chosen_label(question: QuizQuestion, answer: str) -> str:
-    """Return the option that a reader chose; empty where the number is none of those that were offered."""
-    return next((label for option, label in question.choices if str(option) == answer), "")
-
-
-def _same(text: str, answers: Sequence[str]) -> bool:
-    """Tell whether a typed text is one of the answers, whatever its case, accents and spaces."""
-    return _plain(text) in map(_plain, answers)
-
-
-def _plain(text: str) -> str:
-    letters = unicodedata.normalize("NFKD", text.casefold())
-    return " ".join("".join(letter for letter in letters if not unicodedata.combining(letter)).split())
-
-
 class QuizScore(NamedTuple):
     """A model that answered all questions, and how many of them rightly."""
 
     run: int
     model: str
     right: int
-
-
-def model_names(benchmark: Benchmark) -> dict[int, str]:
-    """Map the number of each run that was measured here to its model's id. One query."""
-    return dict(measured_on(benchmark).order_by("model__hub_id").values_list("pk", "model__hub_id"))
-
-
-def quiz_scores(names: Mapping[int, str], marked: Sequence[Marked]) -> list[QuizScore]:
-    """Return the runs that answered all questions, the best first."""
-    rows = [
-        QuizScore(run, name, sum(question.runs[run] for question in marked))
-        for run, name in names.items()
-        if all(run in question.runs for question in marked)
-    ]
-    return sorted(rows, key=lambda row: (-row.right, row.model))
-
-
-def describe_rank(scores: Sequence[QuizScore], right: int, questions: int) -> str:
-    """Say between which models a reader with this many right answers stands on these questions."""
-    if not scores:
-        return "No model that was measured here has answered all of these questions, so there is none to compare with."
-    better = [row for row in scores if row.right > right]
-    equal = [row for row in scores if row.right == right]
-    worse = [row for row in scores if row.right < right]
-    if equal:
-        others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
-        return f"You stand level with {equal[0].model}{others} on these {questions}."
-    above = f"{better[-1].model} ({better[-1].right} right)" if better else ""
-    below = f"{worse[0].model} ({worse[0].right} right)" if worse else ""
-    if above and below:
-        return f"You would stand between {above} and {below} on these {questions}."
-    whose = "the best model here" if below else "the last model here"
-    return f"You would stand {'above' if below else 'below'} {below or above}, {whose}, on these {questions}."
-
-
-SEED = re.compile(r"[0-9a-z]{1,12}")
-LONGEST_ANSWER = 100
-NAMES_SHOWN, NAMES_LISTED = 2, 20  # models that a cell, and its tooltip, name
 
 
 def quiz_view(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -254,3 +158,97 @@ def results_table(
         main=True,
         sortable=False,
     )
+
+
+def drawn_questions(benchmark: Benchmark, seed: str) -> list[QuizQuestion]:
+    """Return ten questions, the same for the same seed, of as many relations as possible."""
+    chance = Random(f"{benchmark.slug} {seed}")
+    relations = [relation for relation in _readable(read_questions(benchmark)) if relation.items]
+    rounds = [chance.sample(relations, len(relations)) for _ in range(QUESTIONS)] if relations else []
+    questions: dict[tuple[str, int], QuizQuestion] = {}
+    for relation in (relation for one_round in rounds for relation in one_round):
+        item = chance.choice(relation.items)
+        if len(questions) < QUESTIONS and (relation.label, item.index) not in questions:
+            questions[relation.label, item.index] = _question(benchmark, relation, item, chance)
+    return list(questions.values())
+
+
+def _readable(content: Content) -> list[Relation]:
+    """Return the relations with the usual tags, in the language of the pages where there are any."""
+    usual = content.select(tags=content.usual_tags).relations
+    own = [relation for relation in usual if relation.tags.get("language", OWN_LANGUAGE) == OWN_LANGUAGE]
+    return own or list(usual)
+
+
+def _question(benchmark: Benchmark, relation: Relation, item: Item, chance: Random) -> QuizQuestion:
+    right = chance.choice(item.answers)
+    wrong = [option for option in range(len(relation.options_of(item))) if option not in item.answers]
+    options = [right, *chance.sample(wrong, min(len(wrong), OPTIONS - 1))]
+    usual = next(iter(benchmark.settings.get("templates") or [0]))
+    template = usual if usual < len(relation.templates) else 0
+    return QuizQuestion(relation, item, template, chance.sample(options, len(options)))
+
+
+def mark(benchmark: Benchmark, questions: Sequence[QuizQuestion], answers: Sequence[str], typed: bool) -> list[Marked]:
+    """Mark a reader's answers, and look up the answers of the models. One query."""
+    outcomes = answers_of(benchmark, {question.relation.label for question in questions})
+    marked = []
+    for question, answer in zip(questions, answers, strict=True):
+        text = answer if typed else _chosen_label(question, answer)
+        right = _same(text, question.answers) if typed else text in question.answers
+        runs = {
+            run: of_item[question.template] == RIGHT
+            for run, of_run in outcomes[question.relation.label].items()
+            for of_item in [of_run.of(question.item.index)]
+            if question.template < len(of_item) and of_item[question.template] != NOT_COUNTED
+        }
+        marked.append(Marked(question, text, right, runs))
+    return marked
+
+
+def _chosen_label(question: QuizQuestion, answer: str) -> str:
+    """Return the option that a reader chose; empty where the number is none of those that were offered."""
+    return next((label for option, label in question.choices if str(option) == answer), "")
+
+
+def _same(text: str, answers: Sequence[str]) -> bool:
+    """Tell whether a typed text is one of the answers, whatever its case, accents and spaces."""
+    return _plain(text) in map(_plain, answers)
+
+
+def _plain(text: str) -> str:
+    letters = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(letter for letter in letters if not unicodedata.combining(letter)).split())
+
+
+def model_names(benchmark: Benchmark) -> dict[int, str]:
+    """Map the number of each run that was measured here to its model's id. One query."""
+    return dict(measured_on(benchmark).order_by("model__hub_id").values_list("pk", "model__hub_id"))
+
+
+def quiz_scores(names: Mapping[int, str], marked: Sequence[Marked]) -> list[QuizScore]:
+    """Return the runs that answered all questions, the best first."""
+    rows = [
+        QuizScore(run, name, sum(question.runs[run] for question in marked))
+        for run, name in names.items()
+        if all(run in question.runs for question in marked)
+    ]
+    return sorted(rows, key=lambda row: (-row.right, row.model))
+
+
+def describe_rank(scores: Sequence[QuizScore], right: int, questions: int) -> str:
+    """Say between which models a reader with this many right answers stands on these questions."""
+    if not scores:
+        return "No model that was measured here has answered all of these questions, so there is none to compare with."
+    better = [row for row in scores if row.right > right]
+    equal = [row for row in scores if row.right == right]
+    worse = [row for row in scores if row.right < right]
+    if equal:
+        others = f" and {len(equal) - 1} more" if len(equal) > 1 else ""
+        return f"You stand level with {equal[0].model}{others} on these {questions}."
+    above = f"{better[-1].model} ({better[-1].right} right)" if better else ""
+    below = f"{worse[0].model} ({worse[0].right} right)" if worse else ""
+    if above and below:
+        return f"You would stand between {above} and {below} on these {questions}."
+    whose = "the best model here" if below else "the last model here"
+    return f"You would stand {'above' if below else 'below'} {below or above}, {whose}, on these {questions}."

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.text import slugify
 
-from leaderboard.figures.benchmarks import HUB_ID as CHANCE
+from leaderboard.figures.benchmarks import CHANCE_ID
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.questions import PAIR_TAGS, questions_url
 from leaderboard.figures.runs import read_records
@@ -32,8 +32,7 @@ from leaderboard.probes.wording import (
     tag_text,
     template_pieces,
 )
-from leaderboard.ui import cells, labels
-from leaderboard.ui import charts as charts_module
+from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell, Dot, figure
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.tables import (
@@ -76,10 +75,8 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
-    charts = models_charts(title, scores)
-    return show(
-        request, "relation.html", context, [models_table(benchmark, scores)], charts, published, reference=reference
-    )
+    table, drawn = models_table(benchmark, scores), models_charts(title, scores)
+    return show(request, "relation.html", context, [table], drawn, published, reference=reference)
 
 
 def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Score]]:
@@ -134,12 +131,15 @@ def models_charts(title: str, scores: list[Score]) -> list[Chart]:
         return []
     best = f", the best {CHARTED}" if len(models) > CHARTED else ""
     baselines = {run.model.hub_id: score.value for run, score in usual if run.provenance == Run.Provenance.BASELINE}
-    chance = baselines.get(CHANCE)
+    chance = baselines.get(CHANCE_ID)
     ticks = {point.label: chance for point in points} if chance is not None else {}
     summary = f"{title} of {labels.counted([run for run, _ in models])}{best}."
     if ticks:
         summary += " Ticks mark chance."
-    return [Chart("models", f"{title} by model", summary, charts_module.dots(points, ticks, labels.within(title)))]
+    return [Chart("models", f"{title} by model", summary, charts.dots(points, ticks, labels.within(title)))]
+
+
+# All relations of a benchmark in rows, each with an example and a dot for each model.
 
 
 HIDDEN_TAGS = (*PAIR_TAGS, "predicate", "fact_type")

@@ -1,4 +1,4 @@
-"""The folds of a run's page on confidence, on wording and on the place of the blank: what its main figure hides.
+"""What a run's main figure hides: the folds of its page, on confidence and on wording, and the place of the blank.
 
 A causal model reads from left to right. Where the blank comes before the subject it has not read what it is asked about
 when it reaches the blank, so that this is another test than a sentence that ends with the blank.
@@ -21,9 +21,9 @@ from leaderboard.figures.outcomes import NOT_COUNTED, RIGHT, RunOutcomes, outcom
 from leaderboard.figures.scores import group_url
 from leaderboard.models import Run, Score
 from leaderboard.pages import bias_fold
-from leaderboard.pages.answers_fold import answers_fold
 from leaderboard.probes import pages_of
 from leaderboard.probes.breakdowns import answer_space_titles, titled_cell
+from leaderboard.probes.culture.pair_sections import answers_fold
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
@@ -77,8 +77,8 @@ def folds(run: Run, scores: Sequence[Score], query: QueryDict, pair: PairInLangu
 # The fold on confidence: measures over all items, and the two calibration curves.
 
 
-NAME = "confidence"
-TITLE = "Is the model sure, and rightly so?"
+CONFIDENCE = "confidence"
+CONFIDENCE_TITLE = "Is the model sure, and rightly so?"
 MEASURES: Mapping[str, tuple[str, str]] = {
     MAX_SOFTMAX: ("Largest probability", "The probability of the predicted option, on average."),
     MARGIN: ("Margin", "By how much the predicted option is more probable than the second, on average."),
@@ -107,7 +107,7 @@ def confidence_fold(scores: Sequence[Score]) -> Fold | None:
         return None
     curves = [_curve_section(dimension, _bins(scores, dimension)) for dimension in CURVES]
     sections = [_overall_section(overall), *curves]
-    return Fold(NAME, TITLE, _confidence_lead(scores, overall), sections)
+    return Fold(CONFIDENCE, CONFIDENCE_TITLE, _confidence_lead(scores, overall), sections)
 
 
 def _confidence_lead(scores: Sequence[Score], overall: Mapping[str, Score]) -> str:
@@ -162,13 +162,13 @@ def _curve_section(dimension: str, bins: Sequence[Bin]) -> Section:
         rows=bins,
         sortable=False,
     )
-    points = [_point(part) for part in bins]
+    points = [_bin_point(part) for part in bins]
     summary = f"{title}: {points[0].value:.2f} where it is least, {points[-1].value:.2f} where it is greatest."
     plot = charts.calibration(points, name.lower(), diagonal=measure == MAX_SOFTMAX)
     return section(table, (summary, plot), CURVE_NOTES[measure])
 
 
-def _point(part: Bin) -> Point:
+def _bin_point(part: Bin) -> Point:
     accuracy = part[BIN_ACCURACY]
     return Point(
         f"group {accuracy.group}", accuracy.value or 0, accuracy.low, accuracy.high, part[BIN_CONFIDENCE].value
@@ -241,10 +241,10 @@ def _variance_sections(overall: Mapping[str, Score]) -> list[Section]:
 def _wording_section(run: Run) -> Section:
     rows = pd.DataFrame(highlights(run).wordings)
     templates = [name for name in rows.columns if name.isdigit()]
-    return section(_table(run, rows, templates), note=WORDING_NOTE)
+    return section(_wordings_table(run, rows, templates), note=WORDING_NOTE)
 
 
-def _table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:
+def _wordings_table(run: Run, rows: pd.DataFrame, templates: Sequence[str]) -> Table[Row]:
     relations = _relations(run, space_dimension(item_rows.names(run)))
     titles = answer_space_titles(run, rows["relation"])
 
@@ -310,8 +310,8 @@ def _sentence(row: Mapping[str, Any], number: int, relations: Relations) -> str:
 # The items whose answer changes with the wording, each with the answer that every wording got.
 
 
-PAGE_SIZE = 10
-NOTE = (
+FLIPS_ON_A_PAGE = 10
+FLIPS_NOTE = (
     "Questions that get different answers when the sentence is worded differently; those that are right with one "
     "wording and wrong with another come first."
 )
@@ -339,17 +339,17 @@ def changing_answers(run: Run) -> Section | None:
                 "relation", "Relation", lambda flip: cells.text(group_title("relation", flip.row["relation"], names))
             ),
             Column("answer", "Right answer", lambda flip: answer_cell(flip.row, answers)),
-            *(Column(f"template_{number}", wording(number), partial(_answer, number)) for number in templates),
+            *(Column(f"template_{number}", wording(number), partial(_flip_cell, number)) for number in templates),
         ],
         rows=rows,
-        page_size=PAGE_SIZE,
+        page_size=FLIPS_ON_A_PAGE,
         sortable=False,
     )
-    note = f"{NOTE} The first {MOST_FLIPS} are listed." if len(rows) == MOST_FLIPS else NOTE
+    note = f"{FLIPS_NOTE} The first {MOST_FLIPS} are listed." if len(rows) == MOST_FLIPS else FLIPS_NOTE
     return section(table, note=note)
 
 
-def _answer(number: int, flip: Flip) -> cells.Cell:
+def _flip_cell(number: int, flip: Flip) -> cells.Cell:
     answers = {template: (answer, right) for template, answer, right in flip.answers}
     if number not in answers:
         return cells.text("")
@@ -363,8 +363,11 @@ def _lang(flip: Flip) -> str:
     return str(flip.row.get("language") or "")
 
 
+# Right answers by the place of the blank, which stand beside the run's figure and in a breakdown.
+
+
 LAST, INSIDE, FIRST = "last", "inside", "first"
-TITLES: Mapping[str, str] = {LAST: "blank last", INSIDE: "blank inside", FIRST: "blank before the subject"}
+PLACE_TITLES: Mapping[str, str] = {LAST: "blank last", INSIDE: "blank inside", FIRST: "blank before the subject"}
 ANOTHER_TEST = (
     "A causal model reads from left to right: where the blank comes before the subject, it has not read what it is "
     "asked about when it reaches the blank. That is another test than a sentence which ends with the blank."
@@ -387,10 +390,10 @@ class PlaceFigure(NamedTuple):
 
     @property
     def title(self) -> str:
-        return TITLES[self.place]
+        return PLACE_TITLES[self.place]
 
 
-class _Answers(NamedTuple):
+class _PlaceAnswers(NamedTuple):
     """The shares of right answers to the questions of one relation in sentences with the blank in one place."""
 
     place: str
@@ -409,41 +412,41 @@ def place_of_blank(template: str) -> str:
 
 
 def by_place(run: Run, pair: PairInLanguage | None = None) -> list[PlaceFigure]:
-    """Return the figures of the places that the run's sentences have, in the order of `TITLES`.
+    """Return the figures of the places that the run's sentences have, in the order of `PLACE_TITLES`.
 
     `pair`: the items that they are about, where not all. It needs the files of the benchmark, and answers that are
     right or wrong. One query.
     """
     outcomes = outcomes_of(run)
     relations = [relation for relation in read_relations(run.benchmark) if pair is None or pair.has(relation)]
-    by_name: dict[str, list[_Answers]] = {}
+    by_name: dict[str, list[_PlaceAnswers]] = {}
     for relation in relations:
         if relation.label in outcomes:
-            for answers in _answers(relation, outcomes[relation.label]):
+            for answers in _answers_by_place(relation, outcomes[relation.label]):
                 by_name.setdefault(answers.place, []).append(answers)
     macro = run.benchmark.correctness.macro
-    return [_figure(place, by_name[place], macro) for place in TITLES if place in by_name]
+    return [_place_figure(place, by_name[place], macro) for place in PLACE_TITLES if place in by_name]
 
 
-def _answers(relation: Relation, outcomes: RunOutcomes) -> Iterator[_Answers]:
+def _answers_by_place(relation: Relation, outcomes: RunOutcomes) -> Iterator[_PlaceAnswers]:
     """Yield the shares of right answers by place: of each question over its sentences with the blank there."""
     indices = np.array([item.index for item in relation.items], dtype=np.int64)
     columns = np.searchsorted(outcomes.items, indices).clip(max=len(outcomes.items) - 1)
     is_stored = outcomes.items[columns] == indices
     asked = [item for item, stored in zip(relation.items, is_stored, strict=True) if stored]
     values = outcomes.values[:, columns[is_stored]]
-    texts = _texts(relation, asked, len(values))
+    texts = _sentences_of_items(relation, asked, len(values))
     places = np.array([[place_of_blank(text) for text in row] for row in texts])
-    for place in TITLES:
+    for place in PLACE_TITLES:
         counted = np.broadcast_to(places == place, values.shape) & (values != NOT_COUNTED)
         numbers = counted.sum(axis=0)
         if numbers.any():
             shares = ((values == RIGHT) & counted).sum(axis=0)[numbers > 0] / numbers[numbers > 0]
             row, column = np.argwhere(counted)[0]
-            yield _Answers(place, shares, in_words(texts[row][min(column, len(texts[row]) - 1)]))
+            yield _PlaceAnswers(place, shares, in_words(texts[row][min(column, len(texts[row]) - 1)]))
 
 
-def _texts(relation: Relation, items: Sequence[Item], templates: int) -> list[list[str]]:
+def _sentences_of_items(relation: Relation, items: Sequence[Item], templates: int) -> list[list[str]]:
     """Return the sentences of each template: one for all items, or one for each where items have their own."""
     numbers, has_template = range(templates), range(len(relation.templates))
     if any(item.wording for item in items):
@@ -454,7 +457,7 @@ def _texts(relation: Relation, items: Sequence[Item], templates: int) -> list[li
     return [[relation.templates[number] if number in has_template else ""] for number in numbers]
 
 
-def _figure(place: str, answers: Sequence[_Answers], macro: bool) -> PlaceFigure:
+def _place_figure(place: str, answers: Sequence[_PlaceAnswers], macro: bool) -> PlaceFigure:
     sizes = np.array([len(of_relation.shares) for of_relation in answers], dtype=float)
     n = int(sizes.sum())
     if macro:

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import render
 from django.urls import reverse
 
-from leaderboard.figures.near_names import near_names
+from leaderboard.figures.filters import near_names
 from leaderboard.figures.questions import question_url, questions_with
 from leaderboard.figures.runs import MODELS_NAMED, models_named
 from leaderboard.models import Benchmark

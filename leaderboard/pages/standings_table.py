@@ -9,9 +9,8 @@ from django.http import QueryDict
 from django.utils.text import get_text_list
 
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.facets import chosen_facets
+from leaderboard.figures.filters import chosen_facets, models_of, near_models
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.near_names import models_of, near_models
 from leaderboard.figures.profiles import family_of
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
@@ -23,7 +22,7 @@ from leaderboard.figures.standings import (
     chosen_slices,
     made_of_rows,
 )
-from leaderboard.models import Benchmark, Model, Run, RunRank
+from leaderboard.models import Benchmark, Model, Run, RunRank, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.culture.pairs import (
@@ -61,6 +60,7 @@ from leaderboard.ui.tables import (
     interval_columns,
     model_column,
     score_cell,
+    score_columns,
     settings_column,
     source_column,
 )
@@ -309,13 +309,11 @@ def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
     name = labels.group_column(part.dimension, part.group)
 
-    def cell(row: Standing) -> cells.Cell:
-        return score_cell(row.run, row.score(metric, part))
+    def score(row: Standing) -> Score | None:
+        return row.score(metric, part)
 
-    return [
-        Column(name, labels.sentence(group), cell, f"{dimension}: {group}", align="score"),
-        *interval_columns(lambda row: row.score(metric, part), name),
-    ]
+    title, help_text = labels.sentence(group), f"{dimension}: {group}"
+    return score_columns(name, title, score, lambda row: score_cell(row.run, score(row)), help_text)
 
 
 def _run_columns(rows: Sequence[Standing]) -> list[Column[Standing]]:

@@ -127,10 +127,6 @@ def _revision_cell(submission: Submission) -> cells.Cell:
     return cells.text(submission.revision or NEWEST, reverse("submission", args=[submission.token]))
 
 
-def _benchmark_cell(outcome: "Outcome") -> cells.Cell:
-    return cells.text(outcome.submission.benchmark.title)
-
-
 def _by_step(outcome: "Outcome") -> tuple[int, str]:
     """Sort revisions by the steps that their names state; those without a step come first."""
     revision = outcome.submission.revision

@@ -22,9 +22,9 @@ from leaderboard.figures.training import (
     series_of_other_seeds,
 )
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.benchmark_sections import step_replicates_fold
 from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
-from leaderboard.pages.replicates_fold import step_replicates_fold
 from leaderboard.pages.training_tables import (
     ChangedItem,
     GroupRow,

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from leaderboard.figures.benchmarks import BASELINE_IDS, HUB_ID
+from leaderboard.figures.benchmarks import BASELINE_IDS, CHANCE_ID
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes import pages_of
 from leaderboard.ui import labels
@@ -91,7 +91,7 @@ class Baseline(NamedTuple):
 
 
 BASELINES: Mapping[str, Baseline] = {  # by the ids under which their runs are stored
-    HUB_ID: Baseline("Chance", "takes every option to be as likely as the next"),
+    CHANCE_ID: Baseline("Chance", "takes every option to be as likely as the next"),
     BASELINE_IDS[MAJORITY]: Baseline(
         "Majority answer", "always gives the answer that is right most often in the relation"
     ),

@@ -20,8 +20,7 @@ from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answe
 from leaderboard.probes.further_training import TRAINING_METRICS, training_sections
 from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import TYPED
-from leaderboard.ui import cells as cells_module
-from leaderboard.ui import charts
+from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point, kind_symbol
 from leaderboard.ui.sections import Section, Switch, section
@@ -76,9 +75,7 @@ def benchmark_sections(benchmark: Benchmark, major_only: bool, no_leaks: bool) -
     """Return how difficult fact types are, encoders and generators side by side, and what training leaves of them."""
     runs = list(finished_runs(benchmark).order_by("model__hub_id", "pk"))
     chosen = choose([run.pk for run in runs], major_only, no_leaks)
-    suffix = choice_suffix(major_only, no_leaks)
-    note = SWITCHES_NOTE if chosen.divided else ""
-    difficulty = difficulty_section(runs, chosen, suffix, note, NONE_LEFT)
+    difficulty = difficulty_section(runs, chosen, choice_suffix(major_only, no_leaks))
     return [
         *side_by_side(runs),
         *training_sections(runs),
@@ -107,11 +104,11 @@ def judged_section(benchmark: Benchmark) -> list[Section]:
         return []
 
     def number(name: str, title: str, help_text: str = "") -> Column[Row]:
-        return Column(name, title, lambda row: cells_module.number(row[name]), help_text, align="number")
+        return Column(name, title, lambda row: cells.number(row[name]), help_text, align="number")
 
     columns: list[Column[Row]] = [
-        Column("question", "Question", lambda row: cells_module.text(QUESTIONS[row["question"]]), align="head"),
-        Column("sample", "Sample", lambda row: cells_module.text(str(row["sample"]))),
+        Column("question", "Question", lambda row: cells.text(QUESTIONS[row["question"]]), align="head"),
+        Column("sample", "Sample", lambda row: cells.text(str(row["sample"]))),
         number("judges", "Judges"),
         number("sentences", "Sentences"),
         number("yes", "Yes", "Share of all answers."),
@@ -153,8 +150,8 @@ def _averages_table(rows: Sequence[MacroAverage], suffix: str) -> Table[MacroAve
         name="head",
         caption=f"Means over fact types{suffix}",
         columns=[
-            Column("group", "Kind of place", lambda row: cells_module.text(row.name), align="head"),
-            Column("fact_types", "Fact types", lambda row: cells_module.number(row.fact_types), align="number"),
+            Column("group", "Kind of place", lambda row: cells.text(row.name), align="head"),
+            Column("fact_types", "Fact types", lambda row: cells.number(row.fact_types), align="number"),
             *_score_columns(rows),
         ],
         rows=rows,
@@ -229,15 +226,15 @@ def _score_columns(rows: Sequence[MacroAverage] | Sequence[FactTypeRow]) -> list
 
     def column(metric: str) -> Column[Any]:
         def cell(row: MacroAverage | FactTypeRow) -> Cell:
-            return cells_module.number(row.scores[metric].value if metric in row.scores else None)
+            return cells.number(row.scores[metric].value if metric in row.scores else None)
 
         return Column(metric, PAGES.metric_label(metric), cell, align="number")
 
     def sentences(row: MacroAverage | FactTypeRow) -> Cell:
-        return cells_module.items(row.main.n if row.main else None)
+        return cells.items(row.main.n if row.main else None)
 
     return [
-        Column("value", "Accuracy", lambda row: cells_module.of_score(row.main), align="score"),
+        Column("value", "Accuracy", lambda row: cells.of_score(row.main), align="score"),
         *interval_columns(lambda row: row.main),
         Column("n", "Sentences", sentences, align="number"),
         *map(column, others),
@@ -259,12 +256,12 @@ INSTRUCTION_LABELS = {0: "0: none, the sentence alone"} | {
 
 def name_column() -> Column[Any]:
     """Return the column with the name of a row's fact type."""
-    return Column("fact_type", "Fact type", lambda row: cells_module.text(row.name), align="head")
+    return Column("fact_type", "Fact type", lambda row: cells.text(row.name), align="head")
 
 
 def head_column() -> Column[Any]:
     """Return the column with the kind of place that a row's fact type is about."""
-    return Column("head", "Kind of place", lambda row: cells_module.text(row.head), align="kind")
+    return Column("head", "Kind of place", lambda row: cells.text(row.head), align="kind")
 
 
 @dataclass(frozen=True)
@@ -281,17 +278,17 @@ def choose(runs: Collection[int], major_only: bool = False, no_leaks: bool = Fal
     Published figures do not tell leaky sentences from others, so that `no_leaks` leaves them out.
     """
     stored = list(Score.objects.filter(run__in=runs, dimension__in=("fact_type", CELL)).order_by("pk"))
-    cells = [(FactTypeCell(*split_group(CELL, score.group)), score) for score in stored if score.dimension == CELL]
-    majors = {cell.fact_type for cell, _ in cells if cell.size == "major"}
+    by_cell = [(FactTypeCell(*split_group(CELL, score.group)), score) for score in stored if score.dimension == CELL]
+    majors = {cell.fact_type for cell, _ in by_cell if cell.size == "major"}
     if no_leaks:
-        scores = [(cell.fact_type, score) for cell, score in cells if cell.leak == "not leaky"]
+        scores = [(cell.fact_type, score) for cell, score in by_cell if cell.leak == "not leaky"]
     else:
         scores = [(score.group, score) for score in stored if score.dimension == "fact_type"]
     by_run: dict[int, dict[str, dict[str, Score]]] = {}
     for key, score in scores:
         if key in FACT_TYPES and (key in majors or not major_only):
             by_run.setdefault(score.run_id, {}).setdefault(key, {})[score.metric] = score
-    return ChosenFactTypes(by_run, bool(cells))
+    return ChosenFactTypes(by_run, bool(by_cell))
 
 
 class FactTypeCell(NamedTuple):
@@ -350,9 +347,7 @@ class Difficulty(FactTypeKey):
     models: Mapping[str, int]
 
 
-def difficulty_section(
-    runs: Sequence[Run], chosen: ChosenFactTypes, suffix: str, note: str, empty: str
-) -> list[Section]:
+def difficulty_section(runs: Sequence[Run], chosen: ChosenFactTypes, suffix: str) -> list[Section]:
     """Return the paper's Figure 1; published figures stand beside the measured ones, as they are of other sentences."""
     rows = difficulty(chosen, {run.pk: run for run in runs if run.model.kind in SIDES})
     if not rows and not chosen.divided:
@@ -362,7 +357,7 @@ def difficulty_section(
     heads = {row.name: row.head for row in rows}
     figure = charts.headed_dots(points, heads, "share found within five", markers=MARKERS)
     drawing = (summary(title + suffix, points), figure) if rows else None
-    table = _difficulty_table(rows, suffix, empty)
+    table, note = _difficulty_table(rows, suffix), SWITCHES_NOTE if chosen.divided else ""
     return [section(table, drawing, note, title=title, switched=chosen.divided)]
 
 
@@ -390,7 +385,7 @@ def _group(run: Run) -> str:
     return side if run.provenance == Run.Provenance.MEASURED else f"{side}, published"
 
 
-def _difficulty_table(rows: Sequence[Difficulty], suffix: str, empty: str) -> Table[Difficulty]:
+def _difficulty_table(rows: Sequence[Difficulty], suffix: str) -> Table[Difficulty]:
     with_values = {group for row in rows for group in row.means}
     groups = [group for side in WITHIN_FIVE for group in (side, f"{side}, published") if group in with_values]
     return Table(
@@ -402,7 +397,7 @@ def _difficulty_table(rows: Sequence[Difficulty], suffix: str, empty: str) -> Ta
             head_column(),
         ],
         rows=rows,
-        empty=empty,
+        empty=NONE_LEFT,
     )
 
 
@@ -412,13 +407,11 @@ def _group_columns(group: str) -> list[Column[Difficulty]]:
 
     def cell(row: Difficulty) -> Cell:
         value = row.means.get(group)
-        return cells_module.not_reported() if value is None and is_published else cells_module.score(value)
+        return cells.not_reported() if value is None and is_published else cells.score(value)
 
     return [
         Column(name, title, cell, metric, align="score"),
-        Column(
-            f"{name}_models", f"{title}, models", lambda row: cells_module.number(row.models.get(group)), align="number"
-        ),
+        Column(f"{name}_models", f"{title}, models", lambda row: cells.number(row.models.get(group)), align="number"),
     ]
 
 
@@ -463,10 +456,10 @@ def _sides_table(rows: Sequence[RunOnEnds]) -> Table[RunOnEnds]:
         caption="Models on the sentences that end in their blank",
         columns=[
             model_column(lambda row: row.run),
-            Column("side", "Kind", lambda row: cells_module.text(row.side.removesuffix("s"))),
-            Column("value", "Accuracy", lambda row: cells_module.of_score(row.score), align="score"),
+            Column("side", "Kind", lambda row: cells.text(row.side.removesuffix("s"))),
+            Column("value", "Accuracy", lambda row: cells.of_score(row.score), align="score"),
             *interval_columns(lambda row: row.score),
-            Column("n", "Sentences", lambda row: cells_module.items(row.score.n), align="number"),
+            Column("n", "Sentences", lambda row: cells.items(row.score.n), align="number"),
             settings_column(lambda row: row.run),
             source_column(lambda row: row.run),
         ],

@@ -11,8 +11,7 @@ from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
 from leaderboard.probes.wording import Answers, Names, Sentences, answer_cell, group_title, relation_names, row_key
-from leaderboard.ui import cells
-from leaderboard.ui import labels as labels_module
+from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.tables import Column, Table
 from probing.benchmark import ROW_KEY, Item, Relation
@@ -115,7 +114,7 @@ class ItemColumns:
                 value = replace(value, text=group_title(name, row[name], relations))
             return replace(value, href=item_url(run, row)) if name == "subject" else value
 
-        title, note = titles.get(name) or labels_module.dimension(name), self.help.get(name) or HELP.get(name, "")
+        title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
         name_in_csv, align = LABELS.get(name, name), _align(name, values)
         return Column(name_in_csv, title, cell, note, align=align, shown=on_page, folded=name not in self.brief)
 
@@ -217,15 +216,15 @@ def answer_among_options(item: ItemRow) -> RunAnswer:
 def answer_in_template(item: ItemRow, template: str) -> RunAnswer:
     """Return the answer to an item whose options were scored in a template."""
     row = item.row
-    labels = item.relation.options_of(item.item)
+    names = item.relation.options_of(item.item)
     text = prompt(template, row["subject"], item.relation.verbatim)
     context = {
         "row": row,
         "shown": _text_before(text, row),
-        "statement": _three_pieces(text, labels[row["answer"]]),
+        "statement": _three_pieces(text, names[row["answer"]]),
         "chosen": _three_pieces(text, row["prediction_label"]),
     }
-    options = _scored_options(labels, row)
+    options = _scored_options(names, row)
     return RunAnswer("parts/answer_among_options.html", context, [_options_table(options, row.get("language", ""))])
 
 
@@ -241,12 +240,12 @@ def _three_pieces(text: Prompt, option: str) -> tuple[str, str, str]:
     return filled.text[: filled.start], filled.text[filled.start : filled.end], filled.text[filled.end :]
 
 
-def _scored_options(labels: Sequence[str], row: Row) -> list[ScoredOption]:
+def _scored_options(names: Sequence[str], row: Row) -> list[ScoredOption]:
     """Return the options, the best first."""
     shares = shares_of(row["scores"])
     options = [
         ScoredOption(label, score, share, number in row["answers"], number == row["prediction"])
-        for number, (label, score, share) in enumerate(zip(labels, row["scores"], shares, strict=True))
+        for number, (label, score, share) in enumerate(zip(names, row["scores"], shares, strict=True))
     ]
     return sorted(options, key=lambda option: -option.score)
 

@@ -103,32 +103,14 @@ def published_scores(settings: Json, scores: Iterable[Json]) -> Iterator[Json]:
             yield {**gap, "value": first["value"] - second["value"], "n": first["n"] + second["n"]}
 
 
-PAGES = ProbePages(
-    metric_labels=METRIC_LABELS,
-    option_labels={
-        "pair": "Culture pair",
-        "few_shot": "Examples before each item",
-        "chat": "Use the chat template",
-    },
-    hidden_dimensions=HIDDEN,
-    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
-    default_dimensions=("culture_pair",),
-    topic="Cultures",
-    of_parts=True,
-    asked_by="all answers of a relation, ranked",
-    published_scores=published_scores,
-    relation_slice=relation_slice,
-    run_sections=run_sections,
-    benchmark_sections=benchmark_sections,
-    comparison_sections=comparison_sections,
-)
+# How varied the right answers to a pair are (section 4.4 of the methods), beside the best that a model reached.
 
 
-NOTE = (
+VARIETY_NOTE = (
     "An entropy of 0 means that one object is right for all items, so a model need not know the subject. "
     "The best P@1 is the best of the models that were measured here."
 )
-LEAD = "How easy the right answers of each relation are to guess, beside the best that a model reached."
+VARIETY_LEAD = "How easy the right answers of each relation are to guess, beside the best that a model reached."
 BestScores = Mapping[tuple[str, str, str, str, str], float]  # pair, language, objects, relation, culture
 
 
@@ -167,7 +149,7 @@ def variety_section(benchmark: Benchmark, rows: Sequence[Sides], pair: PairInLan
         *_side_columns("second", 1, varieties, best),
     ]
     table = Table("entropies", "How varied the answers are", columns, varieties, page_size=60)
-    return replace(section(table, note=" ".join([NOTE, *notes])), lead=LEAD)
+    return replace(section(table, note=" ".join([VARIETY_NOTE, *notes])), lead=VARIETY_LEAD)
 
 
 def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
@@ -182,7 +164,7 @@ def _differing_columns(rows: Sequence[Variety]) -> list[Column[Variety]]:
 
 def _side_columns(name: str, side: int, rows: Sequence[Variety], best: BestScores) -> list[Column[Variety]]:
     """Return number of items, entropy and best P@1 of one side."""
-    title = _only({row.sides[side][0] for row in rows}, ("First culture", "West")[side])
+    title = _only_name({row.sides[side][0] for row in rows}, ("First culture", "West")[side])
 
     def best_of(row: Variety) -> float | None:
         relation, culture = row.relation.replace(ALL, ""), row.sides[side][0]
@@ -207,7 +189,7 @@ def _side_columns(name: str, side: int, rows: Sequence[Variety], best: BestScore
     ]
 
 
-def _only(names: Set[str], otherwise: str) -> str:
+def _only_name(names: Set[str], otherwise: str) -> str:
     """Return the one name if all rows have the same."""
     return next(iter(names)) if len(names) == 1 else otherwise
 
@@ -244,3 +226,24 @@ def variety(benchmark: int) -> tuple[list[Variety], tuple[str, ...]]:
             row = rows.setdefault((pair, objects, relation, sides), Variety(pair, objects, relation, sides, []))
             row.languages.append(language)
     return list(rows.values()), content.notes
+
+
+PAGES = ProbePages(
+    metric_labels=METRIC_LABELS,
+    option_labels={
+        "pair": "Culture pair",
+        "few_shot": "Examples before each item",
+        "chat": "Use the chat template",
+    },
+    hidden_dimensions=HIDDEN,
+    fine_dimensions=frozenset(name for name in HIDDEN if "relation" in CROSSED[name]),
+    default_dimensions=("culture_pair",),
+    topic="Cultures",
+    of_parts=True,
+    asked_by="all answers of a relation, ranked",
+    published_scores=published_scores,
+    relation_slice=relation_slice,
+    run_sections=run_sections,
+    benchmark_sections=benchmark_sections,
+    comparison_sections=comparison_sections,
+)

@@ -1,7 +1,7 @@
 """The pages of specificity (methods 2): promptings side by side, factors, and runs compared on common pairs."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from leaderboard.probes.wording import FINER, group_title, read_relations, relat
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Drawing, Section, section
-from leaderboard.ui.tables import Column, Table, interval_columns, model_column, score_cell, source_column
+from leaderboard.ui.tables import Column, Table, model_column, score_cell, score_columns, source_column
 from probing.analysis.breakdowns import ALL, OVERALL
 from probing.analysis.specificity_metrics import NO_PREFERENCE, common_answers, common_pairs, unified_scores
 from probing.benchmark import ROW_KEY
@@ -76,6 +76,9 @@ def run_answer(item: ItemRow) -> RunAnswer:
     return answer_among_options(item)
 
 
+# The factors of a run by relation, beside other runs of its model.
+
+
 PROMPTINGS_LEAD = "What a prompting does to specificity, its factors, and the ten best words."
 FACTORS_LEAD = "How natural and how related each model finds the answers of each relation."
 FACTORS_NOTE = (
@@ -121,7 +124,7 @@ def by_prompting(run: Run, runs: Sequence[Run], scores: Mapping[int, ScoresByGro
         return RelationLine(group, {title: by_group[key] for title, by_group in columns.items() if key in by_group})
 
     lines = [line(group) for group in _groups(list(columns.values()))]
-    return _section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
+    return _relations_section(run, "promptings", "Specificity by prompting", {title: title for title in columns}, lines)
 
 
 def _groups(scores: Sequence[ScoresByGroup], metric: str = "specificity") -> list[str]:
@@ -139,10 +142,10 @@ def by_factor(run: Run, scores: ScoresByGroup) -> Section:
         RelationLine(group, {metric: scores[metric, group] for metric in titles if (metric, group) in scores})
         for group in _groups([scores])
     ]
-    return _section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
+    return _relations_section(run, "factors", "Factors", titles, lines, FACTORS_NOTE)
 
 
-def _section(
+def _relations_section(
     run: Run, name: str, title: str, titles: Mapping[str, str], lines: Sequence[RelationLine], note: str = ""
 ) -> Section:
     """Return a section with a column and a series of dots for each of the titles."""
@@ -156,7 +159,7 @@ def _section(
 
     columns: list[Column[RelationLine]] = [Column("relation", "Relation", relation, align="head")]
     for key, heading in titles.items():
-        columns += _score_columns(key, heading)
+        columns += [*score_columns(key, heading, _score_of(key)), _number_column(key, "Pairs")]
     points = [
         _point(by_group[line.group], line.scores[key], heading)
         for key, heading in titles.items()
@@ -171,15 +174,17 @@ def _section(
     return section(table, (f"Means: {summary}.", figure), note)
 
 
-def _score_columns(key: str, heading: str) -> list[Column[RelationLine]]:
-    def score(line: RelationLine) -> Score | None:
-        return line.scores.get(key)
+def _score_of(key: str) -> Callable[[Any], Score | None]:
+    """Return the function that gives the score of a row under a metric, or under what else its scores are sorted by."""
+    return lambda row: row.scores.get(key)
 
-    return [
-        Column(key, heading, lambda line: cells.of_score(score(line)), align="score"),
-        *interval_columns(score, key),
-        Column(f"{key}_n", "Pairs", lambda line: cells.items(getattr(score(line), "n", None)), align="number"),
-    ]
+
+def _number_column(key: str, title: str, *, shown: bool = True) -> Column[Any]:
+    """Return the column with the number of pairs that a score counts."""
+    score = _score_of(key)
+    return Column(
+        f"{key}_n", title, lambda row: cells.items(getattr(score(row), "n", None)), align="number", shown=shown
+    )
 
 
 def _group_name(group: str) -> str:
@@ -196,7 +201,10 @@ def _mean(points: Sequence[Point], heading: str) -> str:
     return "not measured" if np.isnan(value) else f"{value:.3f}"
 
 
-NOTE = (
+# What prompting changes, in the means over relations of runs that differ in nothing else.
+
+
+PROMPTINGS_NOTE = (
     "Means over relations. The runs of a model differ in nothing but the prompting. Naturalness is the same share with "
     "the subject hidden: where a prompting raises both alike, its wording makes finer answers more probable, whatever "
     "the subject."
@@ -226,10 +234,15 @@ def promptings_section(rows: Sequence[PromptedRun]) -> list[Section]:
     if not shown:
         return []
     metrics = {name: METRIC_LABELS[name] for name in BY_PROMPTING if any(name in row.scores for row in shown)}
-    return [replace(section(_table(shown, metrics), _drawing(shown), NOTE), lead=PROMPTINGS_LEAD)]
+    return [
+        replace(
+            section(_promptings_table(shown, metrics), _promptings_drawing(shown), PROMPTINGS_NOTE),
+            lead=PROMPTINGS_LEAD,
+        )
+    ]
 
 
-def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
+def _promptings_table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[PromptedRun]:
     columns: list[Column[PromptedRun]] = [
         model_column(lambda row: row.run),
         Column("prompting", "Prompting", lambda row: cells.text(row.prompting)),
@@ -240,16 +253,11 @@ def _table(rows: Sequence[PromptedRun], metrics: Mapping[str, str]) -> Table[Pro
 
 
 def _prompting_columns(metric: str, heading: str) -> list[Column[PromptedRun]]:
-    def score(row: PromptedRun) -> Score | None:
-        return row.scores.get(metric)
-
-    return [
-        Column(metric, heading, lambda row: score_cell(row.run, score(row)), align="score"),
-        *interval_columns(score, metric),
-    ]
+    score = _score_of(metric)
+    return score_columns(metric, heading, score, lambda row: score_cell(row.run, score(row)))
 
 
-def _drawing(rows: Sequence[PromptedRun]) -> Drawing | None:
+def _promptings_drawing(rows: Sequence[PromptedRun]) -> Drawing | None:
     points = [point for row in rows if (point := _prompting_point(row))]
     if not points:
         return None
@@ -347,18 +355,17 @@ SURPRISES = Surprises(
 )
 
 
-TITLES = {
-    "specificity": "Specificity",
-    "naturalness": "Naturalness",
-    "relatedness": "Relatedness",
-    "acc_at_10_either": "Acc@10, either answer",
-    "acc_at_10_fine": "Acc@10, fine answer",
-}
+# Comparisons on what all models have in common: the pairs, and the answers that are single tokens.
+
+
+COMPARED_METRICS = (*FACTORS, "acc_at_10_either", "acc_at_10_fine")
 NUMBERS = {"specificity": "Pairs", "acc_at_10_fine": "Pairs of Acc@10"}  # which a page shows; the CSV has all of them
-LEAD = "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
+COMMON_LEAD = (
+    "Acc@10 among the answers that all these models have as single tokens, beside specificity and its factors."
+)
 PAIR = ("answer_label", "coarse_label", "specific", "best")
-VALUES = ("rank", "natural_log_prob", "cosine")
-COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in VALUES))
+PAIR_VALUES = ("rank", "natural_log_prob", "cosine")
+COMMON_COLUMNS = (*ROW_KEY, *PAIR, *(f"{side}_{value}" for side in ("fine", "coarse") for value in PAIR_VALUES))
 
 
 class ComparedLine(NamedTuple):
@@ -376,31 +383,16 @@ def comparison_sections(runs: Sequence[Run]) -> list[Section]:
         return []
     rows = [ComparedLine(*line) for line in zip(runs, short_names(runs), scores, strict=True)]
     columns: list[Column[ComparedLine]] = [Column("run", "Run", lambda row: cells.text(row.name), align="head")]
-    columns += [column for metric, title in TITLES.items() for column in _columns(metric, title)]
+    for metric in COMPARED_METRICS:
+        columns += score_columns(metric, METRIC_LABELS[metric], _score_of(metric))
+        columns.append(_number_column(metric, NUMBERS.get(metric, ""), shown=metric in NUMBERS))
     table = Table("common_answers", "Common pairs and answers", columns, rows, sortable=False)
     note = (
         "On the pairs whose answers are single tokens of all these models. Acc@10 does not depend on the size of a "
         f"vocabulary here: it ranks an answer among the {number:,} answers of the benchmark that all of them have, and "
         "counts the pairs whose hundred best tokens include ten of these."
     )
-    return [replace(section(table, note=note, title="On common pairs and answers"), lead=LEAD)]
-
-
-def _columns(metric: str, title: str) -> list[Column[ComparedLine]]:
-    def score(row: ComparedLine) -> Score | None:
-        return row.scores.get(metric)
-
-    return [
-        Column(metric, title, lambda row: cells.of_score(score(row)), align="score"),
-        *interval_columns(score, metric),
-        Column(
-            f"{metric}_n",
-            NUMBERS.get(metric, ""),
-            lambda row: cells.items(getattr(score(row), "n", None)),
-            align="number",
-            shown=metric in NUMBERS,
-        ),
-    ]
+    return [replace(section(table, note=note, title="On common pairs and answers"), lead=COMMON_LEAD)]
 
 
 @lru_cache(maxsize=8)
@@ -410,7 +402,7 @@ def in_common(*stored: tuple[int, str]) -> tuple[int, list[dict[str, Score]]]:
     It is cached, as the folder of a result never changes.
     """
     runs = Run.objects.select_related("benchmark").in_bulk([number for number, _ in stored])
-    rows = {str(number): item_rows.frame(runs[number], COLUMNS) for number, _ in stored}
+    rows = {str(number): item_rows.frame(runs[number], COMMON_COLUMNS) for number, _ in stored}
     answers = common_answers(rows)
     words = next(iter(answers.values()))
     if not words:

@@ -200,12 +200,12 @@ def approximate_time(time: timedelta) -> str:
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / (24 * 3600):.1f} days"
 
 
-def signed(value: float | None, kind: str = "number", low: float | None = None, high: float | None = None) -> Cell:
+def signed(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
     """Show a difference with its sign, and with its interval where it has one."""
     if value is None:
-        return _no_value(kind)
-    text = with_minus(f"{value:+.3f}")
-    return Cell(value, text, note=interval_note(low, high), kind=kind, uncertainty=uncertainty(value, low, high))
+        return _no_value("number")
+    text, note = with_minus(f"{value:+.3f}"), interval_note(low, high)
+    return Cell(value, text, note=note, kind="number", uncertainty=uncertainty(value, low, high))
 
 
 def of_run(cell: Cell, run: Run) -> Cell:

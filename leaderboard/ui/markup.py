@@ -145,7 +145,7 @@ def help_html(view: TableView) -> SafeString:
         if head.column.help or head.column.paragraph
     )
     return SafeString(
-        "".join(_help(column, _help_id(view.table.name, number), methods) for number, column in explained)
+        "".join(_help_html(column, _help_id(view.table.name, number), methods) for number, column in explained)
     )
 
 
@@ -220,7 +220,7 @@ def _help_id(table: str, number: int) -> str:
     return f"help-{escape(table)}-{number}"
 
 
-def _help(column: Column[object], identifier: str, methods: str) -> str:
+def _help_html(column: Column[object], identifier: str, methods: str) -> str:
     words = f"<p>{escape(column.help)}</p>" if column.help else ""
     address = escape(f"{methods}{column.paragraph}")
     link = f'<p><a href="{address}">How it is computed</a></p>' if column.paragraph else ""
@@ -237,13 +237,13 @@ SPOKEN = ("published", "best")  # what is said of a figure to readers who do not
 def overview_rows_html(view: TableView, starts: Collection[str]) -> SafeString:
     """Return the rows of the overview; `starts` names the columns with which a topic begins."""
     rows = (
-        f"<tr>{''.join(_cell_html(column, cell, column.name in starts) for column, cell in line.cells)}</tr>"
+        f"<tr>{''.join(_overview_cell_html(column, cell, column.name in starts) for column, cell in line.cells)}</tr>"
         for line in view.lines
     )
     return SafeString("\n".join(rows))
 
 
-def _cell_html(column: Column[object], cell: Cell, first: bool) -> str:
+def _overview_cell_html(column: Column[object], cell: Cell, first: bool) -> str:
     if column.name == "model":
         return f'<th scope="row" class="head">{_model_html(cell)}</th>'
     if cell.href:

@@ -297,6 +297,22 @@ def interval_columns(score: Callable[[Any], object], name: str = "") -> list[Col
     return [column(end) for end in ("low", "high", "cluster_low", "cluster_high")]
 
 
+def score_columns(
+    name: str,
+    title: str,
+    score: Callable[[Any], Any],
+    cell: Callable[[Any], Cell] | None = None,
+    help_text: str = "",
+    align: str = "score",
+) -> list[Column[Any]]:
+    """Return the column of a score, and those of the CSV with the ends of its intervals, named after it.
+
+    `cell` shows it where `cells.of_score` would not do.
+    """
+    shown = cell or (lambda row: cells.of_score(score(row)))
+    return [Column(name, title, shown, help_text, align=align), *interval_columns(score, name)]
+
+
 def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column that tells runs of one model apart, which pages drop where all have the usual settings.
 

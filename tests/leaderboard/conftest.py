@@ -16,15 +16,14 @@ from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
+from leaderboard.figures.profiles import difference_of
 from leaderboard.figures.ranks import refresh_standings
-from leaderboard.figures.tuning import difference_of
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Run
-from leaderboard.pages.answers_fold import answers_given, distances
 from leaderboard.pages.know_say_fold import crossed_results
 from leaderboard.probes.cloze import judged
-from leaderboard.probes.culture.pair_sections import predicted
+from leaderboard.probes.culture.pair_sections import answers_given, distances, predicted
 from leaderboard.probes.culture.sides import versions
 from leaderboard.probes.perplexity import ranks
 from leaderboard.probes.ranking import variety

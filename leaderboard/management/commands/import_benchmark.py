@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from leaderboard.figures import benchmarks
-from leaderboard.figures.benchmarks import FORMAT, install_sample, store_rarer_answer
+from leaderboard.figures.benchmarks import GRAPH_FORMAT, install_sample, store_rarer_answer
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
 from probing.baselines import pair_answers
@@ -41,7 +41,7 @@ class Command(PlainCommand):
 
     def run(self, *, format: str, folder: Path, slug: str, title: str, probe: str, **options: Any) -> None:
         sampling = {name: options[name] for name in SAMPLING_OPTIONS if options[name] not in (None, "")}
-        if sampling and format != FORMAT:
+        if sampling and format != GRAPH_FORMAT:
             raise BadInput(f"No statements are drawn from {format}.", f"Leave out --{min(sampling)}.")
         if sampling:
             benchmark, new = install_sample(folder, slug, title, **sampling)

@@ -1,12 +1,13 @@
-"""Sections of a run and of a comparison: predicates with both sides, gaps of whole pairs, languages, predictions."""
+"""Sections of runs and comparisons: predicates with both sides, gaps of whole pairs, languages, and answers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 import pandas as pd
+from django.http import QueryDict
 
-from leaderboard.figures import item_rows
+from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.comparisons import records
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import runs_beside
@@ -32,11 +33,13 @@ from leaderboard.probes.culture.sides import (
     version_of,
 )
 from leaderboard.ui import cells, labels
-from leaderboard.ui.sections import Section, section
+from leaderboard.ui.cells import Cell
+from leaderboard.ui.sections import Fold, Section, TextForm, section
 from leaderboard.ui.tables import Column, Table, citation, source_column
 from probing.analysis.breakdowns import join_group
-from probing.analysis.culture_metrics import common_predictions
-from probing.formats.dlama import natural
+from probing.analysis.culture_metrics import NEARNESS, common_predictions, nearness, prediction_shares
+from probing.errors import ProbingError
+from probing.formats.dlama import natural, parse_merged
 
 PAIR_LANGUAGE = "culture_pair_language"
 PREDICATES_LEAD = "Both cultures of each relation, run by run."
@@ -183,10 +186,10 @@ def _source_name(run: Run, names: Mapping[int, str]) -> str | None:
 # The predictions that a model makes most often, right and wrong (the DLAMA paper's Table 3).
 
 
-GROUP = ["culture_pair", "language", "relation", "culture"]
+PREDICTION_GROUP = ["culture_pair", "language", "relation", "culture"]
 PREDICTIONS_TITLE = "Most common predictions"
-STORED_COLUMNS = [*GROUP, "correct", "prediction_label", "prediction_cultures"]
-NOTE = (
+PREDICTION_COLUMNS = [*PREDICTION_GROUP, "correct", "prediction_label", "prediction_cultures"]
+PREDICTIONS_NOTE = (
     "The three most common predictions for each relation and culture, each with its share of all predictions there. "
     "A wrong prediction comes with the culture in which it is right."
 )
@@ -194,7 +197,7 @@ NOTE = (
 
 def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
     """Return the section about the chosen pair; None where the run has no stored items with cultures."""
-    if pair is None or not run.artefact or not set(STORED_COLUMNS) <= set(item_rows.names(run)):
+    if pair is None or not run.artefact or not set(PREDICTION_COLUMNS) <= set(item_rows.names(run)):
         return None
 
     def relation(row: Row) -> cells.Cell:
@@ -221,7 +224,7 @@ def predictions(run: Run, pair: PairInLanguage | None) -> Section | None:
         page_size=10,
         export=_one_per_row(group_columns, rows),
     )
-    return replace(section(table, note=f"{pair.title}. {NOTE}"), lead=PREDICTIONS_LEAD)
+    return replace(section(table, note=f"{pair.title}. {PREDICTIONS_NOTE}"), lead=PREDICTIONS_LEAD)
 
 
 def _one_per_row(group_columns: Sequence[Column[Row]], rows: Sequence[Row]) -> Table[Row]:
@@ -250,10 +253,140 @@ def _prediction_list(row: Row, predictions: Sequence[Row]) -> cells.Cell:
 def predicted(run: int, folder: str) -> list[Row]:
     """Return a row for each relation and culture. It is cached, as the folder of a result never changes."""
     row = Run.objects.get(pk=run)
-    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), STORED_COLUMNS)
+    stored = item_rows.rows(row, item_rows.find(row, item_rows.ItemFilter()), PREDICTION_COLUMNS)
     common = common_predictions(pd.DataFrame(stored))
     return [
-        dict(zip(GROUP, names, strict=True))
+        dict(zip(PREDICTION_GROUP, names, strict=True))
         | {"right": records(part[part.correct]), "wrong": records(part[~part.correct])}
-        for names, part in common.groupby(GROUP, sort=False)
+        for names, part in common.groupby(PREDICTION_GROUP, sort=False)
     ]
+
+
+# The fold of a run on its answers: which it gives, merged as readers wish, and how near they are to right ones.
+#
+# The answers by language are those of DLAMA's Figure 1, their nearness is that of the colours of its Table 3.
+
+
+MERGE = "merge"  # of the fold, and of the parameter with the answers that count as one
+ANSWERS_TITLE = "Which answers it gives, and how near they are"
+ANSWERS_LEAD = (
+    "The most common answers by relation and language, and whether wrong ones are in the right country or next to it."
+)
+MERGE_WORDS = {
+    "label": "Answers that count as one",
+    "hint": "In each line stands a name with a list of labels or ids of Wikidata; P@1 is then computed again.",
+    "example": 'Islam = ["Q432", "Muslim"]',
+    "button": "Score with these merged",
+    "methods": "culture/#predictions-and-entropy",
+}
+MOST_ANSWERS = 5  # answers for each relation and language
+ANSWER_COLUMNS = ["relation", "index", "prediction", "language"]
+PAIR = "culture_pair"
+ANSWER_SHARES = {
+    "share": ("Given", "The share of this answer among all that the model gives."),
+    "correct_share": ("Rightly", "The part of that share which is right."),
+    "right_share": ("Right", "The share of this answer among all right ones."),
+}
+NEARNESS_NOTE = (
+    "Countries and their neighbours are those that the facts of this benchmark state; relations without answers of a "
+    "known country are left out."
+)
+
+
+def answers_fold(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Fold | None:
+    """Return the fold on the chosen pair, in all languages; None where the files or single predictions are not here."""
+    if not run.benchmark.path or not set(ANSWER_COLUMNS) <= set(item_rows.names(run)):
+        return None
+    form, chosen = TextForm.of(query, MERGE, **MERGE_WORDS), pair.name if pair else ""
+    try:
+        given, near = answers_given(run.pk, run.artefact, chosen), distances(run.pk, run.artefact, chosen)
+    except ProbingError:  # the files of the benchmark have changed
+        return None
+    sections: list[Section] = []
+    if form.text:
+        try:
+            merged = answers_given(run.pk, run.artefact, chosen, form.text)
+            sections, given = [_merged_section(run, chosen, given, merged)], merged
+        except ProbingError as error:
+            form = replace(form, error=error)
+    most = given.groupby(["relation", "language"], sort=False).head(MOST_ANSWERS)
+    sections.append(section(_answers_table(run, chosen, records(most))))
+    if len(near):
+        sections.append(section(_nearness_table(run, chosen, records(near)), note=NEARNESS_NOTE))
+    return Fold(MERGE, ANSWERS_TITLE, ANSWERS_LEAD, sections, form)
+
+
+@lru_cache(maxsize=32)
+def answers_given(run: int, folder: str, pair: str, merged: str = "") -> pd.DataFrame:
+    """Return the shares of a run's answers (`prediction_shares`), those of the text being merged.
+
+    It is cached, as the folder of a result never changes.
+    """
+    names: Mapping[str, str] = parse_merged(merged, "The list")
+    row = Run.objects.select_related("benchmark").get(pk=run)
+    return prediction_shares(_answer_rows(row, pair), benchmarks.read(row.benchmark), names)
+
+
+@lru_cache(maxsize=32)
+def distances(run: int, folder: str, pair: str) -> pd.DataFrame:
+    """Return how near a run's answers are to right ones (`nearness`); cached like `answers_given`."""
+    row = Run.objects.select_related("benchmark").get(pk=run)
+    return nearness(_answer_rows(row, pair), benchmarks.read(row.benchmark))
+
+
+def _answer_rows(run: Run, pair: str) -> pd.DataFrame:
+    rows = item_rows.frame(run, [*ANSWER_COLUMNS, PAIR])
+    return rows[rows[PAIR] == pair] if pair else rows
+
+
+def _answers_table(run: Run, pair: str, rows: list[Row]) -> Table[Row]:
+    def share(name: str) -> Column[Row]:
+        title, help_text = ANSWER_SHARES[name]
+        return Column(name, title, lambda row: cells.share(row[name]), help_text, align="score")
+
+    columns: list[Column[Row]] = [
+        *_group_columns(run, pair),
+        Column("answer", "Answer", lambda row: cells.text(row["answer"])),
+        *map(share, ANSWER_SHARES),
+    ]
+    caption = f"The {MOST_ANSWERS} most common answers by relation and language"
+    return Table("answers", caption, columns, rows, sortable=False, page_size=15)
+
+
+def _group_columns(run: Run, pair: str) -> list[Column[Row]]:
+    def relation(row: Row) -> Cell:
+        return predicate_cell(run.benchmark, (pair, row["language"], objects_of(run), row["relation"]))
+
+    def language(row: Row) -> Cell:
+        return replace(cells.text(row["language"]), text=labels.language(row["language"]))
+
+    return [Column("relation", "Relation", relation, align="head"), Column("language", "Language", language)]
+
+
+def _merged_section(run: Run, pair: str, given: pd.DataFrame, merged: pd.DataFrame) -> Section:
+    """Return P@1 by relation and language as it is, and with answers that count as one."""
+    keys = ["relation", "language"]
+    both = {
+        name: table.groupby(keys, sort=False)["correct_share"].sum()
+        for name, table in (("p_at_1", given), ("p_at_1_merged", merged))
+    }
+    columns = [
+        *_group_columns(run, pair),
+        Column("p_at_1", "P@1", lambda row: cells.share(row["p_at_1"]), align="score"),
+        Column("p_at_1_merged", "P@1, merged", lambda row: cells.share(row["p_at_1_merged"]), align="score"),
+    ]
+    rows = records(pd.DataFrame(both).reset_index())
+    return section(Table("merged", "P@1 with answers that count as one", columns, rows, page_size=15))
+
+
+def _nearness_table(run: Run, pair: str, rows: list[Row]) -> Table[Row]:
+    def share(name: str) -> Column[Row]:
+        title = labels.sentence(name)
+        return Column(name.replace(" ", "_"), title, lambda row: cells.share(row[name]), align="score")
+
+    columns = [
+        *_group_columns(run, pair),
+        *map(share, NEARNESS),
+        Column("predictions", "Answers", lambda row: cells.number(row["predictions"]), align="number"),
+    ]
+    return Table("nearness", "How near answers are to right ones", columns, rows, page_size=15)

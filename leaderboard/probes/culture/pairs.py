@@ -15,7 +15,7 @@ from leaderboard.probes.culture.sides import GAP, Sides, legend, pair_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart, Point
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.tables import Column, interval_columns, score_cell
+from leaderboard.ui.tables import Column, interval_columns, score_cell, score_columns
 from probing.analysis.breakdowns import CROSSED, join_group, split_group
 from probing.analysis.culture_metrics import west_last
 from probing.benchmark import Relation
@@ -199,16 +199,11 @@ def pair_columns(pair: PairInLanguage | None, title: str) -> list[Column[RowT]]:
 
 
 def _side_columns(name: str, culture: str, side: Slice, title: str) -> list[Column[RowT]]:
-    return [
-        Column(
-            name,
-            culture,
-            lambda row: score_cell(row.run, row.score(row.metric, side)),
-            f"{title} on facts about {labels.culture(culture)}.",
-            align="score",
-        ),
-        *interval_columns(lambda row: row.score(row.metric, side), name),
-    ]
+    def score(row: Scored) -> Score | None:
+        return row.score(row.metric, side)
+
+    help_text = f"{title} on facts about {labels.culture(culture)}."
+    return score_columns(name, culture, score, lambda row: score_cell(row.run, score(row)), help_text)
 
 
 def _gap_cell(row: Scored, pair: PairInLanguage) -> cells.Cell:

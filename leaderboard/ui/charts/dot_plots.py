@@ -68,11 +68,7 @@ def headed_dots(
     `names` maps labels to shorter texts for the axis. `markers`: symbol and colour of groups that have the same ones in
     all charts of a page; the others take them in their order.
     """
-    rows = [
-        row
-        for head, labels in labels_by_heading(heads).items()
-        for row in (*([f"<b>{head}</b>"] if head else []), *labels)
-    ]
+    rows = _headed_rows(heads)
     groups = group_names(points)
     traces = [
         _group_trace([point for point in points if point.group == group], group, marker)
@@ -175,12 +171,18 @@ def _group_trace(points: Sequence[Point], group: str, marker: tuple[str, str]) -
     return {**_dot_trace(points), "name": group or "score", "marker": look}
 
 
-def labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
+def _labels_by_heading(heads: Mapping[str, str]) -> dict[str, list[str]]:
     """Return the labels of each heading, in their order."""
     by_heading: dict[str, list[str]] = {}
     for label, head in heads.items():
         by_heading.setdefault(head, []).append(label)
     return by_heading
+
+
+def _headed_rows(heads: Mapping[str, str]) -> list[str]:
+    """Return the rows of a plot: each heading in bold, unless it is empty, and the labels under it."""
+    by_heading = _labels_by_heading(heads)
+    return [row for head, labels in by_heading.items() for row in ([f"<b>{head}</b>", *labels] if head else labels)]
 
 
 # Several series in the same rows, one below the other, so that the interval of each can be read.
@@ -217,11 +219,13 @@ def beside(
     `chance`: by label, where a tick stands in the middle of the row.
     """
     groups = group_names(points)
-    lines = list(_lines(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
+    lines = list(_lines_of_rows(heads, max(LEAST_ROW, SERIES * len(groups) + BETWEEN)))
     centres = {line.label: line.centre for line in lines if not line.heading}
     markers, middle = series_markers(len(groups)), (len(groups) - 1) / 2
     traces = [
-        _trace([point for point in points if point.group == group], markers[position], position - middle, centres)
+        _series_trace(
+            [point for point in points if point.group == group], markers[position], position - middle, centres
+        )
         for position, group in enumerate(groups)
     ]
     if published is not None:
@@ -248,9 +252,9 @@ def favoured(points: Sequence[Point], uniform: float) -> Plot:
     return plot
 
 
-def _lines(heads: Mapping[str, str], row: int) -> Iterator[_Line]:
+def _lines_of_rows(heads: Mapping[str, str], row: int) -> Iterator[_Line]:
     end = 0
-    for head, labels in labels_by_heading(heads).items():
+    for head, labels in _labels_by_heading(heads).items():
         if head:
             yield _Line(f"<b>{head}</b>", True, end + HEADING / 2, end + HEADING)
             end += HEADING
@@ -267,7 +271,9 @@ def _row_axis(lines: Sequence[_Line], names: Mapping[str, str]) -> Axis:
     }
 
 
-def _trace(points: Sequence[Point], marker: tuple[str, str], offset: float, centres: Mapping[str, float]) -> Trace:
+def _series_trace(
+    points: Sequence[Point], marker: tuple[str, str], offset: float, centres: Mapping[str, float]
+) -> Trace:
     """Return the dots of one group; `offset` is its position from the middle of a row."""
     (symbol, colour), name = marker, points[0].group
     return new_trace(
@@ -289,7 +295,7 @@ def _trace(points: Sequence[Point], marker: tuple[str, str], offset: float, cent
 # Profiles: a model's figure in each row, with the range of similar models, their median and chance behind it.
 
 
-ROW = 30  # pixels
+PROFILE_ROW = 30  # pixels
 
 
 class Mark(NamedTuple):
@@ -311,21 +317,17 @@ def profile(marks: Sequence[Mark], heads: Mapping[str, str], title: str, kind: s
 
     `heads` maps each label to its heading, in the order of the rows. `kind`: the type of the model.
     """
-    rows = [row for head, labels in labels_by_heading(heads).items() for row in (*_heading(head), *labels)]
+    rows = _headed_rows(heads)
     traces = [
         _bands([mark for mark in marks if mark.band]),
         ticks_trace("chance", [(mark.chance, mark.label) for mark in marks if mark.chance is not None]),
         ticks_trace("median", [(mark.median, mark.label) for mark in marks if mark.median is not None], 20, INK),
-        _dots([mark for mark in marks if mark.measured], "measured here", ACCENT, kind),
-        _dots([mark for mark in marks if not mark.measured], "published", GROUND, kind),
+        _profile_dots([mark for mark in marks if mark.measured], "measured here", ACCENT, kind),
+        _profile_dots([mark for mark in marks if not mark.measured], "published", GROUND, kind),
     ]
     axes = {"xaxis": share_axis(title), "yaxis": row_axis(rows)}
-    height = 76 + ROW * len(rows)
+    height = 76 + PROFILE_ROW * len(rows)
     return figure([trace for trace in traces if trace["y"]], height, **axes, barmode="overlay", showlegend=True)
-
-
-def _heading(head: str) -> list[str]:
-    return [f"<b>{head}</b>"] if head else []
 
 
 def _bands(marks: Sequence[Mark]) -> Trace:
@@ -345,7 +347,7 @@ def _bands(marks: Sequence[Mark]) -> Trace:
     )
 
 
-def _dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
+def _profile_dots(marks: Sequence[Mark], name: str, fill: str, kind: str) -> Trace:
     points = [Point(mark.label, mark.value, mark.low, mark.high) for mark in marks]
     return new_trace(
         "scatter",

@@ -15,7 +15,7 @@ from leaderboard.models import Benchmark, Run
 from leaderboard.operations.freezing import freeze
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
-from tests.leaderboard.pages.test_training import training
+from tests.leaderboard.pages.test_training_page import training
 
 
 def cut(answer: Any) -> Any:

@@ -4,6 +4,7 @@ from weakref import ref
 
 import pytest
 
+from leaderboard.figures.filters import OverviewFilter
 from leaderboard.figures.leaders import folded, leader, ranked
 from leaderboard.figures.overview import (
     BenchmarkColumn,
@@ -18,7 +19,6 @@ from leaderboard.figures.overview import (
     parts_by_slug,
     versions,
 )
-from leaderboard.figures.overview_filter import OverviewFilter
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.pages.overview_page import measures, parts_offered

@@ -6,10 +6,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard.figures.profiles import RULES, family_of, levels, medians, profile
+from leaderboard.figures.profiles import FAMILY_RULES, family_of, levels, medians, profile
 from leaderboard.figures.scores import main_scores
 from leaderboard.models import Score
-from leaderboard.pages.model_sections import KnownGroup, extremes
+from leaderboard.pages.model_page import KnownGroup, extremes
 from tests.leaderboard import factories as make
 
 
@@ -57,9 +57,9 @@ def test_upper_and_lower_case_do_not_matter() -> None:
 
 
 def test_each_family_has_one_rule_that_can_be_read_as_a_pattern() -> None:
-    families = [family for family, _ in RULES]
+    families = [family for family, _ in FAMILY_RULES]
     assert len(families) == len(set(families))
-    assert all(re.compile(pattern) for _, pattern in RULES)
+    assert all(re.compile(pattern) for _, pattern in FAMILY_RULES)
 
 
 SAME_SETTINGS = "5" * 64  # a digest

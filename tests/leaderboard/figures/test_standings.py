@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.facets import Facet, chosen_facets
+from leaderboard.figures.filters import Facet, chosen_facets
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import (

@@ -116,10 +116,6 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
     assert cells.of_score(Score(value=0.25, n=12, low=0.2, high=0.3)).spoken == ""
 
 
-def test_an_end_of_an_interval_of_differences_keeps_its_kind() -> None:
-    assert [cells.signed(value, "bound").kind for value in (0.25, None)] == ["bound", "bound"]
-
-
 def test_shares_and_progress_have_a_bar_as_long_as_they_are() -> None:
     assert (cells.share(0.25).text, cells.share(0.25).bar) == ("0.250", cells.Bar(25, 0, 25))
     assert (cells.percent(25).text, cells.percent(25).bar) == ("25 %", cells.Bar(25, 0, 25))

@@ -250,18 +250,13 @@ def published(authors: str, year: int | None = 2024) -> Run:
     )
 
 
-def test_only_csv_has_a_column_for_each_end_of_an_interval() -> None:
-    low, high, *_ = interval_columns(lambda score: score)
-    assert [(column.name, column.shown) for column in (low, high)] == [("low", False), ("high", False)]
-    assert [column.cell(SCORE).value for column in (low, high)] == [0.4, 0.6]
-    assert low.cell(None).value is None
-
-
-def test_the_clustered_interval_is_in_the_csv_only() -> None:
-    _, _, low, high = interval_columns(lambda score: score)
-    assert [(column.name, column.shown) for column in (low, high)] == [("cluster_low", False), ("cluster_high", False)]
-    score = Score(metric="accuracy", value=0.5, n=10, cluster_low=0.3, cluster_high=0.7)
-    assert [column.cell(score).value for column in (low, high)] == [0.3, 0.7]
+def test_only_csv_has_a_column_for_each_end_of_both_intervals() -> None:
+    columns = interval_columns(lambda score: score)
+    assert [column.name for column in columns] == ["low", "high", "cluster_low", "cluster_high"]
+    assert not any(column.shown for column in columns)
+    score = Score(metric="accuracy", value=0.5, low=0.4, high=0.6, n=10, cluster_low=0.3, cluster_high=0.7)
+    assert [column.cell(score).value for column in columns] == [0.4, 0.6, 0.3, 0.7]
+    assert {column.cell(None).value for column in columns} == {None}
 
 
 def test_a_point_leads_where_its_label_does() -> None:

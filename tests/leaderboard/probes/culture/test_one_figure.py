@@ -10,7 +10,7 @@ from django.test import Client
 
 from leaderboard.figures import benchmarks, item_rows
 from leaderboard.models import Benchmark, Run
-from leaderboard.pages.answers_fold import SHARES
+from leaderboard.probes.culture.pair_sections import ANSWER_SHARES
 from leaderboard.probes.ranking import variety
 from probing.analysis.culture_metrics import prediction_shares
 from probing.settings import Settings
@@ -90,9 +90,9 @@ def test_answers_by_language_are_scored_again_with_some_merged(client: Client, c
     assert {row["language"] for row in rows} == {"ar", "en"}
     content = benchmarks.read(culture_run.benchmark)
     expected = prediction_shares(item_rows.frame(culture_run, ["relation", "index", "prediction"]), content, {})
-    shares = {(row["language"], row["answer"]): [float(row[name]) for name in SHARES] for row in rows}
+    shares = {(row["language"], row["answer"]): [float(row[name]) for name in ANSWER_SHARES] for row in rows}
     assert shares == {
-        (row["language"], row["answer"]): [row[name] for name in SHARES] for row in expected.to_dict("records")
+        (row["language"], row["answer"]): [row[name] for name in ANSWER_SHARES] for row in expected.to_dict("records")
     }
     merge = urlencode({"merge": 'Tongue = ["Arabic", "Dutch", "French", "English"]'})
     of_merged = csv_rows(client, f"/runs/{culture_run.pk}/?{merge}", "merged")

@@ -1,4 +1,4 @@
-"""/benchmarks/<slug>/: what is asked, and the standings with their order, ranks, filters and columns."""
+"""Pages of benchmarks: the list of all, what one asks, and its standings with their order, ranks, filters, columns."""
 
 import shutil
 from dataclasses import asdict
@@ -16,6 +16,8 @@ from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
+
+pytestmark = pytest.mark.django_db
 
 TINY = "/benchmarks/tiny/"
 
@@ -324,7 +326,6 @@ def test_a_benchmark_without_a_sentence_about_it_does_not_say_twice_how_it_asks(
     assert '<p class="lead">' not in html
 
 
-@pytest.mark.django_db
 def test_models_that_differ_in_a_seed_alone_are_one_row_of_replicates(client: Client) -> None:
     tiny = make.benchmark()
     for number, value in enumerate((0.40, 0.42, 0.47)):
@@ -333,3 +334,27 @@ def test_models_that_differ_in_a_seed_alone_are_one_row_of_replicates(client: Cl
     (row,) = csv_rows(client, tiny.get_absolute_url(), "replicates")
     assert (row["model"], row["runs"], row["highest"]) == ("org/name", "3", "0.47")
     assert float(row["mean"]) == pytest.approx(0.43)
+
+
+# /benchmarks/ : all benchmarks in groups, and what it says where there is none.
+
+
+def test_benchmarks_stand_in_four_groups_each_with_a_sentence(client: Client) -> None:
+    make.published_figures()
+    page = client.get("/benchmarks/").content.decode()
+    places = [page.index(f"{topic}: ") for topic in ("Facts", "Cultures", "Precision", "Plausibility")]
+    assert places == sorted(places)
+    assert places[0] < page.index("BEAR") < places[1] < page.index("mLAMA") < places[2] < page.index("S-TEST")
+    rows = csv_rows(client, "/benchmarks/")
+    assert len(rows) == Benchmark.objects.filter(current=True).count()
+    assert all(row["asks"].endswith(".") for row in rows)
+
+
+def test_unknown_counts_are_not_zero(client: Client) -> None:
+    make.benchmark(relations=0, items=0)
+    (row,) = csv_rows(client, "/benchmarks/")
+    assert (row["relations"], row["items"]) == ("", "")
+
+
+def test_an_empty_site_says_what_to_do(client: Client) -> None:
+    assert "import_benchmark" in client.get("/benchmarks/").content.decode()

@@ -15,12 +15,6 @@ from tests.leaderboard.csv_rows import csv_rows
 ADDRESS = "/benchmarks/small/try/"
 
 
-@pytest.fixture
-def answered(site: Site) -> Site:
-    make.restore_figures(site.benchmark)
-    return site
-
-
 def answers(benchmark: Benchmark, right: int, seed: str = "a") -> str:
     """A query string in which the first answers are right and the others wrong."""
     questions = drawn_questions(benchmark, seed)

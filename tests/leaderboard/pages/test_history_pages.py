@@ -1,11 +1,13 @@
-"""/history/ and snapshots: what has changed, and frozen tables, which stay as they were at an address of their own."""
+"""/history/, snapshots and /board.parquet: what has changed, frozen tables at lasting addresses, and all scores."""
 
 import hashlib
 import json
 import re
+from io import BytesIO
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 from django.core.management import CommandError
 from django.db import connection
@@ -27,6 +29,7 @@ from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db
+
 BOARD = "/benchmarks/small/"
 
 
@@ -253,16 +256,14 @@ def test_the_feed_has_the_newest_changes_with_their_reasons(client: Client, site
     Benchmark.objects.filter(pk=site.benchmark.pk).update(title="Small questions")
     record(Change.Kind.RESCORED, site.second, "Accuracy rose from 0.1 to 0.2 & more.")
     withdraw(Run.objects.filter(pk=site.first.pk), "<b>Mixed up</b>")
-    feed = ElementTree.fromstring(client.get("/feeds/changes.atom").content)
-    namespace = {"atom": "http://www.w3.org/2005/Atom"}
-    entries = feed.findall("atom:entry", namespace)
-    titles = [entry.findtext("atom:title", "", namespace) for entry in entries]
-    assert titles[0] == f"{site.first.model.title} on Small questions: result withdrawn"
-    assert titles[1] == f"{site.second.model.title} on Small questions: scores computed again"
-    assert entries[0].findtext("atom:summary", "", namespace) == "<b>Mixed up</b>"
-    links = [entry.find("atom:link", namespace).attrib["href"] for entry in entries[:2]]
-    assert links == ["http://testserver/history/", f"http://testserver/runs/{site.second.pk}/"]
-    assert len({entry.findtext("atom:id", "", namespace) for entry in entries}) == len(entries)
+    shown = entries(client, "/feeds/changes.atom")
+    withdrawn, rescored, *_ = shown
+    assert withdrawn["title"] == f"{site.first.model.title} on Small questions: result withdrawn"
+    assert rescored["title"] == f"{site.second.model.title} on Small questions: scores computed again"
+    assert withdrawn["summary"] == "<b>Mixed up</b>"
+    assert withdrawn["link"] == "http://testserver/history/"
+    assert rescored["link"] == f"http://testserver/runs/{site.second.pk}/"
+    assert len({entry["id"] for entry in shown}) == len(shown)
 
 
 ATOM = {"atom": "http://www.w3.org/2005/Atom"}
@@ -326,3 +327,67 @@ def test_a_feed_takes_few_queries_however_long_it_is(client: Client) -> None:
     with CaptureQueriesContext(connection) as queries:
         assert len(entries(client)) == 50
     assert len(queries) <= 5
+
+
+# /board.parquet : what pandas and DuckDB read from a running site.
+
+
+def read(client: Client) -> pd.DataFrame:
+    response = client.get("/board.parquet")
+    assert response.status_code == 200
+    return pd.read_parquet(BytesIO(response.getvalue()))
+
+
+def test_each_score_of_the_api_is_a_row_with_its_run(client: Client, site: Site) -> None:
+    rows = read(client)
+    assert set(rows["run"]) == set(Run.objects.filter(state=Run.State.FINISHED).values_list("pk", flat=True))
+    for run, scores in rows.groupby("run"):
+        about = client.get(f"/api/v1/runs/{run}").json()
+        names = ["metric", "dimension", "group", "value", "n", "low", "high"]
+        assert scores["model"].unique() == [about["model"]["hub_id"]]
+        assert scores["version"].unique() == [about["benchmark"]["version"]]
+        assert json.loads(scores["settings"].iloc[0]) == about["settings"]
+        assert scores["provenance"].unique() == [about["provenance"]]
+        expected = pd.DataFrame(client.get(f"/api/v1/runs/{run}/scores").json()["scores"])[names]
+        figures = scores[names].reset_index(drop=True)
+        pd.testing.assert_frame_equal(figures, expected.astype(figures.dtypes), check_exact=False)
+
+
+def test_columns_have_types_also_where_nothing_is_known(client: Client) -> None:
+    make.finished(make.benchmark(), None, make.model(parameters=None))
+    rows = read(client)
+    assert pd.isna(rows["parameters"].iloc[0])
+    assert rows["finished"].dt.tz is not None
+    assert rows["value"].dtype == "float64"
+
+
+def test_a_site_without_results_has_a_file_without_rows(client: Client) -> None:
+    assert list(read(client).columns) == [*history.FACTS, *history.SCORES]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_it_is_made_once_for_the_same_data_and_again_after_a_result(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark = make.benchmark()
+    make.finished(benchmark)
+    first = client.get("/board.parquet")["ETag"]
+    with monkeypatch.context() as patch:
+        patch.setattr(history, "_write", None)
+        assert client.get("/board.parquet", headers={"If-None-Match": first}).status_code == 304
+    make.finished(benchmark)
+    assert client.get("/board.parquet")["ETag"] != first
+    assert read(client)["run"].nunique() == 2
+    assert len(list(history.board_file().parent.glob("*.parquet"))) == 1
+
+
+def test_a_part_of_it_can_be_asked_for(client: Client) -> None:
+    make.finished(make.benchmark())
+    whole = client.get("/board.parquet").getvalue()
+    end = client.get("/board.parquet", headers={"Range": "bytes=-4"})
+    assert (end.status_code, end.getvalue()) == (206, b"PAR1")
+    assert end["Content-Range"] == f"bytes {len(whole) - 4}-{len(whole) - 1}/{len(whole)}"
+    head = client.head("/board.parquet")
+    assert (head["Content-Length"], head["Accept-Ranges"]) == (str(len(whole)), "bytes")
+    assert client.get("/board.parquet", headers={"Range": f"bytes={len(whole)}-"}).status_code == 416
+    assert client.post("/board.parquet").status_code == 405

@@ -1,4 +1,4 @@
-"""The fold on template sensitivity, and right answers by the place of the blank, with cautions."""
+"""What a run's main figure hides: the folds on wording and confidence, and right answers by the place of the blank."""
 
 import re
 
@@ -17,6 +17,9 @@ from tests.conftest import METADATA, BearFolder
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
+from tests.leaderboard.ui.charts.plotted import plotted
+
+pytestmark = pytest.mark.django_db
 
 
 def page(client: Client, run: Run, query: str = "") -> str:
@@ -72,9 +75,6 @@ def test_a_fold_is_open_where_the_query_names_it(site: Site) -> None:
         True,
         False,
     ]
-
-
-pytestmark = pytest.mark.django_db
 
 
 def test_a_blank_is_last_or_inside_or_before_the_subject() -> None:
@@ -153,3 +153,37 @@ def test_the_caution_about_the_start_token_stands_beside_the_score(client: Clien
     html = client.get(run.get_absolute_url()).content.decode()
     assert html.count("figures with another start token can differ by points") == 1
     assert html.index("can differ by points") < html.index("Reproduce this run")
+
+
+# The fold on confidence.
+
+
+def overall(run: Run, metric: str) -> float:
+    return run.scores.get(metric=metric, dimension="overall").value
+
+
+def test_the_line_that_opens_it_compares_confidence_and_accuracy(client: Client, site: Site) -> None:
+    html = client.get(f"/runs/{site.first.pk}/").content.decode()
+    sure, right = overall(site.first, "max_softmax"), overall(site.first, "accuracy")
+    assert f"gives {100 * sure:.0f} % to its prediction, which is right in {100 * right:.0f} % of the cases" in html
+
+
+def test_the_tables_have_the_stored_scores(client: Client, site: Site) -> None:
+    rows = csv_rows(client, f"/runs/{site.first.pk}/", "confidences")
+    assert float(rows[0]["value"]) == overall(site.first, "max_softmax")
+    for dimension in ("max_softmax_bin", "softmax_margin_bin"):
+        bins = csv_rows(client, f"/runs/{site.first.pk}/", dimension)
+        assert sum(float(row["n"]) for row in bins) == pytest.approx(6)
+        values = [float(row["confidence"]) for row in bins]
+        assert values == sorted(values)
+
+
+def test_only_the_largest_probability_is_compared_with_the_diagonal(site: Site) -> None:
+    fold = run_folds.confidence_fold(list(site.first.scores.all()))
+    assert fold
+    charts = [section.chart for section in fold.sections if section.chart]
+    assert [len(plotted(chart.figure).layout.shapes) for chart in charts] == [1, 0]
+
+
+def test_a_run_without_scores_of_confidence_has_none(site: Site) -> None:
+    assert run_folds.confidence_fold(list(site.published.scores.all())) is None

@@ -79,9 +79,12 @@ def test_a_list_takes_few_queries(
         client.get(QUESTIONS)
 
 
-def test_a_benchmark_without_files_has_no_list_and_says_why(client: Client, db: None) -> None:
+@pytest.mark.parametrize("question", ["", "P30-1/"], ids=["list", "question"])
+def test_the_questions_of_a_benchmark_without_files_are_said_to_be_elsewhere(
+    client: Client, db: None, question: str
+) -> None:
     make.benchmark("printed")
-    response = client.get("/benchmarks/printed/items/")
+    response = client.get(f"/benchmarks/printed/items/{question}")
     assert response.status_code == 404
     assert "not on this site" in response.content.decode()
 
@@ -264,13 +267,6 @@ def test_an_unknown_question_is_not_found_and_shows_a_way_on(
 
 def test_questions_of_an_unknown_benchmark_are_not_found(client: Client, db: None) -> None:
     assert client.get("/benchmarks/nothing/items/P30-1/").status_code == 404
-
-
-def test_a_benchmark_without_files_says_that_its_questions_are_elsewhere(client: Client, db: None) -> None:
-    make.benchmark("printed")
-    response = client.get("/benchmarks/printed/items/P30-1/")
-    assert response.status_code == 404
-    assert "not on this site" in response.content.decode()
 
 
 def test_a_question_that_nobody_answered_has_a_page(client: Client, small: Benchmark) -> None:
