@@ -1,8 +1,7 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
-The command writes the tables of documents between the comments that name them, or a sentence where their results are
-not there, and prints all others. What `python -m speed` prints is written here as well. It prints which results are
-older than the scoring core.
+The command writes them into the documents, between the comments that name them, or a sentence where their results are
+not there, and prints which results are older than the scoring core. What other commands print is written here as well.
 """
 
 import re
@@ -24,12 +23,12 @@ WORK = {
 
 
 class Table(NamedTuple):
-    """A table: its name, the file of its results, what writes it, and the document that has it, if one does."""
+    """A table: its name, the file of its results, what writes it, and the document that has it."""
 
     name: str
     results: str
     write: Callable[[Mapping[str, Any]], str]
-    document: str = ""
+    document: str
 
     def text(self) -> str:
         """Return the table, or a sentence where there are no results."""
@@ -39,12 +38,9 @@ class Table(NamedTuple):
 
 def main() -> None:
     for table in TABLES:
-        if table.document:
-            file = CHECKOUT / table.document
-            text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
-            file.write_text(text, encoding="utf-8")
-        else:
-            print(f"{table.name.capitalize()}\n\n{table.text()}\n")
+        file = CHECKOUT / table.document
+        text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
+        file.write_text(text, encoding="utf-8")
     if older := older_than_the_core():
         print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
 
@@ -197,9 +193,6 @@ TABLES = (
     Table("peers", "peers", summary_table, "README.md"),
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
-    Table("positions", "peers", positions_table),
-    Table("memory", "memory", memory_table),
-    Table("site memory", "memory", site_memory_table),
 )
 
 if __name__ == "__main__":
