@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -64,7 +65,7 @@ def download(listing: Listing) -> Path:
         return file_in(listing.folder, listing.gguf.name) if listing.gguf else listing.folder
     disk.make_room(listing)
     folder = model_files.download(listing)
-    disk.note_use(folder)
+    os.utime(folder)  # by which `disk.make_room` knows what was used lately
     return folder
 
 
@@ -225,7 +226,7 @@ class ModelName(NamedTuple):
 def parse_name(text: str) -> ModelName:
     """Read an id, or the address of a model's page at the hub, which may name a revision.
 
-    What is neither is returned as it is; `check_rules.refuse_malformed` says what is wrong with it.
+    What is neither is returned as it is; `checks.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
     try:

@@ -57,7 +57,7 @@ def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path, smollm2: Pa
 
 def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark, data: Path) -> None:
     with pytest.raises(CommandError, match="does not answer"):
-        demo.Command().submit("org/causal", ["small"])
+        demo.submit("org/causal", ["small"])
 
 
 def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -> None:
