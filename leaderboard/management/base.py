@@ -22,6 +22,12 @@ from probing.errors import BadInput, ProbingError
 from probing.measuring.limits import die_with_parent
 from probing.progress_bar import BAR
 
+PAUSE = 0.5  # seconds between two looks at a run
+LINES = 10.0  # seconds between two lines where there is no terminal on which a bar could move
+MANAGE = "manage.py"
+STOP_SECONDS = 10  # how long a process may take to stop before it is killed
+Process = subprocess.Popen[bytes]
+
 
 class PlainCommand(BaseCommand, ABC):
     """A command whose work is in `run`. The exit code is 2 for errors that the user can correct, else 1."""
@@ -38,10 +44,6 @@ class PlainCommand(BaseCommand, ABC):
 
     def say(self, text: str) -> None:
         self.stdout.write(text)
-
-
-PAUSE = 0.5  # seconds between two queries
-LINES = 10.0  # seconds between two lines where there is no terminal on which a bar could move
 
 
 def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
@@ -77,11 +79,6 @@ def in_words(run: Run, current: Progress) -> str:
         else ""
     )
     return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"
-
-
-Process = subprocess.Popen[bytes]
-MANAGE = "manage.py"
-STOP_SECONDS = 10  # how long a process may take to stop before it is killed
 
 
 @contextmanager
