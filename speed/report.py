@@ -1,7 +1,7 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
 The command writes them into the documents, between the comments that name them, or a sentence where their results are
-not there, and prints which results are older than the scoring core. What other commands print is written here as well.
+not there, and prints which results are older than the scoring core. What `python -m speed` prints is written here, too.
 """
 
 import re
@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 from speed.stored_results import CHECKOUT, older_than_the_core, stored
 
-MIB = 2**20
 NO_RESULTS = "Results are not stored yet."
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
@@ -151,26 +150,6 @@ def _with_version(row: Mapping[str, Any]) -> str:
     """Return the name of a system with its version, which is that of the package where the package has another name."""
     name, package, version = row["system"], row["package"], row["version"]
     return f"{name} {version}" if name == package else f"{name} ({package} {version})"
-
-
-def memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory of whole runs by their work and size, and what each further item takes."""
-    rows = []
-    for work, runs in results["runs"].items():
-        for before, run in zip([None, *runs], runs, strict=False):
-            more = (run["bytes"] - before["bytes"]) / (run["items"] - before["items"]) if before else None
-            cells = f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}"
-            rows.append((work, *cells, f"{more / 1000:.1f} kB" if more else ""))
-    return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
-
-
-def site_memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory that a site takes to finish and to import runs of several sizes."""
-    rows = [
-        (f"{run['items']:,}", f"{run['statements']:,}", *(f"{run[task] / MIB:,.0f}" for task in ("finish", "import")))
-        for run in results["site"]
-    ]
-    return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
 
 
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

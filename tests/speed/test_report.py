@@ -9,10 +9,8 @@ from speed.report import (
     TABLES,
     Table,
     hybrid_table,
-    memory_table,
     ratios_table,
     report,
-    site_memory_table,
     summary_table,
     with_table,
 )
@@ -122,15 +120,3 @@ def test_the_documents_name_all_results_and_no_others() -> None:
     """The results of the peers are named before they are measured for the first time."""
     named = {name for text in DOCUMENTS.values() for name in NAMED.findall(text)}
     assert named - {"peers"} == {file.stem for file in RESULTS.glob("*.json")} - {"peers"}
-
-
-def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:
-    small = {"items": 1000, "scores": 50_000, "bytes": 3 * 2**20}
-    large = {"items": 2000, "scores": 100_000, "bytes": 3 * 2**20 + 2_000_000}
-    lines = memory_table({"runs": {"ranking": [small, large]}}).splitlines()
-    assert lines[2:] == ["| ranking | 1,000 | 50,000 | 3 |  |", "| ranking | 2,000 | 100,000 | 5 | 2.0 kB |"]
-
-
-def test_a_site_s_memory_is_given_for_each_size() -> None:
-    run = {"items": 1000, "statements": 50_000, "finish": 3 * 2**20, "import": 2**21}
-    assert site_memory_table({"site": [run]}).splitlines()[-1] == "| 1,000 | 50,000 | 3 | 2 |"
