@@ -283,11 +283,11 @@ def fewest_positions(loaded: LoadedNetwork, workload: Workload) -> FewestPositio
     requests = (item.request for item in workload)
     statements = encoder.encode([prompt.fill(option) for prompt, options in requests for option in options])
     if loaded.kind == "masked":
-        return of_masked(statements, loaded.tokenizer.mask_token_id)
-    return of_causal(statements)
+        return fewest_masked(statements, loaded.tokenizer.mask_token_id)
+    return fewest_causal(statements)
 
 
-def of_causal(statements: Sequence[Encoded]) -> FewestPositions:
+def fewest_causal(statements: Sequence[Encoded]) -> FewestPositions:
     """Count token positions of a causal model.
 
     A prefix counts only if a token follows it, because the logits after the last token are not used.
@@ -296,7 +296,7 @@ def of_causal(statements: Sequence[Encoded]) -> FewestPositions:
     return FewestPositions(sum(len(s.ids) for s in statements), len(prefixes))
 
 
-def of_masked(statements: Sequence[Encoded], mask: int) -> FewestPositions:
+def fewest_masked(statements: Sequence[Encoded], mask: int) -> FewestPositions:
     """Count token positions of a masked model, which reads each statement once for every hidden token."""
     inputs = [ids for statement in statements for ids in _masked_inputs(statement, mask)]
     return FewestPositions(sum(map(len, inputs)), sum(map(len, set(inputs))))

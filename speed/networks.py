@@ -122,11 +122,11 @@ SPECIAL = {
     "sep_token": "[SEP]",
     "mask_token": "[MASK]",
 }
-VOCABULARY = 1500  # small enough that names are split into pieces, as they are for BERT
+VOCABULARY_SIZE = 1500  # small enough that names are split into pieces, as they are for BERT
 LEARNING_LAYERS = 2
-STEPS = 1000
+TRAINING_STEPS = 1000
 TRAINING_BATCH = 32
-RATE = 5e-4
+LEARNING_RATE = 5e-4
 HIDE_ANSWER, HIDE_WORD = 0.5, 0.15  # probabilities
 IGNORED = -100  # the target that the loss leaves out
 
@@ -140,7 +140,7 @@ def _train(requests: Sequence[Request], folder: Path) -> None:
     loss = fit(network, statements, tokenizer.mask_token_id)
     facts = {
         "statements": len(statements),
-        "steps": STEPS,
+        "steps": TRAINING_STEPS,
         "batch": TRAINING_BATCH,
         "layers": LEARNING_LAYERS,
         "loss": round(loss, 3),
@@ -158,7 +158,7 @@ def word_piece(texts: Sequence[str]) -> PreTrainedTokenizerFast:
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=False)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.decoder = decoders.WordPiece()
-    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY, special_tokens=special))
+    tokenizer.train_from_iterator(texts, trainers.WordPieceTrainer(vocab_size=VOCABULARY_SIZE, special_tokens=special))
     ids = tokenizer.get_vocab()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", ids["[SEP]"]), ("[CLS]", ids["[CLS]"]))
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, model_max_length=512, **SPECIAL)
@@ -170,11 +170,11 @@ def fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> f
     _make_identities(layers)
     network.bert.encoder.layer = layers[:LEARNING_LAYERS]
     learning = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(learning, lr=RATE, weight_decay=0.0, fused=True)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=STEPS, pct_start=0.1)
+    optimizer = torch.optim.AdamW(learning, lr=LEARNING_RATE, weight_decay=0.0, fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=TRAINING_STEPS, pct_start=0.1)
     generator = np.random.default_rng(0)
     losses = []
-    for _ in tqdm(range(STEPS), desc="training BERT", disable=None):
+    for _ in tqdm(range(TRAINING_STEPS), desc="training BERT", disable=None):
         indices = generator.integers(len(statements), size=TRAINING_BATCH)
         loss = _loss(network, *_masked_batch([statements[i] for i in indices], mask, generator))
         torch.autograd.backward(loss)
@@ -183,7 +183,7 @@ def fit(network: BertForMaskedLM, statements: Sequence[Encoded], mask: int) -> f
         schedule.step()
         losses.append(loss.item())
     network.bert.encoder.layer = layers
-    return float(np.mean(losses[-STEPS // 10 :]))
+    return float(np.mean(losses[-TRAINING_STEPS // 10 :]))
 
 
 def _make_identities(layers: Sequence[BertLayer]) -> None:

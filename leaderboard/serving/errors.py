@@ -15,7 +15,7 @@ from probing.errors import BadInput, ProbingError
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 API = "/api/v1/"
 RETRY_AFTER = 10  # seconds after which a client may try again that found the database locked or away
-NEXT_STEP = "Send one JSON object with ordinary numbers and texts as application/json."  # for bodies that are none
+BODY_NEXT_STEP = "Send one JSON object with ordinary numbers and texts as application/json."  # for bodies that are none
 TOO_LARGE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 
 
@@ -105,9 +105,9 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
     try:
         body = parse_object(request.body)
     except ValueError as error:
-        raise BadInput(f"The body {error}.", NEXT_STEP) from error
+        raise BadInput(f"The body {error}.", BODY_NEXT_STEP) from error
     if request.content_type != "application/json":
-        raise BadInput("The body is not sent as application/json.", NEXT_STEP)
+        raise BadInput("The body is not sent as application/json.", BODY_NEXT_STEP)
     return body
 
 

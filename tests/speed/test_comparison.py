@@ -18,10 +18,10 @@ from speed.comparison import (
     SystemProcess,
     agreement,
     compare,
+    fewest_causal,
+    fewest_masked,
     fewest_positions,
     missed,
-    of_causal,
-    of_masked,
     python_for,
     ratios,
     systems_of,
@@ -222,8 +222,8 @@ def encoded(*ids: int, words: tuple[int | None, ...] = ()) -> Encoded:
 
 
 def test_a_prefix_counts_once_and_only_if_something_follows() -> None:
-    assert of_causal([encoded(0, 1, 2), encoded(0, 1, 3), encoded(0, 4)]) == (8, 2)
+    assert fewest_causal([encoded(0, 1, 2), encoded(0, 1, 3), encoded(0, 4)]) == (8, 2)
 
 
 def test_a_masked_input_that_two_statements_share_counts_once() -> None:
-    assert of_masked([encoded(0, 1, 2), encoded(0, 1, 3)], mask=9) == (12, 9)
+    assert fewest_masked([encoded(0, 1, 2), encoded(0, 1, 3)], mask=9) == (12, 9)
