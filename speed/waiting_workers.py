@@ -39,6 +39,7 @@ from probing.plan import Part
 from probing.results.joining import PartResult
 from speed.stored_results import CHECKOUT
 from tests.leaderboard.in_process import InProcess
+from tests.tools.deployment import wait_for
 
 PARTS = 180
 SUBMITTERS = 100
@@ -163,6 +164,7 @@ def drive(workers: int, runs: int, out: str) -> None:
     claim_files().mkdir()
     worker = ("rqworker", "measure", "--worker-class", f"{__name__}.WaitingWorker")
     with embedded_server(), running("serve"), running("rqcron"), running("rqworker", "checks"):
+        wait_for(f"http://127.0.0.1:{port}/healthz")
         put_back()
         with running(*worker, count=workers):
             while not RunEvent.objects.exists():
