@@ -12,7 +12,7 @@ from django.utils import timezone
 from mlcroissant._src.core.rdf import make_context
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.exports.data_sets import CONTEXT, croissant
+from leaderboard.exports.croissant import CONTEXT, croissant
 from leaderboard.figures import benchmarks
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark
