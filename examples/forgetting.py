@@ -27,7 +27,7 @@ from probing.benchmark import Benchmark, Relation
 from probing.catalog import open_benchmark
 from probing.monitor import Monitor
 from probing.template import prompt
-from speed.trained_bert import SPECIAL
+from speed.networks import SPECIAL
 
 CHOICE, FILLING = "closed answer space", "mask filling"
 # What the later sentences are about: things, and what is said of them. One pair for each stage.

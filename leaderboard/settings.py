@@ -3,6 +3,7 @@
 import hashlib
 import os
 import secrets
+import sys
 from contextlib import suppress
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
@@ -257,7 +258,8 @@ PERMISSIONS_POLICY = {
 }
 # Database: one SQLite file, unless DATABASE_URL names another database. WAL lets pages read while workers write;
 # IMMEDIATE makes a transaction that writes wait at its start instead of failing later.
-DATABASE_SECONDS = env_int("CLOZEBOARD_DATABASE_SECONDS", 20)  # how long a statement waits for a locked database
+# How long a statement waits for a locked database; a page does not wait as long as a worker.
+DATABASE_SECONDS = env_int("CLOZEBOARD_DATABASE_SECONDS", 4 if sys.argv[1:2] == ["serve"] else 20)
 DATABASES = {
     "default": dj_database_url.config(
         default=f"sqlite:///{DATA}/clozeboard.sqlite3", conn_max_age=600, conn_health_checks=True

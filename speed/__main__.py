@@ -17,8 +17,7 @@ from typing import Any
 import torch
 
 from probing.errors import ProbingError
-from speed.comparison import compare, missed
-from speed.fewest_positions import fewest_positions
+from speed.comparison import compare, fewest_positions, missed
 from speed.machine import describe
 from speed.networks import LoadedNetwork, NetworkKind, load_network, write_folder, write_gguf
 from speed.peers.protocol import Item, Job

@@ -1,19 +1,101 @@
-"""Compare systems on the same weights and statements: each a process of its own, measured in turns."""
+"""Compare systems on the same weights and statements: each a process of its own, measured in turns.
+
+A process answers requests (see `speed/peers/protocol.py`), in a Python environment of its own. The environments of
+peers are made once, in a cache folder outside the checkout.
+"""
 
 import importlib
 import json
+import os
 import pkgutil
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import speed.peers
+from probing.arrays import Ids
+from probing.files.gguf_cache import cache_folder
+from probing.scoring.masked import hidden_with
+from probing.scoring.tokens import Encoded, Encoder
+from speed.networks import LoadedNetwork
 from speed.peers.protocol import Item, Job, System
-from speed.processes import Answer, NotMeasured, SystemProcess
+from speed.stored_results import CHECKOUT
+from speed.work import Workload
 
 KINDS = ("processor", "clock")
+PEERS = CHECKOUT / "speed" / "peers"
+SAMPLE_STEP = 6  # the batch size is chosen on every sixth item
+REASON_LINES = 3  # of what a process or pip wrote last
+
+
+class NotMeasured(Exception):
+    """A system cannot be measured here; the message is the reason."""
+
+
+class Answer(NamedTuple):
+    """Scores of all texts, None where one is not known exactly, and what they cost."""
+
+    scores: list[float | None]
+    clock: float
+    processor: float
+    positions: int
+    peak_bytes: int
+
+
+class SystemProcess:
+    """A system that has loaded its weights, and waits for requests."""
+
+    def __init__(self, module: str, system: System, job: Path, threads: int) -> None:
+        self.system, self.batch_size = system, 0
+        self._log = job.with_suffix(f".{system.name.replace(' ', '-')}.log")
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
+                [python_for(module), "-m", f"speed.peers.{module}", system.name, str(job)],
+                cwd=CHECKOUT,
+                env=os.environ | {"OMP_NUM_THREADS": str(threads), "HF_HUB_OFFLINE": "1"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        self.version = self._read()["version"]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def score(self, step: int = 1, batch_size: int | None = None) -> Answer:
+        """Score every item, or every one of `step`, with the batch size that was chosen, if no other is given."""
+        assert self._process.stdin
+        request = {"step": step, "batch_size": self.batch_size if batch_size is None else batch_size}
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        return Answer(**self._read())
+
+    def choose_batch_size(self, time: str) -> None:
+        """Choose the size that takes the least time (clock or processor) on a part of the items, in two passes each."""
+        sizes = self.system.batch_sizes
+        if not sizes:
+            return
+        self.score(step=SAMPLE_STEP, batch_size=sizes[0])  # the first pass of a process is slower than the others
+        seconds = {size: median(getattr(self.score(SAMPLE_STEP, size), time) for _ in range(2)) for size in sizes}
+        self.batch_size = min(sizes, key=seconds.__getitem__)
+
+    def _read(self) -> dict[str, Any]:
+        assert self._process.stdout
+        if line := self._process.stdout.readline():
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        self._process.wait()
+        message = last_lines(self._log.read_text(encoding="utf-8", errors="replace"))
+        raise NotMeasured(message or "The process ended without a message.")
 
 
 class Declared(NamedTuple):
@@ -152,3 +234,75 @@ def missed(comparison: Mapping[str, Any]) -> list[str]:
         if row["tolerance"] is not None and row["largest_difference"] > row["tolerance"]
     ]
     return slow + different
+
+
+# The environments of peers.
+
+
+def python_for(module: str) -> str:
+    """Return the interpreter for a module of `speed.peers`.
+
+    It is this one, unless MODULE.txt lists requirements; these are then installed into an environment of their own,
+    whose name contains the digest of the file.
+    """
+    requirements = PEERS / f"{module}.txt"
+    if not requirements.exists():
+        return sys.executable
+    digest = sha256(sys.version.encode() + requirements.read_bytes()).hexdigest()[:12]
+    folder = cache_folder() / "peers" / f"{module}-{digest}"
+    python, complete = folder / "bin" / "python", folder / "complete"
+    if not complete.exists():
+        _run(sys.executable, "-m", "venv", "--clear", str(folder))
+        _run(str(python), "-m", "pip", "install", "--quiet", "--requirement", str(requirements))
+        complete.touch()
+    return str(python)
+
+
+def _run(*command: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NotMeasured(last_lines(done.stderr) or f"The exit code of {' '.join(command)} was {done.returncode}.")
+
+
+def last_lines(text: str) -> str:
+    return " ".join(line.strip() for line in text.strip().splitlines()[-REASON_LINES:])
+
+
+# The fewest token positions in which all statements of a workload can be scored: a limit of any implementation.
+
+
+class FewestPositions(NamedTuple):
+    """`real`: without padding, statement by statement; `distinct`: each distinct input (or prefix) once."""
+
+    real: int
+    distinct: int
+
+
+def fewest_positions(loaded: LoadedNetwork, workload: Workload) -> FewestPositions:
+    encoder = Encoder(loaded.tokenizer, special_tokens=loaded.kind == "masked")
+    requests = (item.request for item in workload)
+    statements = encoder.encode([prompt.fill(option) for prompt, options in requests for option in options])
+    if loaded.kind == "masked":
+        return fewest_masked(statements, loaded.tokenizer.mask_token_id)
+    return fewest_causal(statements)
+
+
+def fewest_causal(statements: Sequence[Encoded]) -> FewestPositions:
+    """Count token positions of a causal model.
+
+    A prefix counts only if a token follows it, because the logits after the last token are not used.
+    """
+    prefixes = {s.ids[:length] for s in statements for length in range(1, len(s.ids))}
+    return FewestPositions(sum(len(s.ids) for s in statements), len(prefixes))
+
+
+def fewest_masked(statements: Sequence[Encoded], mask: int) -> FewestPositions:
+    """Count token positions of a masked model, which reads each statement once for every hidden token."""
+    inputs = [ids for statement in statements for ids in _masked_inputs(statement, mask)]
+    return FewestPositions(sum(map(len, inputs)), sum(map(len, set(inputs))))
+
+
+def _masked_inputs(statement: Encoded, mask: int) -> Iterator[Ids]:
+    for column in range(len(statement.scored)):
+        hidden = set(hidden_with(statement, column, "within_word_l2r"))
+        yield tuple(mask if position in hidden else token for position, token in enumerate(statement.ids))

@@ -16,8 +16,7 @@ import torch
 import transformers
 from transformers import PreTrainedModel
 
-from speed.comparison import compare, missed
-from speed.fewest_positions import fewest_positions
+from speed.comparison import compare, fewest_positions, missed
 from speed.machine import describe
 from speed.networks import LoadedNetwork, load_network, write_folder
 from speed.peers.protocol import Job

@@ -37,9 +37,10 @@ from speed.made_up import (
     write_dlama,
 )
 from speed.peers.protocol import high_water_mark
-from speed.report import memory_table, site_memory_table
+from speed.report import markdown
 from speed.stored_results import store
 
+MIB = 2**20
 LIMIT = 2 * 2**30  # bytes beside the model
 SITE_LIMIT = 2**30  # bytes
 PARTS = (16, 4, 1)  # a sixteenth, a quarter and all of the items
@@ -82,6 +83,26 @@ def exit_code(results: Mapping[str, Any]) -> int:
     of_runs = max(run["bytes"] for of_work in results["runs"].values() for run in of_work)
     of_site = max(max(run["finish"], run["import"]) for run in results["site"])
     return int(of_runs > results["limits"]["runs"] or of_site > results["limits"]["site"])
+
+
+def memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory of whole runs by their work and size, and what each further item takes."""
+    rows = []
+    for work, runs in results["runs"].items():
+        for before, run in zip([None, *runs], runs, strict=False):
+            more = (run["bytes"] - before["bytes"]) / (run["items"] - before["items"]) if before else None
+            cells = f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}"
+            rows.append((work, *cells, f"{more / 1000:.1f} kB" if more else ""))
+    return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
+
+
+def site_memory_table(results: Mapping[str, Any]) -> str:
+    """Return the memory that a site takes to finish and to import runs of several sizes."""
+    rows = [
+        (f"{run['items']:,}", f"{run['statements']:,}", *(f"{run[task] / MIB:,.0f}" for task in ("finish", "import")))
+        for run in results["site"]
+    ]
+    return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
 
 
 def in_new_process(

@@ -25,7 +25,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from speed.served_site import Answer, Server, Site, download, free_port, get, served
+from speed.served_site import Answer, Server, Site, download, get
 from speed.stored_results import store
 
 ROUNDS = 7
@@ -184,7 +184,7 @@ class DownloadFigures:
 
 @dataclass(frozen=True)
 class MemoryFigures:
-    """The bytes of the web process in memory: before the first request, and the most until the last one."""
+    """The bytes of the web process in memory: before the first page, and the most until the last one."""
 
     before: int
     peak: int
@@ -210,9 +210,9 @@ def main() -> int:
     parser.add_argument("--page", action="append", default=[], help="measure only this page, and store nothing")
     options = parser.parse_args()
     if options.data:
-        return report(Site(options.data.resolve(), free_port()), options.page)
+        return report(Site(options.data.resolve()), options.page)
     with TemporaryDirectory() as folder:
-        site = Site(Path(folder), free_port())
+        site = Site(Path(folder))
         site.command("migrate", "--verbosity=0")
         site.fill(models=options.models)
         return report(site, options.page)
@@ -242,8 +242,7 @@ def exit_code(misses: Sequence[str]) -> int:
 
 def report(site: Site, some: Sequence[str] = ()) -> int:
     """Measure every page and the download and store the results, or measure `some` pages; return the exit code."""
-    with served(site) as process:
-        server = Server(site.port, process.pid)
+    with site.measured() as server:
         before = server.memory()
         pages = measure_pages(site, server, some or PAGES)
         if some:

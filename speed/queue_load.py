@@ -9,14 +9,13 @@ or begun twice, or a part is missing.
 import argparse
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from speed.machine import describe
-from speed.served_site import free_port
-from speed.stored_results import CHECKOUT, show, store
+from speed.stored_results import show, store
+from tests.tools.deployment import Deployment
 
 
 def main() -> int:
@@ -26,12 +25,11 @@ def main() -> int:
     arguments = parser.parse_args()
     with TemporaryDirectory() as folder:
         out = Path(folder) / "figures.json"
-        ours = {"CLOZEBOARD_DATA": folder, "PORT": str(free_port()), "HF_ENDPOINT": "http://127.0.0.1:9"}
         limits = dict.fromkeys(("CLOZEBOARD_REQUESTS_PER_MINUTE", "CLOZEBOARD_CHECKS_PER_MINUTE"), "0")
-        environment = {**os.environ, **ours, **limits, "DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
-        drive = f"from speed.waiting_workers import drive; drive({arguments.workers}, {arguments.runs}, {str(out)!r})"
-        for command in (["migrate", "--verbosity=0"], ["shell", "--verbosity=0", f"--command={drive}"]):
-            subprocess.run([sys.executable, "manage.py", *command], cwd=CHECKOUT, env=environment, check=True)
+        servers = {name: os.environ[name] for name in ("DATABASE_URL", "REDIS_URL") if name in os.environ}
+        site = Deployment(Path(folder), **limits, **servers)
+        site.command("migrate", "--verbosity=0")
+        site.run(f"from speed.waiting_workers import drive; drive({arguments.workers}, {arguments.runs}, {str(out)!r})")
         figures = json.loads(out.read_text(encoding="utf-8"))
     database = os.environ.get("DATABASE_URL", "sqlite").partition(":")[0]
     figures = {"machine": describe(), "database": database, **figures}

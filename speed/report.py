@@ -1,8 +1,7 @@
 """The tables of `speed/results/`: `python -m speed.report`.
 
-The command writes the tables of documents between the comments that name them, or a sentence where their results are
-not there, and prints all others. What `python -m speed` prints is written here as well. It prints which results are
-older than the scoring core.
+The command writes them into the documents, between the comments that name them, or a sentence where their results are
+not there, and prints which results are older than the scoring core. What `python -m speed` prints is written here, too.
 """
 
 import re
@@ -13,7 +12,6 @@ from typing import Any, NamedTuple
 
 from speed.stored_results import CHECKOUT, older_than_the_core, stored
 
-MIB = 2**20
 NO_RESULTS = "Results are not stored yet."
 OWN_NAMES = {"full": "every option", "decide": "`--decide`", "harness model": "model `clozeboard` of the harness"}
 WORK = {
@@ -24,12 +22,12 @@ WORK = {
 
 
 class Table(NamedTuple):
-    """A table: its name, the file of its results, what writes it, and the document that has it, if one does."""
+    """A table: its name, the file of its results, what writes it, and the document that has it."""
 
     name: str
     results: str
     write: Callable[[Mapping[str, Any]], str]
-    document: str = ""
+    document: str
 
     def text(self) -> str:
         """Return the table, or a sentence where there are no results."""
@@ -39,12 +37,9 @@ class Table(NamedTuple):
 
 def main() -> None:
     for table in TABLES:
-        if table.document:
-            file = CHECKOUT / table.document
-            text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
-            file.write_text(text, encoding="utf-8")
-        else:
-            print(f"{table.name.capitalize()}\n\n{table.text()}\n")
+        file = CHECKOUT / table.document
+        text = with_table(file.read_text(encoding="utf-8"), table.name, table.text())
+        file.write_text(text, encoding="utf-8")
     if older := older_than_the_core():
         print(f"Not measured with the scoring core as it stands: {', '.join(older)}.")
 
@@ -157,26 +152,6 @@ def _with_version(row: Mapping[str, Any]) -> str:
     return f"{name} {version}" if name == package else f"{name} ({package} {version})"
 
 
-def memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory of whole runs by their work and size, and what each further item takes."""
-    rows = []
-    for work, runs in results["runs"].items():
-        for before, run in zip([None, *runs], runs, strict=False):
-            more = (run["bytes"] - before["bytes"]) / (run["items"] - before["items"]) if before else None
-            cells = f"{run['items']:,}", f"{run['scores']:,}", f"{run['bytes'] / MIB:,.0f}"
-            rows.append((work, *cells, f"{more / 1000:.1f} kB" if more else ""))
-    return markdown(("work", "items", "scores of options", "MiB beside the model", "for each further item"), rows)
-
-
-def site_memory_table(results: Mapping[str, Any]) -> str:
-    """Return the memory that a site takes to finish and to import runs of several sizes."""
-    rows = [
-        (f"{run['items']:,}", f"{run['statements']:,}", *(f"{run[task] / MIB:,.0f}" for task in ("finish", "import")))
-        for run in results["site"]
-    ]
-    return markdown(("items", "scores of options", "MiB to finish a run", "MiB to import it"), rows)
-
-
 def markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     lines = [columns, ["---"] * len(columns), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -197,9 +172,6 @@ TABLES = (
     Table("peers", "peers", summary_table, "README.md"),
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
-    Table("positions", "peers", positions_table),
-    Table("memory", "memory", memory_table),
-    Table("site memory", "memory", site_memory_table),
 )
 
 if __name__ == "__main__":

@@ -5,11 +5,7 @@ What a page takes is measured from outside: its times, its queries, and the memo
 
 import gzip
 import http.client
-import os
-import socket
 import sqlite3
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,69 +13,35 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from speed.page_server import QUERIES
-from speed.stored_results import CHECKOUT
+from tests.tools.deployment import Deployment, wait_for
 
-START = 120  # seconds that the web server may take to start
 TIMEOUT = 300  # seconds
 SETTLED = 0.005  # seconds after which the server has done all that belongs to a request
 
 
-@dataclass(frozen=True)
-class Site:
-    """A site in a folder of its own."""
+class Site(Deployment):
+    """A site whose database can be asked, and whose web server counts queries."""
 
-    folder: Path
-    port: int
-
-    @property
-    def environment(self) -> dict[str, str]:
-        usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL")}
-        ours = {"CLOZEBOARD_DATA": str(self.folder), "PORT": str(self.port), "HF_ENDPOINT": "http://127.0.0.1:9"}
-        return usual | ours | {"DJANGO_SETTINGS_MODULE": "leaderboard.settings"}
-
-    def command(self, *arguments: str) -> None:
-        command = [sys.executable, "manage.py", *arguments]
-        subprocess.run(command, cwd=CHECKOUT, env=self.environment, check=True, stdout=subprocess.DEVNULL)
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, CLOZEBOARD_REQUESTS_PER_MINUTE="0")
+        self.folder = folder
 
     def fill(self, **scale: int) -> None:
         """Fill the migrated site with made-up runs (tests/tools/seed_scale.py)."""
-        self.command("shell", "--verbosity=0", f"--command=from tests.tools.seed_scale import fill; fill(**{scale})")
-
-    def wait_for_web(self) -> None:
-        until = time.monotonic() + START
-        while time.monotonic() < until:
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 5).close()
-                return
-            except OSError:
-                time.sleep(0.2)
-        raise TimeoutError(f"The web server did not start within {START} seconds.")
+        self.run(f"from tests.tools.seed_scale import fill; fill(**{scale})")
 
     def rows(self, sql: str) -> list[str]:
         """Return the first column of a query of the database."""
         with sqlite3.connect(self.folder / "clozeboard.sqlite3", timeout=30) as database:
             return [row[0] for row in database.execute(sql)]
 
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-@contextmanager
-def served(site: Site) -> Iterator[subprocess.Popen[bytes]]:
-    """Serve a site until the end of the block."""
-    command = [sys.executable, "-m", "speed.page_server", f"127.0.0.1:{site.port}"]
-    environment = {**site.environment, "CLOZEBOARD_REQUESTS_PER_MINUTE": "0"}
-    with (site.folder / "pages.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=CHECKOUT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-    try:
-        site.wait_for_web()
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+    @contextmanager
+    def measured(self) -> Iterator["Server"]:
+        """Serve the site until the end of the block."""
+        address = self.url.removeprefix("http://")
+        with self.process("-m", "speed.page_server", address) as process:
+            wait_for(f"{self.url}/speed/bare?bytes=1")
+            yield Server(int(address.rpartition(":")[2]), process.pid)
 
 
 @dataclass(frozen=True)

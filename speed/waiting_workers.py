@@ -25,7 +25,7 @@ from rq import Queue
 from rq.job import Job
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake.submissions import receive
+from leaderboard.intake.submissions import receive_all
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
 from leaderboard.models.run import ClaimQuerySet
 from leaderboard.redis_server import embedded_server
@@ -39,6 +39,7 @@ from probing.plan import Part
 from probing.results.joining import PartResult
 from speed.stored_results import CHECKOUT
 from tests.leaderboard.in_process import InProcess
+from tests.tools.deployment import wait_for
 
 PARTS = 180
 SUBMITTERS = 100
@@ -163,6 +164,7 @@ def drive(workers: int, runs: int, out: str) -> None:
     claim_files().mkdir()
     worker = ("rqworker", "measure", "--worker-class", f"{__name__}.WaitingWorker")
     with embedded_server(), running("serve"), running("rqcron"), running("rqworker", "checks"):
+        wait_for(f"http://127.0.0.1:{port}/healthz")
         put_back()
         with running(*worker, count=workers):
             while not RunEvent.objects.exists():
@@ -203,7 +205,7 @@ def submissions_per_second(benchmark: Benchmark) -> float:
     """
     began = time.monotonic()
     with ThreadPoolExecutor(20) as threads:
-        list(threads.map(lambda number: receive(f"org/burst-{number}", benchmark, {}), range(BURST)))
+        list(threads.map(lambda number: receive_all(f"org/burst-{number}", [benchmark], {}), range(BURST)))
     seconds = time.monotonic() - began
     if Submission.objects.count() != BURST:
         raise RuntimeError(f"{BURST - Submission.objects.count()} submissions of {BURST} were lost.")

@@ -63,7 +63,7 @@ SITE_LAYERS = [
 FIRST_LOOKS = {
     "the p-value of the comparison table": "probing.analysis.paired_tests:compare",
     "the token that a causal model starts with": "probing.start_token:start_name",
-    "why a model is refused": "leaderboard.intake.check_rules:no_custom_code",
+    "why a model is refused": "leaderboard.intake.checks:no_custom_code",
     "the dots of the scaling chart": "leaderboard.ui.charts.scaling_chart:scaling_curve",
     "quotas": "leaderboard.intake.quotas:refuse_excess",
     "ranks": "leaderboard.figures.ranks:refresh_ranks",

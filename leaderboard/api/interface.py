@@ -7,7 +7,7 @@ A view is declared once: by its signature, what it takes and returns, and by its
 it is: types of answers are for the description of the API, and tests compare them with real answers.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import wraps
 from hashlib import sha256
 from typing import Any, TypeVar, get_type_hints
@@ -62,14 +62,12 @@ class TokenRequest(HttpRequest):
 class Token(HttpBearer):
     """Admits requests with a token of this purpose to a route.
 
-    `statuses`: HTTP statuses of errors by their code; those of all other errors that the sender can mend are `refused`.
+    `refused`: the HTTP status of errors that the sender can mend.
     """
 
-    def __init__(
-        self, purpose: AccessToken.Purpose, *, statuses: Mapping[str, int] | None = None, refused: int = 400
-    ) -> None:
+    def __init__(self, purpose: AccessToken.Purpose, *, refused: int = 400) -> None:
         super().__init__()
-        self.purpose, self.statuses, self.refused = purpose, statuses or {}, refused
+        self.purpose, self.refused = purpose, refused
 
     def __call__(self, request: HttpRequest) -> AccessToken | None:
         request.token = self  # type: ignore[attr-defined]  # errors are answered as its route does
@@ -205,8 +203,6 @@ api.add_decorator(_sent)
 def _refused(request: HttpRequest, error: ProbingError) -> HttpResponse:
     token: Token | None = getattr(request, "token", None)
     status = (token.refused if token else 400) if error.permanent else 503
-    if token:
-        status = token.statuses.get(error.code, status)
     if isinstance(error, OverQuota):
         status = 429
     return with_retry_after(problem(status, error.code, error.message, error.next_step), error)

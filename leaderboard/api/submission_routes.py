@@ -17,14 +17,13 @@ from leaderboard.api.table_routes import as_json
 from leaderboard.figures import benchmarks as benchmarks_module
 from leaderboard.figures.progress import Queue, QueuedRun, queue
 from leaderboard.intake import submissions as submissions_module
-from leaderboard.intake.quotas import PENDING, TooFast, submitter_of
+from leaderboard.intake.quotas import PENDING, refuse_pace, submitter_of
 from leaderboard.models import AccessToken, Run, Submission
 from leaderboard.pages.queue_page import MOST_WAITING, queue_table
 from leaderboard.pages.submission_page import submission_of
-from leaderboard.serving import limits
 from leaderboard.serving.errors import too_large
 from leaderboard.serving.limits import client_address
-from leaderboard.worker import pushes
+from leaderboard.worker import third_party
 from leaderboard.worker.arrivals import RECORD_LIMIT
 from leaderboard.worker.third_party import read_claim
 from probing.errors import BadInput
@@ -236,12 +235,14 @@ def results_json(request: TokenRequest) -> HttpResponseBase:
     """
     if int(request.META.get("CONTENT_LENGTH") or 0) > ROWS_LIMIT + RECORD_LIMIT + FIELDS:
         return too_large(request)
-    _refuse_haste(request.auth)
+    most = settings.PUSHES_PER_MINUTE
+    message = f"This site takes at most {most} results a minute with one token."
+    refuse_pace("pushes", str(request.auth.pk), most, message)
     items, record = (_file(request, name) for name in ("items", "record"))
     fields = {name: request.POST.get(name, "").strip() for name in ("source", "model", "revision")}
     text = record.read(RECORD_LIMIT + 1)
     claim = read_claim(text, fields["source"] or request.auth.name, hub_id=fields["model"], revision=fields["revision"])
-    run, new = pushes.receive(claim, items, request.auth)
+    run, new = third_party.receive(claim, items, request.auth)
     answer: PushedRun = {"run": run.pk, "url": run.get_absolute_url(), "state": run.state}
     finished = run.state == Run.State.FINISHED
     return JsonResponse(answer, status=202 if not finished else 201 if new else 200)
@@ -251,7 +252,7 @@ def results_json(request: TokenRequest) -> HttpResponseBase:
 def result_json(request: TokenRequest, run: RunNumber) -> Withdrawn:
     """Withdraw a result that was pushed with this token."""
     try:
-        pushes.withdraw_pushed(run, request.auth)
+        third_party.withdraw(run, request.auth)
     except Run.DoesNotExist:
         raise Http404(f"There is no run {run} that this token has pushed.") from None
     return {"run": run, "withdrawn": True}
@@ -263,12 +264,3 @@ def _file(request: HttpRequest, name: str) -> IO[bytes]:
         message = f"The form has no file {name!r}."
         raise BadInput(message, "Send the files items (items.parquet) and record (run.json) as multipart/form-data.")
     return cast(IO[bytes], file.file)
-
-
-def _refuse_haste(token: AccessToken) -> None:
-    limit = f"{settings.PUSHES_PER_MINUTE} per minute"
-    if settings.PUSHES_PER_MINUTE and not limits.allow("pushes", str(token.pk), limit):
-        message = f"This site takes at most {settings.PUSHES_PER_MINUTE} results a minute with one token."
-        error = TooFast(message, "Wait for a minute.")
-        error.retry_after = limits.retry_after("pushes", str(token.pk), limit)
-        raise error

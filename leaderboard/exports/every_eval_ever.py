@@ -6,7 +6,6 @@ The package `every_eval_ever` is not used to write them, as it needs an older hu
 tests hold the files against its schema.
 """
 
-import base64
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,16 +65,14 @@ def file_id(run: Run) -> UUID:
 
 
 def samples_reference(run: Run) -> Json:
-    """Return where the answers of the run belong in the data store of the format, and how their columns are stored."""
+    """Return where the answers of the run belong in the data store of the format."""
     with item_rows.opened(run) as file:
-        parquet = pq.ParquetFile(file)
-        rows, schema = parquet.metadata.num_rows, parquet.schema_arrow.serialize().to_pybytes()
+        rows = pq.ParquetFile(file).metadata.num_rows
     return {
         "format": "jsonl",
         "file_path": f"data/{_collection(run)}/{_folder(run.model)}/{file_id(run)}_samples.jsonl",
         "hash_algorithm": "sha256",
         "total_rows": rows,
-        "additional_details": {"arrow_schema": base64.b64encode(schema).decode()},
     }
 
 

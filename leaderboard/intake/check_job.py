@@ -15,8 +15,7 @@ from rq.timeouts import UnixSignalDeathPenalty
 
 from leaderboard.figures.artefacts import UNAVAILABLE, patiently
 from leaderboard.intake import hub, queue, submissions
-from leaderboard.intake.check_rules import Check, Examination
-from leaderboard.intake.checks import DEADLINE
+from leaderboard.intake.checks import DEADLINE, Check, Examination
 from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Submission
 from leaderboard.ui.visible import visible
@@ -27,6 +26,12 @@ HUB_OUTAGE = timedelta(days=3)  # how long a submission may wait for a hub that 
 LOCAL_DEADLINE = 100  # seconds for those of a local model, all of whose files are read when they are new
 PAUSE = 0.5  # seconds between two updates of the checks that the page shows
 MESSAGE_LENGTH = 1000  # characters
+QUEUE_DOWN = Check(
+    "queue",
+    "warning",
+    "The queue server does not answer; the run is kept and starts when it is back.",
+    "Nothing to do.",
+)
 
 
 class DeadlinePassed(BaseException):
@@ -117,11 +122,11 @@ def _settle(submission: Submission, examination: Examination, queue_name: str) -
     elif examination.waiting:
         _wait(submission, examination.checks)
     else:
-        work, warning = submissions.expected_work(examination), submissions.queue_warning()
+        work = submissions.expected_work(examination)
+        checks = examination.checks if queue.reachable() else (*examination.checks, QUEUE_DOWN)
         with transaction.atomic():
-            outcome = submissions.accept(examination, queue_name, work, warning)
-            facts = {"run": outcome.run, "duplicate": outcome.duplicate_of is not None}
-            if not _store(submission, Submission.State.ACCEPTED, outcome.checks, **facts):
+            run, known = submissions.accept(examination, queue_name, work)
+            if not _store(submission, Submission.State.ACCEPTED, checks, run=run, duplicate=known):
                 transaction.set_rollback(True)
 
 

@@ -45,11 +45,6 @@ def make_room(listing: Listing) -> None:
         raise NoSpace(f"The disk has no room for the {missing / 1e9:.1f} GB of {listing.hub_id}.", "Free some space.")
 
 
-def note_use(folder: Path) -> None:
-    """Note that a downloaded commit is used now."""
-    os.utime(folder)
-
-
 def _missing(listing: Listing, cache: Path) -> int:
     """Return the size in bytes of the files that are still to be downloaded."""
     folder = cache / f"models--{listing.hub_id.replace('/', '--')}" / "snapshots" / listing.commit

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import struct
 from collections.abc import Iterator
@@ -64,7 +65,7 @@ def download(listing: Listing) -> Path:
         return file_in(listing.folder, listing.gguf.name) if listing.gguf else listing.folder
     disk.make_room(listing)
     folder = model_files.download(listing)
-    disk.note_use(folder)
+    os.utime(folder)  # by which `disk.make_room` knows what was used lately
     return folder
 
 
@@ -114,9 +115,9 @@ def _digests(paths: list[Path]) -> dict[str, str]:
 # The header of a GGUF file, read without its weights and without a NumPy array for each of its tokens.
 
 
-LENGTH = struct.Struct("<Q")  # of an array, and of a text
-TOKENS = "tokenizer.ggml.tokens"
-FAULTS = (ValueError, LookupError, OSError, ArithmeticError, struct.error)  # that broken files lead to
+GGUF_LENGTH = struct.Struct("<Q")  # of an array, and of a text
+GGUF_TOKENS = "tokenizer.ggml.tokens"
+GGUF_FAULTS = (ValueError, LookupError, OSError, ArithmeticError, struct.error)  # that broken files lead to
 
 
 class HeaderReader(GGUFReader):  # type: ignore[misc]  # the package gguf has no types here
@@ -145,8 +146,8 @@ def _texts(buffer: memoryview, begin: int, count: int) -> tuple[list[memoryview]
     """Return so many texts from a place on, and the place of their end."""
     texts = []
     for _ in range(count):
-        (size,) = LENGTH.unpack_from(buffer, begin)
-        begin += LENGTH.size + size
+        (size,) = GGUF_LENGTH.unpack_from(buffer, begin)
+        begin += GGUF_LENGTH.size + size
         if begin > len(buffer):
             raise ValueError("a text that is longer than its file")
         texts.append(buffer[begin - size : begin])
@@ -154,11 +155,11 @@ def _texts(buffer: memoryview, begin: int, count: int) -> tuple[list[memoryview]
 
 
 @contextmanager
-def header(path: Path) -> Iterator[GGUFReader]:
+def gguf_header(path: Path) -> Iterator[GGUFReader]:
     """Yield a reader of the header; raise `BadWeights` if the file is broken, also where that shows in the block."""
     try:
         yield HeaderReader(path)
-    except FAULTS as error:
+    except GGUF_FAULTS as error:
         raise BadWeights(f"{path.name} is not a valid GGUF file.", "Copy it again.") from error
 
 
@@ -179,13 +180,13 @@ def number_of(reader: GGUFReader, key: str) -> int | None:
 @lru_cache(maxsize=32)
 def gguf_config(path: Path, commit: str) -> dict[str, Any]:
     """Return what the checks need from the header of a GGUF file. Several checks ask, so it is cached."""
-    with header(path) as reader:
+    with gguf_header(path) as reader:
         return {
             "model_type": text_of(reader, "general.architecture"),
             "special_tokens": SpecialTokens(
                 _special_token(reader, "bos"), _special_token(reader, "eos"), text_of(reader, "tokenizer.chat_template")
             ),
-            "tokenizer": bool(reader.get_field(TOKENS)),
+            "tokenizer": bool(reader.get_field(GGUF_TOKENS)),
             "parameters": sum(int(tensor.n_elements) for tensor in reader.tensors),
             "quantisation": _quantisation(number_of(reader, "general.file_type")),
         }
@@ -202,7 +203,7 @@ def _quantisation(file_type: int | None) -> str:
 def _special_token(reader: GGUFReader, name: str) -> str:
     """Return the text of a special token, empty if the file names none."""
     number = number_of(reader, f"tokenizer.ggml.{name}_token_id")
-    return "" if number is None else text_of(reader, TOKENS, number)
+    return "" if number is None else text_of(reader, GGUF_TOKENS, number)
 
 
 # Names of models as people write them: ids, addresses of pages at the hub, and names without an organisation.
@@ -225,7 +226,7 @@ class ModelName(NamedTuple):
 def parse_name(text: str) -> ModelName:
     """Read an id, or the address of a model's page at the hub, which may name a revision.
 
-    What is neither is returned as it is; `check_rules.refuse_malformed` says what is wrong with it.
+    What is neither is returned as it is; `checks.refuse_malformed` says what is wrong with it.
     """
     text = text.strip()
     try:

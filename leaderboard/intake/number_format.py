@@ -28,18 +28,12 @@ def by_size(weights: WeightSummary) -> DType:
     return dtype_by_size(weights.parameters, weights.dtype)
 
 
-def resolved(settings: Settings, weights: WeightSummary) -> Settings:
-    """Return settings in which no number format was chosen with the one that a run uses."""
-    return replace(settings, dtype=by_size(weights))
-
-
-def by_device(settings: Settings, weights: WeightSummary) -> Settings:
-    """Return settings in which `auto` was chosen with the number format that a run uses.
+def by_device(weights: WeightSummary) -> DType:
+    """Return the number format for which `auto` stands here.
 
     A run has one number format, whichever worker takes a part of it, so that no processor is tried for it.
     """
-    stored = cast(DType, weights.dtype)
-    return replace(settings, dtype="float32" if site.DEVICE == "cpu" else stored)
+    return "float32" if site.DEVICE == "cpu" else cast(DType, weights.dtype)
 
 
 def reason(settings: Settings, weights: WeightSummary) -> str:

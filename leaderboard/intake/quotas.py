@@ -60,11 +60,20 @@ class QueueFull(ProbingError):
 
 def refuse_haste(submitter: str) -> None:
     """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
-    limit = f"{settings.CHECKS_PER_MINUTE} per minute"
-    if settings.CHECKS_PER_MINUTE and submitter and not limits.allow("checks", submitter, limit):
-        message = f"This site checks at most {settings.CHECKS_PER_MINUTE} models a minute for you."
+    if submitter:
+        most = settings.CHECKS_PER_MINUTE
+        refuse_pace("checks", submitter, most, f"This site checks at most {most} models a minute for you.")
+
+
+def refuse_pace(name: str, key: str, most: int, message: str) -> None:
+    """Count one act of this name; raise `TooFast` with a message after so many within a minute, 0 standing for any.
+
+    `key`: who acts.
+    """
+    limit = f"{most} per minute"
+    if most and not limits.allow(name, key, limit):
         error = TooFast(message, "Wait for a minute.")
-        error.retry_after = limits.retry_after("checks", submitter, limit)
+        error.retry_after = limits.retry_after(name, key, limit)
         raise error
 
 

@@ -1,14 +1,13 @@
 """From a submitter's wish to a run: received, checked, and measured once; withdrawn and tried again.
 
-`submit` checks a model and makes sure that exactly one run measures it, all at once. The check job calls the same steps
-one by one, so that the database is locked only for the last of them.
+The check job calls the steps from `examined` to `accept` one by one, so that the database is locked only for the last
+of them.
 """
 
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -20,8 +19,7 @@ from django.utils import timezone
 from leaderboard import line
 from leaderboard.figures import benchmarks as benchmarks_module
 from leaderboard.intake import hub, queue, quotas
-from leaderboard.intake.check_rules import Check, Examination, adapter_bytes, refuse_malformed
-from leaderboard.intake.checks import examine
+from leaderboard.intake.checks import Check, Examination, adapter_bytes, examine, refuse_malformed
 from leaderboard.intake.hub import NEWEST, parse_name, refuse_revision
 from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart, Submission
 from leaderboard.ui.visible import visible
@@ -32,39 +30,19 @@ from probing.probes import probe_of
 from probing.settings import LM_EVAL
 from probing.time_left import estimate_work
 
-QUEUE_DOWN = Check(
-    "queue",
-    "warning",
-    "The queue server does not answer; the run is kept and starts when it is back.",
-    "Nothing to do.",
-)
+State = Submission.State
+UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
+FRESH = timedelta(minutes=10)  # how long the commit that the hub named counts as the newest one
+LOOKED_AT = 20  # submissions of the same model, each perhaps with other options
+OPTIONS_LENGTH = 10_000  # characters as JSON
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a submission led to.
+class SiteBusy(ProbingError):
+    """The database did not answer in time."""
 
-    `run`: the run that measures the model; None if a check failed or the hub did not answer. `duplicate_of`: the same
-    run if it existed before.
-    """
-
-    run: Run | None
-    checks: tuple[Check, ...]
-    duplicate_of: Run | None = None
-
-
-def submit(
-    model_id: str, benchmark: Benchmark, options: Mapping[str, Any] | None = None, *, submitter: str = ""
-) -> Outcome:
-    """Check the model and, unless a check fails, make sure that exactly one run measures it.
-
-    `options`: settings of the run and options of the benchmark's probe; the others are the benchmark's usual ones, and
-    the number format follows from the model's size.
-    """
-    examination = examined(model_id, benchmark, options or {}, submitter=submitter)
-    if examination.failed or examination.waiting:
-        return Outcome(None, examination.checks)
-    return accept(examination, queue_of(examination), expected_work(examination), queue_warning())
+    code = "site-busy"
+    permanent = False
+    retry_after = 60
 
 
 def examined(
@@ -120,23 +98,16 @@ def usual_positions(benchmark: Benchmark, options: Mapping[str, Any]) -> float:
     return sum(_estimated(chosen, "causal").values())
 
 
-def queue_warning() -> tuple[Check, ...]:
-    """Return a check that says so if the queue server does not answer."""
-    return () if queue.reachable() else (QUEUE_DOWN,)
-
-
 @transaction.atomic
-def accept(
-    examination: Examination, queue_name: str, work: Mapping[Part, float], further: tuple[Check, ...] = ()
-) -> Outcome:
-    """Make sure that one run measures a model that passed its checks; a failed or cancelled one is queued again.
+def accept(examination: Examination, queue_name: str, work: Mapping[Part, float]) -> tuple[Run, bool]:
+    """Make sure that one run measures a model that passed its checks; return it, and whether it was there already.
 
-    `work`: the parts of the run with their expected work. `further`: checks to add to those of the model.
+    One that failed or was cancelled is queued again. `work`: the parts of the run with their expected work.
     """
     run, new = _create(examination, queue_name, work)
-    again = not new and run.state in (Run.State.FAILED, Run.State.CANCELLED) and Run.objects.restart(run)
+    again = not new and run.state in UNSUCCESSFUL and Run.objects.restart(run)
     transaction.on_commit(partial(queue.enqueue, run.pk))
-    return Outcome(run, (*examination.checks, *further), None if new or again else run)
+    return run, not (new or again)
 
 
 def _create(examination: Examination, queue_name: str, work: Mapping[Part, float]) -> tuple[Run, bool]:
@@ -202,21 +173,6 @@ def _model(examination: Examination) -> Model:
 # A request is answered at once and asks the hub nothing. It stores a `Submission`, and a job checks the model.
 
 
-State = Submission.State
-UNSUCCESSFUL = (Run.State.FAILED, Run.State.CANCELLED)
-FRESH = timedelta(minutes=10)  # how long the commit that the hub named counts as the newest one
-LOOKED_AT = 20  # submissions of the same model, each perhaps with other options
-OPTIONS_LENGTH = 10_000  # characters as JSON
-
-
-class SiteBusy(ProbingError):
-    """The database did not answer in time."""
-
-    code = "site-busy"
-    permanent = False
-    retry_after = 60
-
-
 def receive_all(
     model: str,
     benchmarks: Sequence[Benchmark],
@@ -253,13 +209,6 @@ def receive_all(
     with _busy():
         _store(submissions, submitter, job)
     return submissions
-
-
-def receive(
-    model: str, benchmark: Benchmark, options: Mapping[str, Any], *, submitter: str = "", job: bool = True
-) -> Submission:
-    """Store the submission of a model at one revision for one benchmark, as `receive_all` does."""
-    return receive_all(model, [benchmark], options, submitter=submitter, job=job)[0]
 
 
 def named_revisions(model: str, revisions: Sequence[str]) -> tuple[str, list[str]]:
@@ -328,7 +277,7 @@ def withdraw_all(submission: Submission) -> None:
 def retry(submission: Submission) -> None:
     """Queue a failed or cancelled run again, or check again a model that was refused or withdrawn.
 
-    Raises `BadInput` if nothing has ended without a result, and the errors of `receive` if a limit is reached.
+    Raises `BadInput` if nothing has ended without a result, and the errors of `receive_all` if a limit is reached.
     """
     if not submission.run:
         quotas.refuse_haste(submission.submitter)

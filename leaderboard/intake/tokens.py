@@ -1,7 +1,6 @@
 """Tokens of programs elsewhere, each for one purpose: made once, shown once, and kept as a digest only."""
 
 import hashlib
-import hmac
 import re
 import secrets
 from datetime import timedelta
@@ -14,11 +13,8 @@ from leaderboard.models import AccessToken
 from probing.errors import BadInput
 
 Purpose = AccessToken.Purpose
-PREFIXES = {
-    Purpose.PUSH: "cbp_",
-    Purpose.SUBMIT: "cbs_",
-}  # by which scanners for leaked secrets can recognize a token
-WORDS = {Purpose.PUSH: "push", Purpose.SUBMIT: "submit"}  # of the command `token`
+# By which scanners for leaked secrets can recognize a token.
+PREFIXES = {Purpose.PUSH: "cbp_", Purpose.SUBMIT: "cbs_"}
 TOKEN_NAME = re.compile(r"[\w.-]{1,40}", re.ASCII)
 SEEN_INTERVAL = timedelta(seconds=10)  # the time of the last request is stored no more often
 
@@ -42,14 +38,14 @@ def create(name: str, purpose: Purpose, quota: int | None = None) -> str:
 def revoke(name: str, purpose: Purpose) -> None:
     """Make a token invalid; raise `BadInput` if there is none of this name."""
     if not AccessToken.objects.filter(name=name, purpose=purpose).update(revoked=True):
-        raise BadInput(f"There is no token {name!r}.", f"See manage.py token {WORDS[purpose]}.")
+        raise BadInput(f"There is no token {name!r}.", f"See manage.py token {purpose}.")
 
 
 def authenticated(secret: str, purpose: Purpose) -> AccessToken | None:
     """Return the token with this secret if it is for this purpose and not revoked, and note when it was used."""
     digest = digest_of_secret(secret)
     token = AccessToken.objects.filter(digest=digest, purpose=purpose, revoked=False).first()
-    if token is None or not hmac.compare_digest(token.digest, digest):
+    if token is None:
         return None
     now = timezone.now()
     stale = Q(last_seen=None) | Q(last_seen__lt=now - SEEN_INTERVAL)

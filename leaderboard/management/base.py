@@ -22,6 +22,12 @@ from probing.errors import BadInput, ProbingError
 from probing.measuring.limits import die_with_parent
 from probing.progress_bar import BAR
 
+LOOK_SECONDS = 0.5  # seconds between two looks at a run
+LINE_SECONDS = 10.0  # seconds between two lines where there is no terminal on which a bar could move
+MANAGE = "manage.py"
+STOP_SECONDS = 10  # how long a process may take to stop before it is killed
+Process = subprocess.Popen[bytes]
+
 
 class PlainCommand(BaseCommand, ABC):
     """A command whose work is in `run`. The exit code is 2 for errors that the user can correct, else 1."""
@@ -40,17 +46,13 @@ class PlainCommand(BaseCommand, ABC):
         self.stdout.write(text)
 
 
-PAUSE = 0.5  # seconds between two queries
-LINES = 10.0  # seconds between two lines where there is no terminal on which a bar could move
-
-
 def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
     """Show the progress until the run has ended; raise `CommandError` if it ends without a result.
 
     A terminal gets a bar; anything else, such as a log, gets a line from time to time. `watch` is called after every
     query and may raise, for example when the worker has died.
     """
-    last_line = -LINES
+    last_line = -LINE_SECONDS
     with tqdm(total=1, bar_format=BAR, disable=None) as bar:
         while True:
             run.refresh_from_db()
@@ -58,13 +60,13 @@ def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
             bar.set_description(run.benchmark.title)
             bar.set_postfix_str(in_words(run, current), refresh=False)
             bar.update(current.share - bar.n)
-            if bar.disable and (run.state in Run.FINAL or time.monotonic() - last_line >= LINES):
+            if bar.disable and (run.state in Run.FINAL or time.monotonic() - last_line >= LINE_SECONDS):
                 last_line = time.monotonic()
                 print(f"{run.benchmark.title}: {in_words(run, current)}", file=sys.stderr, flush=True)
             if run.state in Run.FINAL:
                 break
             watch()
-            time.sleep(PAUSE)
+            time.sleep(LOOK_SECONDS)
     if run.state != Run.State.FINISHED:
         raise CommandError(f"Run {run.pk} is {run.state}. {run.message} {run.next_step}".strip())
 
@@ -77,11 +79,6 @@ def in_words(run: Run, current: Progress) -> str:
         else ""
     )
     return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"
-
-
-Process = subprocess.Popen[bytes]
-MANAGE = "manage.py"
-STOP_SECONDS = 10  # how long a process may take to stop before it is killed
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class RunRank(models.Model):
 class RelationOutcomes(models.Model):
     """Which questions of a relation a run answered rightly, so that the page of a question reads no result files.
 
-    `stored.outcomes` packs and unpacks both fields.
+    `figures.outcomes` packs and unpacks both fields.
     """
 
     run = models.ForeignKey(Run, models.CASCADE, related_name="relation_outcomes")

@@ -23,9 +23,12 @@ from leaderboard.line import EpochSeconds
 from leaderboard.models import Benchmark, Run, RunEvent
 
 log = logging.getLogger(__name__)
-TIMEOUT = 2.0  # seconds for one part
-FRESH = 5.0  # seconds during which an answer is repeated
+TIMEOUT = 2.0  # seconds for the health of one part
+FRESH = 5.0  # seconds during which an answer about the health is repeated
 TRIAL_FOLDER = "health"  # in the artefact storage
+State = Run.State
+PERIOD = timedelta(days=30)  # over which success and failures are counted
+WAITING = (State.QUEUED, State.WAITING)
 
 
 @dataclass(frozen=True)
@@ -122,11 +125,6 @@ def _answer(name: str, future: "Future[Health]", seconds: float) -> Health:
 
 
 # Figures about the queue and its outcomes, each by one query whose cost does not depend on the pages.
-
-
-State = Run.State
-PERIOD = timedelta(days=30)  # over which success and failures are counted
-WAITING = (State.QUEUED, State.WAITING)
 
 
 @dataclass(frozen=True)

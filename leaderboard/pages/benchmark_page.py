@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
-from leaderboard.exports.data_sets import as_script, croissant
+from leaderboard.exports.croissant import as_script, croissant
 from leaderboard.exports.pictures import benchmark_picture
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.country_shares import are_about_countries

@@ -15,7 +15,7 @@ from leaderboard.figures.benchmarks import tag_values, templates_to_choose, usua
 from leaderboard.figures.progress import expected_time, worked_queue
 from leaderboard.figures.queued_runs import RecentRates, recent_rates
 from leaderboard.intake import hub, number_format, submissions
-from leaderboard.intake.check_rules import refuse_malformed
+from leaderboard.intake.checks import refuse_malformed
 from leaderboard.intake.hub import full_ids, listed_revisions, parse_name, refuse_revision, suggestions
 from leaderboard.intake.quotas import OverQuota
 from leaderboard.intake.submissions import named_revisions, usual_positions

@@ -14,6 +14,8 @@ from probing.errors import BadInput, ProbingError
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponse)
 API = "/api/v1/"
+RETRY_AFTER = 10  # seconds after which a client may try again that found the database locked or away
+BODY_NEXT_STEP = "Send one JSON object with ordinary numbers and texts as application/json."  # for bodies that are none
 TOO_LARGE = (RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent)
 
 
@@ -73,12 +75,6 @@ def server_error(request: HttpRequest, *_: Any) -> HttpResponse:
     return HttpResponse(render_to_string("500.html"), status=500)
 
 
-# An answer in plain words while the database is locked or away.
-
-
-RETRY_AFTER = 10  # seconds after which a client may try again
-
-
 class DatabaseOutages:
     """Middleware that answers 503 with `Retry-After` where a view could not use the database."""
 
@@ -92,23 +88,16 @@ class DatabaseOutages:
         """Return the answer if the database was the reason, and otherwise None, which leaves the error to Django."""
         if not isinstance(error, OperationalError | InterfaceError):
             return None
-        headers = {"Retry-After": str(RETRY_AFTER), "Cache-Control": "no-store"}
-        if request.path.startswith("/api/v1/"):
-            return JsonResponse({"error": BUSY}, status=503, headers=headers)
-        return HttpResponse(render_to_string("503.html"), status=503, headers=headers)
-
-
-BUSY = {
-    "code": "database-unavailable",
-    "message": "The database is busy or away; nothing was changed.",
-    "next_step": f"Try again in {RETRY_AFTER} seconds.",
-}
+        if request.path.startswith(API):
+            message, step = "The database is busy or away; nothing was changed.", f"Try again in {RETRY_AFTER} seconds."
+            response: HttpResponse = problem(503, "database-unavailable", message, step)
+        else:
+            response = HttpResponse(render_to_string("503.html"), status=503)
+        response["Retry-After"], response["Cache-Control"] = str(RETRY_AFTER), "no-store"
+        return response
 
 
 # JSON objects that strangers send.
-
-
-NEXT_STEP = "Send one JSON object with ordinary numbers and texts as application/json."
 
 
 def read_object(request: HttpRequest) -> dict[str, Any]:
@@ -116,9 +105,9 @@ def read_object(request: HttpRequest) -> dict[str, Any]:
     try:
         body = parse_object(request.body)
     except ValueError as error:
-        raise BadInput(f"The body {error}.", NEXT_STEP) from error
+        raise BadInput(f"The body {error}.", BODY_NEXT_STEP) from error
     if request.content_type != "application/json":
-        raise BadInput("The body is not sent as application/json.", NEXT_STEP)
+        raise BadInput("The body is not sent as application/json.", BODY_NEXT_STEP)
     return body
 
 

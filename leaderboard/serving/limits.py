@@ -152,8 +152,8 @@ class ExportLines:
 
 log = logging.getLogger(__name__)
 AnswerT = TypeVar("AnswerT")
-TIMEOUT = 0.5  # seconds that a request waits for Redis
-PAUSE = 10  # seconds without another attempt after Redis did not answer
+REDIS_TIMEOUT = 0.5  # seconds that a request waits for Redis
+REDIS_PAUSE = 10  # seconds without another attempt after Redis did not answer
 MAX_OWN_KEYS = 10_000  # names that a process counts on its own; beyond, it starts over, so that memory stays bounded
 _creation = threading.Lock()
 
@@ -163,7 +163,7 @@ class Counters:
 
     def __init__(self, url: str) -> None:
         pool = ConnectionPool.from_url(
-            url, socket_timeout=TIMEOUT, socket_connect_timeout=TIMEOUT, retry=Retry(NoBackoff(), 0)
+            url, socket_timeout=REDIS_TIMEOUT, socket_connect_timeout=REDIS_TIMEOUT, retry=Retry(NoBackoff(), 0)
         )
         self._shared = MovingWindowRateLimiter(RedisStorage("redis://", connection_pool=pool))
         self._own_storage = MemoryStorage()
@@ -178,7 +178,7 @@ class Counters:
                 answer = question(self._shared)
             except RedisError as error:
                 log.warning("Rate limits hold for each process by itself, as Redis does not answer: %s", error)
-                self._retry_at = time.monotonic() + PAUSE
+                self._retry_at = time.monotonic() + REDIS_PAUSE
             else:
                 self._retry_at = 0.0
                 return answer
@@ -188,14 +188,14 @@ class Counters:
             return question(self._own)
 
     def _may_ask_redis(self) -> bool:
-        """Return whether to ask Redis; after a failure, one request in `PAUSE` seconds tries again."""
+        """Return whether to ask Redis; after a failure, one request in `REDIS_PAUSE` seconds tries again."""
         if not self._retry_at:
             return True
         with self._lock:
             now = time.monotonic()
             if now < self._retry_at:
                 return False
-            self._retry_at = now + PAUSE
+            self._retry_at = now + REDIS_PAUSE
             return True
 
 

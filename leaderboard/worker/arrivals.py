@@ -7,7 +7,6 @@ with a model that knows nothing, and must be equal. What the model answered must
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import compress
 from pathlib import Path
 from typing import IO, Annotated, Any, cast
 
@@ -16,14 +15,13 @@ import pandas as pd
 import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from leaderboard.models import Run, RunPart
-from leaderboard.serving.errors import parse_object
+from leaderboard.models import Model
 from probing.analysis.exposure import COUNTED_COLUMNS
 from probing.analysis.option_scores import PER_OPTION
 from probing.arrays import Floats
 from probing.baselines import UniformModel
 from probing.benchmark import ROW_KEY, Relation
-from probing.errors import ProbingError
+from probing.errors import BadInput
 from probing.kinds import Kind
 from probing.language_model import OptionScores, Request, Scoring, fitting
 from probing.measuring.messages import UnfitRows, read_tables
@@ -75,18 +73,18 @@ class CheckedParts:
         return self.folder / f"{part.relation}-{part.template}.parquet"
 
 
-def checked_whole(parts: Sequence[RunPart], plan: Plan, rows: IO[bytes], record: str, folder: Path) -> CheckedParts:
-    """Return the rows of a whole run and their record, or raise `RowsRefused` with the reason.
+def checked_whole(record: Mapping[str, Any], model: Model, plan: Plan, rows: IO[bytes], folder: Path) -> CheckedParts:
+    """Return the rows of a whole run of a model and their record, or raise `RowsRefused` with the reason.
 
     The rows come in the order of the parts. They are read one part at a time and stored in the folder, with the
     columns, their order and their types of rows that were measured here. Of the record only what a record is known to
     hold is kept.
     """
-    whole = CheckedParts(folder, checked_record(parts, record))
-    counts = [max(part.items - len(left_out(whole.record, part.covered)), 0) for part in parts]
-    for part, table in zip(parts, _read(rows, counts), strict=True):
+    whole = CheckedParts(folder, checked_record(record, model, plan))
+    counts = [max(part.items - len(left_out(whole.record, part)), 0) for part in plan.parts]
+    for part, table in zip(plan.parts, _read(rows, counts), strict=True):
         relation, expected = _expected(part, plan, whole.record)
-        whole.store(part.covered, _checked_rows(plan, _without_foreign(table, expected), relation, expected))
+        whole.store(part, _checked_rows(plan, _without_foreign(table, expected), relation, expected))
     return whole
 
 
@@ -112,13 +110,13 @@ def _checked_rows(plan: Plan, table: pa.Table, relation: Relation, expected: pd.
     return frame
 
 
-def _expected(part: RunPart, plan: Plan, record: Mapping[str, Any]) -> tuple[Relation, pd.DataFrame]:
+def _expected(part: Part, plan: Plan, record: Mapping[str, Any]) -> tuple[Relation, pd.DataFrame]:
     """Return the part's relation, and its rows as a model without answers gives them.
 
     Items that the record names as too long for the model have no row.
     """
-    relation, probe = plan.relation(part.covered), plan.probe
-    skipped = left_out(record, part.covered)
+    relation, probe = plan.relation(part), plan.probe
+    skipped = left_out(record, part)
     rows = probe.rows(Unanswering(record["model"]["kind"]), relation, part.template, plan.settings)
     if not skipped <= {item.index for item in relation.items}:
         raise RowsRefused.because("their record leaves out items that are not theirs")
@@ -228,7 +226,7 @@ def _rank_agrees(rank: Any, scores: Floats, answers: tuple[int, ...], slack: flo
     return bool(1 + (scores > best + slack).sum() <= rank <= (scores >= best - slack).sum())
 
 
-# Checks of the record that comes with rows: its fields and their types, and whether it names the run's model.
+# Checks of the record that comes with rows: its fields and their types, and whether it agrees with model and plan.
 
 
 RECORD_LIMIT = 10**6  # bytes of JSON
@@ -237,14 +235,15 @@ LONGEST_REASON = 200  # why items were not asked
 PACKAGES_STATED = {"python", "torch", "transformers", "tokenizers", "safetensors"}
 
 
-class RowsRefused(ProbingError):
-    """The rows or the record of a part are not what a measurement of it gives."""
-
-    code = "rows-refused"
+class RowsRefused(BadInput):
+    """The rows or the record of a result are not what a measurement gives."""
 
     @classmethod
     def because(cls, reason: str) -> "RowsRefused":
-        return cls(f"The rows were refused: {reason}.", "Push the folder as it was measured, by the site's version.")
+        return cls(
+            f"The result is not what a measurement gives. The rows were refused: {reason}.",
+            "Measure it with the version of the library that this site has, and give its files unchanged.",
+        )
 
 
 def _with_zone(text: str) -> str:
@@ -361,38 +360,24 @@ def checked_card(values: Mapping[str, Any]) -> Card:
         raise _malformed("model") from error
 
 
-def checked_record(parts: Sequence[RunPart], text: str) -> dict[str, Any]:
-    """Return the known fields of the record; raise `RowsRefused` unless it is the record of these parts of a run."""
-    if len(text) > RECORD_LIMIT:
-        raise RowsRefused.because("their record is larger than a megabyte")
+def checked_record(values: Mapping[str, Any], model: Model, plan: Plan) -> dict[str, Any]:
+    """Return the known fields of the record; raise `RowsRefused` unless it is that of a run of this model."""
     try:
-        values = parse_object(text)
         Record.model_validate(values)
     except ValidationError as error:
         raise _malformed(str(error.errors(include_url=False)[0]["loc"][0])) from error
-    except ValueError as error:
-        raise RowsRefused.because(f"their record {error}") from error
-    differing = compress(*zip(*_identities(values, parts), strict=True))
-    if name := next(differing, ""):
-        raise RowsRefused.because(f"their record names another {name}")
+    card, kind = values["model"], model.kind
+    items = sum(part.items - len(left_out(values, part)) for part in plan.parts)
+    differing = {
+        "adapter": bool(model.adapter_commit) and card.get("adapter") != model.adapter_identity,
+        "quantisation": not model.weights_file and (card.get("quantisation") or "") != model.quantisation,
+        "kind of model": bool(kind) and card["kind"] != kind,
+        "number of items": values["items_done"] != items,
+    }
+    if names := [name for name, differs in differing.items() if differs]:
+        raise RowsRefused.because(f"their record names another {names[0]}")
     return {name: values[name] for name in Record.model_fields}
 
 
 def _malformed(field: str) -> RowsRefused:
     return RowsRefused.because(f"the field {field!r} of their record is missing or malformed")
-
-
-def _identities(record: Mapping[str, Any], parts: Sequence[RunPart]) -> list[tuple[str, bool]]:
-    """Return what a record may differ in from the run that the parts belong to, and whether it does."""
-    run: Run = parts[0].run
-    items = sum(part.items - len(left_out(record, part.covered)) for part in parts)
-    card, kind = record["model"], run.model.kind
-    return [
-        ("model", card.get("id") != run.model.hub_id or card.get("commit") != run.model.commit),
-        ("adapter", bool(run.model.adapter_commit) and card.get("adapter") != run.model.adapter_identity),
-        ("quantisation", not run.model.weights_file and (card.get("quantisation") or "") != run.model.quantisation),
-        ("kind of model", bool(kind) and card["kind"] != kind),
-        ("benchmark", record["benchmark"].get("digest") != run.benchmark.digest),
-        ("digest of settings", record["settings_digest"] != run.settings_digest),
-        ("number of items", record["items_done"] != items),
-    ]

@@ -33,7 +33,7 @@ from leaderboard.intake import hub, queue
 from leaderboard.line import FINISH
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.serving.logs import run_context
-from leaderboard.worker import pushes
+from leaderboard.worker import third_party
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.run_states import Ended, HeldRun, held, note_recovery, reach, stop
 from probing.errors import ProbingError
@@ -255,7 +255,7 @@ def finish(held_run: HeldRun) -> None:
     if run.state != State.AGGREGATING:
         return
     if run.provenance == Run.Provenance.THIRD_PARTY:
-        pushes.settle(run)
+        third_party.settle(run)
     else:
         plan = benchmarks.plan_of_run(run)
         parts = PartsOfRun(patiently(list, run.parts.select_related("run")))

@@ -17,7 +17,19 @@ from leaderboard.models import Claim, Run, RunPart
 from probing.errors import ProbingError, SlowDownload
 
 LONGEST_WAIT = timedelta(days=7)  # after which a run that could not go on fails
+INTERVAL = 2  # seconds between two reports
+ATTEMPTS = 3  # workers, or processes, that may be lost on a run without one finished part before it fails
 ORDER: list[str] = [Run.State.QUEUED, Run.State.DOWNLOADING, Run.State.SCORING, Run.State.AGGREGATING]
+
+
+class Ended(Exception):
+    """The run was ended or made to wait by another process, or another worker has it now."""
+
+
+class LostWorker(ProbingError):
+    """Several workers in a row were lost on the same part of a run."""
+
+    code = "lost-worker"
 
 
 def reach(run: Run, state: Run.State) -> None:
@@ -78,18 +90,7 @@ def note_recovery(run: Run) -> None:
     run.code = ""
 
 
-INTERVAL = 2  # seconds between two reports
-ATTEMPTS = 3  # workers, or processes, that may be lost on a run without one finished part before it fails
-
-
-class Ended(Exception):
-    """The run was ended or made to wait by another process, or another worker has it now."""
-
-
-class LostWorker(ProbingError):
-    """Several workers in a row were lost on the same part of a run."""
-
-    code = "lost-worker"
+# A run that a worker has.
 
 
 class HeldRun:

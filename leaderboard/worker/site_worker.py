@@ -40,6 +40,7 @@ HEARTBEAT = 10  # seconds between two heartbeats while a job is performed
 # last report of the claim, and a job that comes back while the claim still holds ends without having done anything.
 SILENCE = int(STALE.total_seconds()) + HEARTBEAT + 5
 CLEANING = 10  # seconds between two looks for such jobs by an idle worker
+AUTO = "auto"  # a device that no other worker of the machine has
 MACHINE = "machine"  # what the numbers of processes belong to, in Redis beside the number of a worker's process
 
 
@@ -205,7 +206,7 @@ def _print_unless_stopping(ignored: "sys.UnraisableHookArgs") -> None:
         sys.__unraisablehook__(ignored)
 
 
-AUTO = "auto"
+# The devices of a machine.
 
 
 @contextmanager

@@ -1,25 +1,30 @@
-"""Results that a third party measured with this library: checked as a worker's rows are, and stored."""
+"""Results that a third party measured with this library: checked and stored.
+
+A folder is imported by a command, or pushed over HTTP; a small one is checked at once, and a large one by a worker.
+"""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from django.db import transaction
+from django.core.files.base import ContentFile, File
+from django.db import IntegrityError, transaction
 
 from leaderboard.figures import artefacts, benchmarks, history
-from leaderboard.models import AccessToken, Benchmark, Model, Run, RunPart
+from leaderboard.intake import queue
+from leaderboard.models import AccessToken, Benchmark, Model, Run
 from leaderboard.serving.errors import parse_object
 from leaderboard.ui.visible import visible
-from leaderboard.worker.arrivals import RECORD_LIMIT, Card, RowsRefused, checked_card, checked_whole
-from leaderboard.worker.finishing import finish
-from probing.errors import BadInput
+from leaderboard.worker.arrivals import RECORD_LIMIT, Card, checked_card, checked_whole
+from leaderboard.worker.finishing import finish, store_and_finish
+from probing.errors import BadInput, ProbingError
 from probing.plan import Plan, plan
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
@@ -28,6 +33,7 @@ from probing.results.run_json import refuse_served
 from probing.settings import Settings
 
 BLOCK = 1 << 20  # bytes read at a time
+CHECKED_AT_ONCE = 2_000  # rows, which take about a second
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 
 
@@ -37,32 +43,12 @@ class OtherResult(BadInput):
     code = "other-result"
 
 
-def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
-    """Store the result in a folder as a run of provenance "third-party", and return the run.
+class BeingStored(ProbingError):
+    """Another request stores the same result or model at this moment."""
 
-    All that follows from the benchmark is computed here and must be equal, and scores are computed from the rows; the
-    folder's scores are not read. For the arguments and errors, see `read_claim`; a result that is here already is an
-    error too.
-    """
-    record, items = folder / RECORD, folder / ITEMS
-    if not record.is_file() or not items.is_file():
-        raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
-    with record.open("rb") as file:
-        claim = read_claim(file.read(RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
-    with items.open("rb") as file:
-        digest = digest_of_file(file)
-        if same := stored_result(claim, digest):
-            raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
-        with checked_result(claim, file) as result:
-            return store(claim, result, digest)
-
-
-def digest_of_file(file: IO[bytes]) -> str:
-    """Return the SHA-256 of an open file."""
-    digest = hashlib.sha256()
-    for block in iter(partial(file.read, BLOCK), b""):
-        digest.update(block)
-    return digest.hexdigest()
+    code = "site-busy"
+    permanent = False
+    retry_after = 5
 
 
 @dataclass(frozen=True)
@@ -85,10 +71,96 @@ class Claim:
         """The text in place of the digest of settings: results of several sources stand side by side."""
         return hashlib.sha256(json.dumps(["third-party", self.source, self.plan.settings.digest]).encode()).hexdigest()
 
-    @property
-    def settings_stored(self) -> dict[str, Any]:
-        """The settings as a run has them once it was stored and read again."""
-        return dict(json.loads(json.dumps(self.plan.settings.to_json())))
+
+def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
+    """Store the result in a folder as a run of provenance "third-party", and return the run.
+
+    All that follows from the benchmark is computed here and must be equal, and scores are computed from the rows; the
+    folder's scores are not read. For the arguments and errors, see `read_claim`; a result that is here already is an
+    error too.
+    """
+    record, items = folder / RECORD, folder / ITEMS
+    if not record.is_file() or not items.is_file():
+        raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
+    with record.open("rb") as file:
+        claim = read_claim(file.read(RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
+    with items.open("rb") as file:
+        digest = digest_of_file(file)
+        if same := stored_result(claim, digest):
+            raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
+        with checked_result(claim, file) as result:
+            return store(claim, result, digest)
+
+
+def receive(claim: Claim, items: IO[bytes], token: AccessToken) -> tuple[Run, bool]:
+    """Store a pushed result, and return its run, with whether it is new here.
+
+    A large one is checked by a worker later, and its run is "aggregating" until then.
+    `items`: the file of rows. The same result again changes nothing. Raises `BadInput` where the rows are not what a
+    measurement gives, and `OtherResult` where the site has other rows of the same.
+    """
+    digest = digest_of_file(items)
+    if stored := stored_result(claim, digest):
+        return stored, False
+    try:
+        if sum(part.items for part in claim.plan.parts) <= CHECKED_AT_ONCE:
+            with checked_result(claim, items) as result:
+                return store(claim, result, digest, token), True
+        return _keep(claim, items, digest, token), True
+    except IntegrityError as error:
+        raise BeingStored("Another request stores the same result at this moment.", "Send it again.") from error
+
+
+def _keep(claim: Claim, items: IO[bytes], digest: str, token: AccessToken) -> Run:
+    """Store the run and its unchecked files, and call a worker that checks them."""
+    items.seek(0)
+    files = {ITEMS: File(items), RECORD: ContentFile(json.dumps(claim.record).encode())}
+    with transaction.atomic():
+        run = new_run(claim, digest, token)
+        artefacts.store_pushed(run, files)
+        transaction.on_commit(partial(queue.enqueue, run.pk))
+    return run
+
+
+def settle(run: Run) -> None:
+    """Check the files of a pushed result and finish its run: what a worker does with it.
+
+    Raises `BadInput` where the rows are not what a measurement gives; the files are removed then.
+    """
+    with ExitStack() as stack:
+        try:
+            record, items = (stack.enter_context(artefacts.pushed(run, name)) for name in (RECORD, ITEMS))
+            facts = json.loads(record.read())
+        except FileNotFoundError as error:
+            raise BadInput("The files of this result are gone.", "Push it again.") from error
+        try:
+            claim = Claim(facts, run.model, run.benchmark, benchmarks.plan_of_run(run), run.reference)
+            result = stack.enter_context(checked_result(claim, items))
+        except BadInput:
+            artefacts.remove_leftovers(run)
+            raise
+        store_and_finish(run, result)
+
+
+def withdraw(pk: int, token: AccessToken) -> None:
+    """Delete a result that was pushed with this token, and its model if the site has nothing else of it.
+
+    Raises `Run.DoesNotExist` if there is none.
+    """
+    run = Run.objects.select_related("model").get(pk=pk, token=token, provenance=Run.Provenance.THIRD_PARTY)
+    model = run.model
+    with transaction.atomic():
+        history.withdraw(Run.objects.filter(pk=pk), "Withdrawn by the third party that had sent it.")
+        if model.source != Model.Source.HUB and not model.runs.exists():
+            model.delete()
+
+
+def digest_of_file(file: IO[bytes]) -> str:
+    """Return the SHA-256 of an open file."""
+    digest = hashlib.sha256()
+    for block in iter(partial(file.read, BLOCK), b""):
+        digest.update(block)
+    return digest.hexdigest()
 
 
 def stored_result(claim: Claim, digest: str) -> Run | None:
@@ -114,18 +186,11 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
 def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
     """Check the rows of a result and compute its scores; raise `BadInput` where they are not what a measurement gives.
 
-    The rows are read and checked one part at a time, and the result's files are removed at the end. The digest of
-    settings is the one that the record states, which older versions of the library may have computed.
+    The rows are read and checked one part at a time, and the result's files are removed at the end.
     """
-    digest = str(claim.record.get("settings_digest", ""))
-    run = Run(model=claim.model, benchmark=claim.benchmark, settings=claim.settings_stored, settings_digest=digest)
-    rows = [RunPart(run=run, **part._asdict()) for part in claim.plan.parts]
     items.seek(0)
     with TemporaryDirectory() as scratch:
-        try:
-            checked = checked_whole(rows, claim.plan, items, json.dumps(claim.record), Path(scratch))
-        except RowsRefused as error:
-            raise not_measured(error) from error
+        checked = checked_whole(claim.record, claim.model, claim.plan, items, Path(scratch))
         yield joined_in_folder(checked, claim.plan, Path(scratch) / "result")
 
 
@@ -156,7 +221,7 @@ def new_run(claim: Claim, digest: str, token: AccessToken | None = None) -> Run:
     return Run.objects.create(
         model=model,
         benchmark=claim.benchmark,
-        settings=claim.settings_stored,
+        settings=json.loads(json.dumps(claim.plan.settings.to_json())),  # as they are once they were stored
         settings_digest=claim.question,
         state=Run.State.AGGREGATING,
         provenance=Run.Provenance.THIRD_PARTY,
@@ -166,15 +231,6 @@ def new_run(claim: Claim, digest: str, token: AccessToken | None = None) -> Run:
         token=token,
         submitter=f"push {token.name}"[:64] if token else "",
     )
-
-
-def withdraw(run: Run) -> None:
-    """Delete a result of a third party, and its model if the site has nothing else of it."""
-    model = run.model
-    with transaction.atomic():
-        history.withdraw(Run.objects.filter(pk=run.pk), "Withdrawn by the third party that had sent it.")
-        if model.source != Model.Source.HUB and not model.runs.exists():
-            model.delete()
 
 
 # What a result of a third party says of itself: read from its record, and matched with a benchmark and a model.
@@ -211,14 +267,6 @@ def web_address(text: str) -> str:
     if text and (len(text) > LONGEST_ADDRESS or not WEB_ADDRESS.fullmatch(text)):
         raise BadInput(f"{text[:100]!a} is not an address of the web.", "Write it as https://example.org/report.")
     return text
-
-
-def not_measured(error: RowsRefused) -> BadInput:
-    """Return what the sender of a whole result is told where its rows or its record are refused."""
-    return BadInput(
-        f"The result is not what a measurement gives. {error.message}",
-        "Measure it with the version of the library that this site has, and give its files unchanged.",
-    )
 
 
 def _parsed(text: bytes) -> dict[str, Any]:
@@ -275,7 +323,7 @@ def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, setting
     if not is_hub_id(name):
         raise BadInput(f"The result names its model {name[:200]!r}.", "Name it as the hub does: --model org/name.")
     refuse_served(facts)
-    card = _card(facts)
+    card = checked_card(facts)
     commit = visible(card.commit or "")[:64]
     revision, weights = visible(revision or card.revision or "")[:200], commit or _content_digest(card)
     quantisation = visible(card.quantisation or "")[:20]
@@ -297,13 +345,6 @@ def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, setting
     )
     model.name_revision(revision)
     return model
-
-
-def _card(facts: Mapping[str, Any]) -> Card:
-    try:
-        return checked_card(facts)
-    except RowsRefused as error:
-        raise not_measured(error) from error
 
 
 def _content_digest(card: Card) -> str:

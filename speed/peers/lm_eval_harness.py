@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from speed.peers.protocol import Item, Job, Positions, System, serve
+from speed.peers.protocol import Item, Job, OfTorch, System, serve
 
 
-class Harness:
+class Harness(OfTorch):
     def __init__(self, model: Any) -> None:
+        super().__init__(model.model)
         self.model = model
-        self.counter = Positions(model.model)
-
-    @property
-    def positions(self) -> int:
-        return self.counter.count
 
     def score(self, items: Sequence[Item], batch_size: int) -> list[float]:
         from lm_eval.api.instance import Instance

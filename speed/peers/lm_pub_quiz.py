@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from speed.peers.protocol import Item, Job, Positions, System, serve
+from speed.peers.protocol import Item, Job, OfTorch, System, serve
 
 
-class LmPubQuiz:
+class LmPubQuiz(OfTorch):
     def __init__(self, evaluator: Any) -> None:
+        super().__init__(evaluator.model)
         self.evaluator = evaluator
-        self.counter = Positions(evaluator.model)
-
-    @property
-    def positions(self) -> int:
-        return self.counter.count
 
     def score(self, items: Sequence[Item], batch_size: int) -> list[float]:
         return [

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from speed.peers.protocol import Item, Job, Positions, System, serve
+from speed.peers.protocol import Item, Job, OfTorch, System, serve
 
 
-class Minicons:
+class Minicons(OfTorch):
     def __init__(self, scorer: Any) -> None:
+        super().__init__(scorer.model)
         self.scorer = scorer
-        self.counter = Positions(scorer.model)
-
-    @property
-    def positions(self) -> int:
-        return self.counter.count
 
     def score(self, items: Sequence[Item], batch_size: int) -> list[float]:
         texts = [text for item in items for text in item.texts]

@@ -109,15 +109,15 @@ def answer(scorer: Scorer, items: Sequence[Item], step: int, batch_size: int) ->
     }
 
 
-class Positions:
-    """Counts the token positions that a network of torch computes."""
+class OfTorch:
+    """A system whose token positions are those that its network of torch computes."""
 
     def __init__(self, network: Any) -> None:
-        self.count = 0
+        self.positions = 0
         network.register_forward_pre_hook(self._add, with_kwargs=True)
 
     def _add(self, module: Any, args: tuple[Any, ...], inputs: dict[str, Any]) -> None:
-        self.count += (args[0] if args else inputs["input_ids"]).numel()
+        self.positions += (args[0] if args else inputs["input_ids"]).numel()
 
 
 @dataclass

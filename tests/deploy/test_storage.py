@@ -11,14 +11,13 @@ from pytest_django.fixtures import Settings
 
 from leaderboard.figures import artefacts
 from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Run
 from leaderboard.settings import artefact_storage
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import *  # noqa: F403 - its fixtures: a site with a data folder of its own
-from tests.leaderboard.in_process import asking, work_off
+from tests.leaderboard.in_process import asking, submit, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}

@@ -1,11 +1,14 @@
-"""The jobs of workers in the process of the test, and a measuring process that is none: it asks a given model."""
+"""Submissions and the jobs of workers in the process of the test, with a measuring process that is none."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import Any, NamedTuple
 
-from leaderboard.models import Run
+from leaderboard.intake import submissions
+from leaderboard.intake.checks import Check
+from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.worker import jobs
 from probing.formats import FORMATS
 from probing.language_model import LanguageModel
@@ -66,3 +69,28 @@ def work_off(run: Run) -> None:
     jobs.measure_run(run.pk)
     jobs.finish_run(run.pk)
     jobs.rank_benchmark(run.benchmark_id)
+
+
+class Outcome(NamedTuple):
+    """What a submission led to: its run, None if a check failed, and the same run if it existed before."""
+
+    run: Run | None
+    checks: tuple[Check, ...]
+    duplicate_of: Run | None = None
+
+
+def submit(
+    model_id: str, benchmark: Benchmark, options: Mapping[str, Any] | None = None, *, submitter: str = ""
+) -> Outcome:
+    """Check a model and make sure that one run measures it, as the check job does."""
+    examination = submissions.examined(model_id, benchmark, options or {}, submitter=submitter)
+    if examination.failed or examination.waiting:
+        return Outcome(None, examination.checks)
+    work = submissions.expected_work(examination)
+    run, known = submissions.accept(examination, submissions.queue_of(examination), work)
+    return Outcome(run, examination.checks, run if known else None)
+
+
+def receive(model: str, benchmark: Benchmark, options: Mapping[str, Any], *, submitter: str = "") -> Submission:
+    """Store the submission of a model for one benchmark."""
+    return submissions.receive_all(model, [benchmark], options, submitter=submitter)[0]

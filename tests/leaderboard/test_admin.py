@@ -1,21 +1,16 @@
-from pathlib import Path
-
 import pytest
 from django.core.files.storage import storages
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from leaderboard.intake import queue
-from leaderboard.models import AccessToken, Benchmark, Model, Run
+from leaderboard.models import AccessToken, Benchmark, Run
 from tests.leaderboard import factories as make
-
-FIXTURES = Path(__file__).parents[2] / "fixtures"
 
 
 @pytest.fixture
 def run(small: Benchmark) -> Run:
-    model = Model.objects.create(hub_id="org/name", commit="c0ffee")
-    return Run.objects.create(model=model, benchmark=small, settings_digest="d", state=Run.State.QUEUED)
+    return make.run(make.model(), small)
 
 
 def act(client: Client, run: Run, action: str) -> str:

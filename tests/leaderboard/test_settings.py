@@ -100,6 +100,14 @@ def test_the_database_has_its_folder_from_the_start(tmp_path: Path) -> None:
     assert (tmp_path / "new" / "data").is_dir()
 
 
+@pytest.mark.parametrize(("command", "seconds"), [("serve", 4), ("rqworker", 20)])
+def test_pages_wait_for_a_locked_database_for_a_shorter_time_than_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, seconds: int
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["manage.py", command])
+    assert settings_with(CLOZEBOARD_DATA=str(tmp_path))["DATABASE_SECONDS"] == seconds
+
+
 @pytest.mark.slow
 def test_the_documented_settings_of_a_public_site_leave_nothing_to_warn_of(tmp_path: Path) -> None:
     usual = {name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "REDIS_URL", "DEBUG")}

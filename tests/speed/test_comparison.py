@@ -1,14 +1,35 @@
-"""The comparison of systems: their agreement, the ratios of each round, the bars, and real processes."""
+"""The comparison of systems: their agreement, the ratios, the bars, real processes, environments, fewest positions."""
 
+import sys
 from pathlib import Path
 
 import pytest
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
+from probing.language_model import Scoring
+from probing.scoring.causal import CausalModel
+from probing.scoring.masked import MaskedModel
+from probing.scoring.tokens import Encoded
 from speed import comparison
-from speed.comparison import Declared, agreement, compare, missed, ratios, systems_of
+from speed.comparison import (
+    Answer,
+    Declared,
+    NotMeasured,
+    SystemProcess,
+    agreement,
+    compare,
+    fewest_causal,
+    fewest_masked,
+    fewest_positions,
+    missed,
+    python_for,
+    ratios,
+    systems_of,
+)
+from speed.networks import LoadedNetwork, NetworkKind
 from speed.peers.protocol import Item, Job, System
-from speed.processes import Answer, NotMeasured, SystemProcess
-from tests.tiny_models import build_bert
+from speed.work import ChoiceItem, Workload
+from tests.tiny_models import build_bert, build_gpt2
 
 ITEMS = [
     Item("[X] is in [Y].", country, ["Africa", "Asia"], "", [f"{country} is in Africa.", f"{country} is in Asia."])
@@ -108,3 +129,101 @@ def test_the_reason_why_a_process_ended_is_its_last_message(tmp_path: Path) -> N
     (tmp_path / "job.json").write_text("{}")
     with pytest.raises(NotMeasured, match="KeyError: 'items'"):
         SystemProcess("clozeboard", systems_of("masked")[0].system, tmp_path / "job.json", threads=1)
+
+
+@pytest.fixture
+def commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
+    """The commands that would make environments; they only make the folder."""
+    made: list[tuple[str, ...]] = []
+
+    def run(*command: str) -> None:
+        made.append(command)
+        if "venv" in command:
+            Path(command[-1]).mkdir(parents=True, exist_ok=True)
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(comparison, "PEERS", tmp_path)
+    monkeypatch.setattr(comparison, "_run", run)
+    return made
+
+
+def test_a_module_without_requirements_is_run_by_this_interpreter(commands: list[tuple[str, ...]]) -> None:
+    assert python_for("own") == sys.executable
+    assert commands == []
+
+
+def test_an_environment_is_made_once_for_each_requirements(commands: list[tuple[str, ...]], tmp_path: Path) -> None:
+    (tmp_path / "peer.txt").write_text("peer==1.0\n")
+    first = python_for("peer")
+    assert python_for("peer") == first and len(commands) == 2
+    assert Path(first).is_relative_to(tmp_path / "cache" / "clozeboard" / "peers")
+    (tmp_path / "peer.txt").write_text("peer==1.1\n")
+    assert python_for("peer") != first and len(commands) == 4
+
+
+def test_an_environment_that_was_not_completed_is_made_again(
+    commands: list[tuple[str, ...]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "peer.txt").write_text("peer==1.0\n")
+    run = comparison._run
+
+    def fail(*command: str) -> None:
+        raise NotMeasured("No such release.")
+
+    monkeypatch.setattr(comparison, "_run", fail)
+    with pytest.raises(NotMeasured):
+        python_for("peer")
+    monkeypatch.setattr(comparison, "_run", run)
+    python_for("peer")
+    assert len(commands) == 2
+
+
+def test_the_reason_is_what_the_command_wrote_last() -> None:
+    with pytest.raises(NotMeasured, match=r"^b c d$"):
+        comparison._run(sys.executable, "-c", "raise SystemExit('a\\nb\\nc\\nd')")
+
+
+@pytest.mark.parametrize("module", ["llama_cpp", "minicons"])
+def test_every_requirement_is_pinned(module: str) -> None:
+    lines = Path(comparison.__file__).with_name("peers").joinpath(f"{module}.txt").read_text().splitlines()
+    pins = [line for line in lines if not line.startswith(("#", "--"))]
+    assert pins and all("==" in pin for pin in pins)
+    assert module != "minicons" or "torch==2.13.0" in pins
+
+
+WORK = Workload(
+    "small",
+    ("P30",),
+    (
+        ChoiceItem("[X] is located in [Y].", "Chad", ("Africa", "Asia"), 0),
+        ChoiceItem("[X] is located in [Y].", "Norway", ("Africa", "Europe"), 1),
+    ),
+)
+
+
+@pytest.mark.parametrize("kind", ["causal", "masked"])
+def test_full_scoring_computes_no_fewer_positions_than_there_must_be(kind: NetworkKind, tmp_path: Path) -> None:
+    folder = build_gpt2(tmp_path / "model") if kind == "causal" else build_bert(tmp_path / "model")
+    loader = AutoModelForCausalLM if kind == "causal" else AutoModelForMaskedLM
+    network = loader.from_pretrained(folder).eval()
+    loaded = LoadedNetwork("tiny", kind, network, AutoTokenizer.from_pretrained(folder), {})
+    model = (CausalModel if kind == "causal" else MaskedModel)(network, loaded.tokenizer)
+    fewest = fewest_positions(loaded, WORK)
+    before, padding = model.usage.positions, model.usage.padding
+    list(model.score((item.request for item in WORK), Scoring()))
+    computed = model.usage.positions - before - (model.usage.padding - padding)
+    assert fewest.distinct <= fewest.real
+    assert computed >= fewest.distinct
+
+
+def encoded(*ids: int, words: tuple[int | None, ...] = ()) -> Encoded:
+    places = tuple(range(1, len(ids)))
+    return Encoded(ids, places, slice(0, 1), words or (None, *range(len(places))))
+
+
+def test_a_prefix_counts_once_and_only_if_something_follows() -> None:
+    assert fewest_causal([encoded(0, 1, 2), encoded(0, 1, 3), encoded(0, 4)]) == (8, 2)
+
+
+def test_a_masked_input_that_two_statements_share_counts_once() -> None:
+    assert fewest_masked([encoded(0, 1, 2), encoded(0, 1, 3)], mask=9) == (12, 9)

@@ -8,7 +8,7 @@ import pytest
 
 from speed import pages, stored_results
 from speed.pages import HEADER, DownloadFigures, MemoryFigures, PageFigures, measure, report
-from speed.served_site import Server, Site, free_port, served
+from speed.served_site import Site
 
 
 @pytest.mark.slow
@@ -18,7 +18,7 @@ def test_a_site_is_measured_from_outside(
     monkeypatch.setattr(pages, "ROUNDS", 2)
     monkeypatch.setattr(pages, "PAGES", ("/benchmarks/", "/runs/{large}/items/"))
     monkeypatch.setattr(stored_results, "RESULTS", tmp_path)
-    site = Site(tmp_path, free_port())
+    site = Site(tmp_path)
     site.command("migrate", "--verbosity=0")
     site.fill(models=5, benchmarks=1, templates=1, rows=100, waiting=1)
     assert report(site) in (0, 1)
@@ -29,8 +29,8 @@ def test_a_site_is_measured_from_outside(
     assert report(site, ["/runs/{first}/"]) in (0, 1)
     assert capsys.readouterr().out.count("| /runs/") == 1
     assert (tmp_path / "pages.json").read_text() == stored
-    with served(site) as process:
-        figures = measure(Server(site.port, process.pid), "/benchmarks/")
+    with site.measured() as server:
+        figures = measure(server, "/benchmarks/")
     assert figures.first > 0 and figures.at_once > 0 and figures.renewal > 0
     assert 1 < figures.queries <= 12
     assert figures.raw > figures.zipped > 500

@@ -9,13 +9,8 @@ from speed.report import (
     TABLES,
     Table,
     hybrid_table,
-    in_bold,
-    main,
-    memory_table,
-    percent,
     ratios_table,
     report,
-    site_memory_table,
     summary_table,
     with_table,
 )
@@ -107,11 +102,11 @@ def test_a_table_replaces_the_one_of_its_name_alone() -> None:
 
 
 def test_a_table_without_results_is_a_sentence() -> None:
-    assert Table("absent", "no-such-results", str).text() == "Results are not stored yet."
+    assert Table("absent", "no-such-results", str, "README.md").text() == "Results are not stored yet."
 
 
 def test_the_documents_show_the_results_or_say_that_there_are_none() -> None:
-    shown = [((CHECKOUT / table.document).read_text(encoding="utf-8"), table) for table in TABLES if table.document]
+    shown = [((CHECKOUT / table.document).read_text(encoding="utf-8"), table) for table in TABLES]
     other = [table.name for text, table in shown if text != with_table(text, table.name, table.text())]
     assert other == [], "python -m speed.report writes the tables"
 
@@ -125,33 +120,3 @@ def test_the_documents_name_all_results_and_no_others() -> None:
     """The results of the peers are named before they are measured for the first time."""
     named = {name for text in DOCUMENTS.values() for name in NAMED.findall(text)}
     assert named - {"peers"} == {file.stem for file in RESULTS.glob("*.json")} - {"peers"}
-
-
-def test_the_command_prints_the_tables_that_no_document_has(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("speed.report.TABLES", [table for table in TABLES if not table.document])
-    main()
-    printed = capsys.readouterr().out
-    assert all(f"{table.name.capitalize()}\n\n{table.text()}\n" in printed for table in TABLES if not table.document)
-    assert "| ranking, as DLAMA | 156,522 |" in printed
-
-
-def test_memory_is_given_for_each_size_with_what_further_items_take() -> None:
-    small = {"items": 1000, "scores": 50_000, "bytes": 3 * 2**20}
-    large = {"items": 2000, "scores": 100_000, "bytes": 3 * 2**20 + 2_000_000}
-    lines = memory_table({"runs": {"ranking": [small, large]}}).splitlines()
-    assert lines[2:] == ["| ranking | 1,000 | 50,000 | 3 |  |", "| ranking | 2,000 | 100,000 | 5 | 2.0 kB |"]
-
-
-def test_a_site_s_memory_is_given_for_each_size() -> None:
-    run = {"items": 1000, "statements": 50_000, "finish": 3 * 2**20, "import": 2**21}
-    assert site_memory_table({"site": [run]}).splitlines()[-1] == "| 1,000 | 50,000 | 3 | 2 |"
-
-
-def test_a_percentage_has_a_space_before_its_sign() -> None:
-    assert percent(0.5) == "50 %"
-
-
-def test_values_are_in_order_with_their_median_in_bold() -> None:
-    assert in_bold([1.71, 1.62, 1.68], ".1f") == "1.6, **1.7**, 1.7"

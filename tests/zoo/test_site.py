@@ -9,12 +9,11 @@ import pytest
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Claim, Run
 from probing.files import hub as hub_client
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import *  # noqa: F403 - its fixtures: a site with a data folder of its own
-from tests.leaderboard.in_process import work_off
+from tests.leaderboard.in_process import submit, work_off
 from tests.zoo.repositories import MARKER, ZOO, build, serve
 
 SECONDS, BYTES, ATTEMPTS = 60, 2 * 10**9, 3

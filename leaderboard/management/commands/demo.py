@@ -18,9 +18,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
-from leaderboard.intake.submissions import submit
 from leaderboard.management.base import MANAGE, PlainCommand, Process, child, expect_alive, follow, wait_for_ever
-from leaderboard.management.commands.submit import MARKS
+from leaderboard.management.commands.submit import outcome, submitted
 from leaderboard.models import Run
 from leaderboard.redis_server import embedded_server
 from probing.catalog import CATALOG, EMBEDDED
@@ -37,7 +36,6 @@ BENCHMARK = "starter"
 FIRST = "pairs"  # the smallest benchmark, so that the first score is there within a minute or so
 SHIPPED = [entry for entry in CATALOG.values() if not entry.downloads]
 ORDER = [FIRST, BENCHMARK, *(entry.slug for entry in SHIPPED if entry.slug not in (FIRST, BENCHMARK))]
-FAULTS = ("failed", "warning")
 
 
 class Command(PlainCommand):
@@ -69,23 +67,22 @@ class Command(PlainCommand):
             processes = {"web": web, "worker": worker}
             with unpacking(model == LOCAL_MODEL):
                 install(slugs)
-            for run in self.submit(model, slugs):
+            for run in submit(model, slugs):
                 wait_for(run, processes)
                 expect_on_leaderboard(run, site, web)
                 self.say(f"{run} is finished: {site}{run.get_absolute_url()}")
             if not once:
                 wait_for_ever(processes, see_logs())
 
-    def submit(self, model: str, slugs: Sequence[str]) -> list[Run]:
-        """Submit the model to these benchmarks, and return its runs in the order in which they are measured."""
-        submissions = [submit(model, benchmarks.current(slug)) for slug in slugs]
-        for submission in submissions:
-            if submission.run is None:
-                problems = [
-                    f"{check.message} {check.next_step}" for check in submission.checks if check.state in FAULTS
-                ]
-                raise CommandError("\n".join(f"{MARKS['failed']} {problem}" for problem in problems), returncode=2)
-        return [submission.run for submission in submissions if submission.run]
+
+def submit(model: str, slugs: Sequence[str]) -> list[Run]:
+    """Submit the model to these benchmarks, and return its runs in the order in which they are measured."""
+    runs = []
+    for submission in submitted(model, [benchmarks.current(slug) for slug in slugs], {}):
+        if submission.run is None:
+            raise CommandError(outcome(submission), returncode=2)
+        runs.append(submission.run)
+    return runs
 
 
 def wait_for(run: Run, processes: Mapping[str, Process]) -> None:

@@ -21,7 +21,9 @@ from leaderboard.probes.probe_pages import Json
 from probing.errors import BadInput
 from probing.settings import SETTINGS
 
-pass
+TABLE = "models.csv"  # of what is known of the models that papers name
+COLUMNS = ("model", "name", "hub_id", "parameters", "kind", "id_source", "size_source")
+UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
 
 
 class Command(PlainCommand):
@@ -130,11 +132,6 @@ def _store_run(benchmark: Benchmark, content: Json, row: Json, identities: Mappi
 
 
 # Which models published figures are about: ids on the hub and sizes for the names that papers print.
-
-
-TABLE = "models.csv"
-COLUMNS = ("model", "name", "hub_id", "parameters", "kind", "id_source", "size_source")
-UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
 
 
 def read_table(folder: Path) -> dict[str, Identity]:

@@ -22,6 +22,14 @@ from probing.errors import BadInput
 from probing.measuring.process import MeasuringProcess
 from probing.results.joining import PartResult
 
+log = logging.getLogger(__name__)
+SCORES = ("scores", "log_probs", "log_prob", "fine_log_prob", "coarse_log_prob")  # columns of logarithms
+PREDICTIONS = ("prediction", "prediction_label")  # the first of them that a row has says what was predicted
+ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
+# The largest difference of two measurements of the same number; half precision keeps 8 or 11 bits.
+TOLERANCES: Mapping[str, float] = {"float64": 1e-4, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
+COMPARED = (*ROW_KEY, *SCORES, *PREDICTIONS, "exact")
+
 
 class Command(PlainCommand):
     help = (
@@ -50,15 +58,6 @@ class Command(PlainCommand):
         if differences.is_alarm:
             self.say("More than one prediction in 10,000 has changed.")
             sys.exit(1)
-
-
-log = logging.getLogger(__name__)
-SCORES = ("scores", "log_probs", "log_prob", "fine_log_prob", "coarse_log_prob")  # columns of logarithms
-PREDICTIONS = ("prediction", "prediction_label")  # the first of them that a row has says what was predicted
-ALLOWED_CHANGES = 10_000  # of this many predictions, one may change; more raise an alarm
-# The largest difference of two measurements of the same number; half precision keeps 8 or 11 bits.
-TOLERANCES: Mapping[str, float] = {"float64": 1e-4, "float32": 1e-4, "float16": 2e-2, "bfloat16": 1e-1}
-COMPARED = (*ROW_KEY, *SCORES, *PREDICTIONS, "exact")
 
 
 class Differences(NamedTuple):

@@ -1,7 +1,7 @@
 """Submit a model as the form does."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -9,10 +9,10 @@ from django.urls import reverse
 
 from leaderboard.figures import benchmarks
 from leaderboard.intake import check_job
-from leaderboard.intake import submissions as submissions_module
 from leaderboard.intake.hub import NEWEST, listed_revisions
+from leaderboard.intake.submissions import receive_all
 from leaderboard.management.base import PlainCommand, follow
-from leaderboard.models import Submission
+from leaderboard.models import Benchmark, Submission
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, parse
 
@@ -48,16 +48,13 @@ class Command(PlainCommand):
         row = benchmarks.current(benchmark)
         offered = offered_options(probe_named(row.probe))
         chosen = parse(offered, options["set"], f"Benchmark {row.name}")
-        submissions = submissions_module.receive_all(
-            model, [row], chosen, revisions=listed_revisions(revisions), job=False
-        )
-        for submission in submissions:
-            check_job.examine_and_settle(submission)
-            submission.refresh_from_db()
-            if len(submissions) == 1:
-                self._say_checks(submission)
+        names, submissions = listed_revisions(revisions), []
+        for submission in submitted(model, [row], chosen, names):
+            submissions.append(submission)
+            if len(names) > 1:
+                self.say(outcome(submission))
             else:
-                self._say_outcome(submission)
+                self._say_checks(submission)
         self._refuse_failed(submissions)
         self.say(f"Its submission is at {reverse('submission', args=[submissions[0].token])}")
         for submission in submissions:
@@ -70,13 +67,6 @@ class Command(PlainCommand):
         if submission.run:
             self.say(f"Run {submission.run.pk} is {submission.run.state}.")
 
-    def _say_outcome(self, submission: Submission) -> None:
-        """Say in one line what became of a revision."""
-        name, run = submission.revision or NEWEST, submission.run
-        faults = [check for check in submission.checks if check["state"] in ("failed", "warning")]
-        fault = f"{faults[0]['message']} {faults[0]['next_step']}".strip() if faults else "Not checked."
-        self.say(f"✓ {name}: run {run.pk} is {run.state}." if run else f"✗ {name}: {fault}")
-
     def _refuse_failed(self, submissions: Sequence[Submission]) -> None:
         """Raise `CommandError` unless each submission has a run."""
         without_run = [submission for submission in submissions if submission.run is None]
@@ -86,3 +76,21 @@ class Command(PlainCommand):
             raise CommandError("The hub does not answer; the worker for checks tries it again.")
         number = f"{len(without_run)} of {len(submissions)} were not" if len(submissions) > 1 else "Not"
         raise CommandError(f"{number} submitted: see the checks above.", returncode=2)
+
+
+def submitted(
+    model: str, on: Sequence[Benchmark], options: Mapping[str, Any], revisions: Sequence[str] = ()
+) -> Iterator[Submission]:
+    """Store the operator's submissions of a model, and yield each as soon as it is checked, here and now."""
+    for submission in receive_all(model, on, options, revisions=revisions, job=False):
+        check_job.examine_and_settle(submission)
+        submission.refresh_from_db()
+        yield submission
+
+
+def outcome(submission: Submission) -> str:
+    """Return in one line what became of a submission."""
+    name, run = submission.revision or NEWEST, submission.run
+    faults = [check for check in submission.checks if check["state"] in ("failed", "warning")]
+    fault = f"{faults[0]['message']} {faults[0]['next_step']}".strip() if faults else "Not checked."
+    return f"{MARKS['ok']} {name}: run {run.pk} is {run.state}." if run else f"{MARKS['failed']} {name}: {fault}"

@@ -26,8 +26,8 @@ class Command(PlainCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         purposes = parser.add_subparsers(required=True, metavar="PURPOSE")
-        for purpose, word in tokens.WORDS.items():
-            of_purpose = purposes.add_parser(word, help=HELP[purpose])
+        for purpose in Purpose:
+            of_purpose = purposes.add_parser(purpose.value, help=HELP[purpose])
             of_purpose.set_defaults(purpose=purpose)
             owner = f"whose token it is: {OWNER[purpose]}; without a name all tokens are listed"
             of_purpose.add_argument("name", nargs="?", help=owner)
@@ -50,7 +50,7 @@ class Command(PlainCommand):
         """Print a line for each token, without its secret."""
         rows = AccessToken.objects.filter(purpose=purpose).order_by("name")
         if not rows:
-            self.say(f"There are no tokens. Create one: manage.py token {tokens.WORDS[purpose]} NAME")
+            self.say(f"There are no tokens. Create one: manage.py token {purpose} NAME")
         for token in rows:
             last_use = f"last used {token.last_seen:%Y-%m-%d %H:%M}" if token.last_seen else "never used"
             self.say(f"{token.name}  {_state(token)}  {last_use}")

@@ -2,30 +2,21 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pytest_django.fixtures import Settings as SiteSettings
 
-from leaderboard.figures import benchmarks
-from leaderboard.intake import tokens
 from leaderboard.models import Benchmark, Model, Run
 from probing.results.result import RECORD
 from probing.results.rows import ITEMS
-from probing.runner import run as measure
-from probing.start_token import StartToken, TokenizerFacts
-from tests.fakes import FAKE_CARD, Pupil
-from tests.kept_folder import kept_folder
+from tests.leaderboard.api.test_results import CARD, Pusher, measured_elsewhere
 
 pytestmark = pytest.mark.django_db
-TOKENIZER = TokenizerFacts("BPE", 1000, False, True, {"bos": "<s>"}, StartToken("bos", 1, "<s>", "bos", False))
-CARD = replace(FAKE_CARD, id="org/elsewhere", source="folder", tokenizer=TOKENIZER)
 FILES = ("", "reproduce.sh", "requirements.txt", "every-eval-ever.json", "eval-results.yaml", "model-card.md", "items/")
 # As JSON writes them; the last ones are no values, or none that a database stores.
 VALUES = (
@@ -35,38 +26,24 @@ VALUES = (
 PLACE = "the place of the hostile value"
 
 
-@pytest.fixture
-def result(small: Benchmark, tmp_path: Path) -> Path:
-    def measured(folder: Path) -> None:
-        measure(Pupil(card=CARD), benchmarks.read(small), out=folder, templates=(0,))
-
-    return kept_folder(__name__, tmp_path / "result", measured)
-
-
-@pytest.fixture(autouse=True)
-def no_limit(settings: SiteSettings) -> None:
-    settings.PUSHES_PER_MINUTE = 0
-
-
-class Stranger:
+class Stranger(Pusher):
     """Who pushes results with hostile records; an error of the site is an answer to them."""
 
     def __init__(self, result: Path) -> None:
-        self.client = Client(raise_request_exception=False)
-        self.headers = {"Authorization": f"Bearer {tokens.create('lab', tokens.Purpose.PUSH)}"}
+        super().__init__(Client(raise_request_exception=False))
         self.items, self.record = (result / ITEMS).read_bytes(), json.loads((result / RECORD).read_text())
         self.record["items_skipped"] = [{"relation": "P36", "items": 1, "why": "no reason"}]
 
-    def push(self, path: tuple[str | int, ...], value: str) -> Any:
+    def push_with(self, path: tuple[str | int, ...], value: str) -> Any:
         """Push the result with this JSON at one place of its record."""
         record = json.dumps(changed(self.record, path, PLACE)).replace(json.dumps(PLACE), value)
-        files = {"items": SimpleUploadedFile(ITEMS, self.items), "record": SimpleUploadedFile(RECORD, record.encode())}
-        return self.client.post("/api/v1/results", {**files, "model": CARD.id}, headers=self.headers)
+        return self.send(self.items, record, model=CARD.id)
 
-    def withdraw(self) -> None:
-        for run in Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY):
-            assert self.client.delete(f"/api/v1/results/{run.pk}", headers=self.headers).status_code == 200
-        assert not Model.objects.filter(hub_id=CARD.id).exists()
+
+@pytest.fixture
+def stranger(small: Benchmark, tmp_path: Path, settings: SiteSettings) -> Stranger:
+    settings.PUSHES_PER_MINUTE = 0
+    return Stranger(measured_elsewhere(small, tmp_path / "result"))
 
 
 def changed(content: Any, path: tuple[str | int, ...], value: Any) -> Any:
@@ -87,7 +64,7 @@ def paths(content: Any) -> Iterator[tuple[str | int, ...]]:
 
 
 def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) -> None:
-    answer = stranger.push(path, value)
+    answer = stranger.push_with(path, value)
     case = (path, value[:40])
     assert answer.status_code in (201, 422), (case, answer.content)
     if answer.status_code == 422:
@@ -103,15 +80,14 @@ def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) 
         assert "\u202e" not in text, (case, address)
     stored = Run.objects.get(pk=run)
     assert json.dumps([stored.provenance_record, stored.settings], ensure_ascii=False, allow_nan=False).encode(), case
-    stranger.withdraw()
+    assert stranger.withdraw(run).status_code == 200
+    assert not Model.objects.filter(hub_id=CARD.id).exists()
 
 
 @pytest.mark.slow
 @given(data=st.data())
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_record_is_refused_or_its_run_can_be_shown(result: Path, data: st.DataObject) -> None:
-    tokens.AccessToken.objects.all().delete()
-    stranger = Stranger(result)
+def test_a_record_is_refused_or_its_run_can_be_shown(stranger: Stranger, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(list(paths(stranger.record))[1:]))
     expect_answers(stranger, path, data.draw(st.sampled_from(VALUES)))
 
@@ -133,8 +109,8 @@ def test_a_record_is_refused_or_its_run_can_be_shown(result: Path, data: st.Data
         (("settings", "relations"), "[[1]]"),
     ],
 )
-def test_what_no_record_says_is_refused(result: Path, path: tuple[str | int, ...], value: str) -> None:
-    answer = Stranger(result).push(path, value)
+def test_what_no_record_says_is_refused(stranger: Stranger, path: tuple[str | int, ...], value: str) -> None:
+    answer = stranger.push_with(path, value)
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad-input")
     assert not Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY).exists()
     assert not Model.objects.filter(hub_id=CARD.id).exists()

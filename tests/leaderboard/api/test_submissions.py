@@ -26,8 +26,12 @@ def test_a_form_of_another_site_cannot_submit(client: Client, site: Site) -> Non
     assert client.post("/api/v1/submit", body, content_type="text/plain").status_code == 400
 
 
+def post(client: Client, headers: dict[str, str] | None = None, **body: object) -> Any:
+    return client.post("/api/v1/submit", json.dumps(body), content_type="application/json", headers=headers or {})
+
+
 def send(client: Client, **body: object) -> tuple[int, dict[str, Any]]:
-    answer = client.post("/api/v1/submit", json.dumps(body), content_type="application/json")
+    answer = post(client, **body)
     return answer.status_code, answer.json()
 
 
@@ -87,11 +91,9 @@ def test_submissions_are_listed_nowhere(client: Client, site: Site, local_hub: H
 def test_a_limit_is_status_429(client: Client, small: Benchmark, settings: Settings) -> None:
     settings.OPEN_RUNS_PER_SUBMITTER = 1
     send(client, model="org/causal", benchmark="small")
-    status, answer = send(client, model="org/other", benchmark="small")
-    assert (status, answer["error"]["code"]) == (429, "too-many-open")
-    sent = json.dumps({"model": "org/other", "benchmark": "small"})
-    response = client.post("/api/v1/submit", sent, content_type="application/json")
+    response = post(client, model="org/other", benchmark="small")
     assert (response.status_code, response["Retry-After"]) == (429, "600")
+    assert response.json()["error"]["code"] == "too-many-open"
 
 
 def test_one_request_submits_a_model_to_several_benchmarks(client: Client, small: Benchmark, pairs: Benchmark) -> None:
@@ -121,7 +123,6 @@ def test_benchmarks_that_cannot_be_read_store_nothing(
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ({"modle": "org/x"}, "A submission has no 'modle'"),
         ({"\u202eevil": 1}, r"A submission has no '\u202eevil'"),
         ({"model": ["org/name"]}, "model of a submission must not be ['org/name']"),
         ({"benchmark": 3}, "benchmark of a submission must not be 3"),
@@ -147,11 +148,9 @@ def test_all_unknown_keys_are_named_at_once_and_before_what_is_missing(client: C
 @pytest.mark.parametrize(
     ("options", "step"),
     [
-        ({"dtype": "int4"}, "Choose from: float32, bfloat16, float16, auto"),
         ({"limit": 1}, "Choose from: templates, sample, language, pll, reduction, dtype, start, prompting, shots"),
         (["few-shot"], '"options": {'),
         ({"prompting": "loud"}, "Choose from: vanilla"),
-        ({"shots": "3"}, "whole number"),
     ],
 )
 def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, options: object, step: str) -> None:
@@ -169,13 +168,9 @@ def test_submissions_with_a_token_count_for_the_token_and_are_listed_to_it(
 ) -> None:
     settings.OPEN_RUNS_PER_SUBMITTER = 1
     headers = bearer(quota=2)
-    bodies = [{"model": f"org/model-{number}", "benchmark": "small"} for number in range(3)]
     assert send(client, model="org/causal", benchmark="small")[0] == 202
     assert send(client, model="org/masked", benchmark="small")[0] == 429
-    sent = [
-        client.post("/api/v1/submit", json.dumps(body), content_type="application/json", headers=headers)
-        for body in bodies
-    ]
+    sent = [post(client, headers, model=f"org/model-{number}", benchmark="small") for number in range(3)]
     assert [response.status_code for response in sent] == [202, 202, 429]
     listed = client.get("/api/v1/submissions", headers=headers)
     assert [one["model"] for one in listed.json()["submissions"]] == ["org/model-1", "org/model-0"]
@@ -187,17 +182,14 @@ def test_a_token_without_a_quota_has_the_limits_of_everybody(
 ) -> None:
     settings.OPEN_RUNS_PER_SUBMITTER = 1
     headers = bearer()
-    for name, status in (("org/first", 202), ("org/second", 429)):
-        body = json.dumps({"model": name, "benchmark": "small"})
-        response = client.post("/api/v1/submit", body, content_type="application/json", headers=headers)
-        assert response.status_code == status
+    sent = [post(client, headers, model=name, benchmark="small") for name in ("org/first", "org/second")]
+    assert [response.status_code for response in sent] == [202, 429]
 
 
 @pytest.mark.parametrize("header", ["Bearer wrong", "Basic cbs_x", "nonsense"])
 def test_a_wrong_token_submits_nothing(client: Client, small: Benchmark, header: str) -> None:
-    body = json.dumps({"model": "org/causal", "benchmark": "small"})
     headers = {"Authorization": header}
-    response = client.post("/api/v1/submit", body, content_type="application/json", headers=headers)
+    response = post(client, headers, model="org/causal", benchmark="small")
     assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
     assert client.get("/api/v1/submissions", headers=headers).status_code == 401
     assert not Submission.objects.exists()

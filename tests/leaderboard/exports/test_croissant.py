@@ -8,10 +8,11 @@ from typing import Any
 import mlcroissant
 import pytest
 from django.test import Client
+from django.utils import timezone
 from mlcroissant._src.core.rdf import make_context
 from pytest_django.live_server_helper import LiveServer
 
-from leaderboard.exports.data_sets import CONTEXT
+from leaderboard.exports.croissant import CONTEXT, croissant
 from leaderboard.figures import benchmarks
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark
@@ -84,7 +85,20 @@ def test_a_benchmark_without_questions_here_has_no_description(client: Client) -
 
 
 @pytest.mark.django_db
-def test_the_page_has_the_description_for_search_engines(client: Client, small: Benchmark) -> None:
-    page = client.get("/benchmarks/small/").content.decode()
+def test_the_page_has_the_description_for_search_engines_whatever_its_title(client: Client, small: Benchmark) -> None:
+    small.title, small.licence = "</script><b>", "CC0 1.0"
+    small.save()
+    page = client.get("/benchmarks/small/?search=x").content.decode()
     linked = json.loads(page.split('<script type="application/ld+json">')[1].split("</script>")[0])
     assert linked == description(client, "small")
+    facts = {name: linked[name] for name in ("name", "url", "version", "license")}
+    url = "http://testserver/benchmarks/small/"
+    assert facts == {"name": "</script><b>", "url": url, "version": small.version, "license": "CC0 1.0"}
+    assert len(linked["description"]) >= 50  # what search engines for data sets ask for
+    questions = linked["distribution"][0]["contentUrl"].removeprefix("http://testserver")
+    assert client.get(questions)["Content-Type"].startswith("text/csv")
+
+
+def test_a_data_set_of_one_question_is_described_in_the_singular() -> None:
+    one = croissant(Benchmark(slug="mine", probe="multiple_choice", items=1, created=timezone.now()), "", [])
+    assert one["description"].endswith("A benchmark of 1 question for language models.")

@@ -1,37 +1,33 @@
-"""What search engines and chats read of pages: linked data, descriptions, canonical links and pictures."""
+"""What search engines and chats read of pages: descriptions, canonical links and pictures."""
 
 from html.parser import HTMLParser
 from io import BytesIO
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 from PIL import Image
-from rdflib import RDF, Graph, Namespace
 
-from leaderboard.exports.data_sets import croissant
-from leaderboard.models import Benchmark, Submission
+from leaderboard.models import Submission
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
 pytestmark = pytest.mark.django_db
-SCHEMA = Namespace("https://schema.org/")
 
 
 class Head(HTMLParser):
-    """The meta elements, links and linked data of a page."""
+    """The title, the meta elements and the links of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.meta: dict[str, str] = {}
         self.links: dict[str, str] = {}
-        self.texts = {"title": "", "data": ""}
+        self.title = ""
         self._element = ""
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        self._element = "data" if values.get("type") == "application/ld+json" else tag
+        self._element = tag
         if tag == "meta":
             self.meta[values.get("property") or values.get("name", "")] = values.get("content", "")
         if tag == "link":
@@ -41,8 +37,8 @@ class Head(HTMLParser):
         self._element = ""
 
     def handle_data(self, data: str) -> None:
-        if self._element in self.texts:
-            self.texts[self._element] += data
+        if self._element == "title":
+            self.title += data
 
 
 def head(client: Client, address: str) -> Head:
@@ -67,7 +63,7 @@ def test_no_head_has_hidden_characters_of_a_name(client: Client) -> None:
 def test_a_run_is_described_by_its_figure_and_has_a_picture(client: Client) -> None:
     run = make.finished(make.benchmark(title='A "title" <b>'), 0.25, make.model("org/name"))
     page = head(client, f"{run.get_absolute_url()}?sort=-value")
-    assert "0.250" in page.texts["title"]
+    assert "0.250" in page.title
     assert page.meta["og:title"] == 'org/name on A "title" <b>'
     assert "accuracy 0.250 (95 % interval" in page.meta["og:description"]
     assert "accuracy 0.250 (95 % interval" in page.meta["description"]
@@ -93,27 +89,6 @@ def test_pictures_have_the_size_that_networks_show_and_differ_by_figure(client: 
         pictures.append(picture.tobytes())
     assert pictures[0] != pictures[1]
     assert client.get(addresses[0]).content == client.get(addresses[0]).content
-
-
-@pytest.mark.filterwarnings("ignore:ConjunctiveGraph is deprecated:DeprecationWarning")  # rdflib uses its own
-def test_a_benchmark_is_a_data_set_for_search_engines(client: Client, small: Benchmark) -> None:
-    small.title, small.licence = "</script><b>", "CC0 1.0"
-    small.save()
-    page = head(client, "/benchmarks/small/?search=x")
-    graph = Graph().parse(data=page.texts["data"], format="json-ld")
-    (benchmark,) = graph.subjects(RDF.type, SCHEMA["Dataset"])
-    assert str(graph.value(benchmark, SCHEMA["name"])) == "</script><b>"
-    assert str(graph.value(benchmark, SCHEMA["url"])) == "http://testserver/benchmarks/small/"
-    assert str(graph.value(benchmark, SCHEMA["version"])) == small.version
-    assert str(graph.value(benchmark, SCHEMA["license"])) == "CC0 1.0"
-    assert len(str(graph.value(benchmark, SCHEMA["description"]))) >= 50  # what search engines for data sets ask for
-    questions = str(graph.value(graph.value(benchmark, SCHEMA["distribution"]), SCHEMA["contentUrl"]))
-    assert client.get(questions.removeprefix("http://testserver"))["Content-Type"].startswith("text/csv")
-
-
-def test_a_data_set_of_one_question_is_described_in_the_singular() -> None:
-    one = croissant(Benchmark(slug="mine", probe="multiple_choice", items=1, created=timezone.now()), "", [])
-    assert one["description"].endswith("A benchmark of 1 question for language models.")
 
 
 def test_a_page_without_a_reference_has_the_words_of_the_site(client: Client) -> None:

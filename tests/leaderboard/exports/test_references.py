@@ -50,8 +50,9 @@ def test_the_citation_of_a_published_figure_names_its_source_and_no_date(client:
 
 
 def test_a_run_without_a_figure_has_no_citation(client: Client) -> None:
-    run = make.run(make.model(), make.benchmark())
-    response = client.get(run.get_absolute_url())
+    without_value, waiting = make.finished(make.benchmark(), None), make.run(make.model(), make.benchmark("other"))
+    assert client.get(without_value.get_absolute_url()).context["reference"] is None
+    response = client.get(waiting.get_absolute_url())
     assert response.context["reference"] is None
     assert 'id="cite"' not in response.content.decode()
 
@@ -77,11 +78,6 @@ def test_the_standings_are_cited_without_their_baselines(client: Client) -> None
     make.finished(tiny, 0.5)
     make.baseline(tiny)
     assert cited(client, "/benchmarks/tiny/").details.startswith("1 run;")
-
-
-def test_a_run_without_a_value_is_not_cited(client: Client) -> None:
-    run = make.finished(make.benchmark(), None)
-    assert client.get(run.get_absolute_url()).context["reference"] is None
 
 
 def test_the_reference_of_a_model_lists_its_figures_with_run_and_version(client: Client) -> None:

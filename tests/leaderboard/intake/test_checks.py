@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 from pytest_django.fixtures import Settings as DjangoSettings
 
-from leaderboard.intake import check_rules
-from leaderboard.intake import checks as module
-from leaderboard.intake.check_rules import Check, Examination
-from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, examine
+from leaderboard.intake import checks
+from leaderboard.intake.checks import RULES, RULES_WITHOUT_ADAPTER, Check, Examination, examine
 from leaderboard.models import Benchmark, Model, Run
 from probing.catalog import open_benchmark
 from probing.errors import ProbingError
@@ -26,19 +24,27 @@ from tests.probing.scoring.seq2seq import build
 from tests.probing.wrapped_models import save_wrapped, text_parameters
 
 Outcome = Callable[..., dict[str, Check]]
+Spoil = Callable[[Path], object]
 STARTER = open_benchmark("starter")
 
 
-@pytest.fixture
-def spoilt(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> Callable[..., Path]:
-    """A copy of the causal model at the hub as org/spoilt, with keys added to its config."""
+def config(file: str = "config.json", **keys: Any) -> Spoil:
+    """Return a change that adds keys to a JSON file of a model's folder."""
 
-    def copy(file: str = "config.json", **keys: Any) -> Path:
+    def change(folder: Path) -> None:
+        (folder / file).write_text(json.dumps(json.loads((folder / file).read_text()) | keys))
+
+    return change
+
+
+@pytest.fixture
+def spoilt(local_hub: Hub, tiny_models: dict[str, Path], tmp_path: Path) -> Callable[[Spoil], None]:
+    """Puts a changed copy of the causal model at the hub as org/spoilt."""
+
+    def copy(change: Spoil) -> None:
         folder = shutil.copytree(tiny_models["org/causal"], tmp_path / "spoilt")
-        config = json.loads((folder / file).read_text()) | keys
-        (folder / file).write_text(json.dumps(config))
+        change(folder)
         local_hub.add("org/spoilt", folder)
-        return folder
 
     return copy
 
@@ -62,10 +68,10 @@ def test_a_good_model_passes_every_check(outcome: Outcome, local_hub: Hub, hub_i
 
 def test_a_malformed_id_is_refused_and_the_rest_skipped(outcome: Outcome) -> None:
     malformed = ("", "a b", "org/", "/name", "org/name/more", "../etc", "org/..", "https://x.org/a", "a/b--c", "é/ü")
-    for checks in map(outcome, malformed):
-        assert checks["well-formed id"].state == "failed"
-        assert "org/name" in checks["well-formed id"].next_step
-        rest = {check.state for name, check in checks.items() if name != "well-formed id"}
+    for found in map(outcome, malformed):
+        assert found["well-formed id"].state == "failed"
+        assert "org/name" in found["well-formed id"].next_step
+        rest = {check.state for name, check in found.items() if name != "well-formed id"}
         assert rest == {"skipped"}
 
 
@@ -94,81 +100,62 @@ def test_gated_and_private_models_are_refused(
     assert (check.state, check.code) == ("failed", "gated")
 
 
-def test_pickled_weights_are_refused_and_the_other_checks_still_run(
-    outcome: Outcome, spoilt: Callable[..., Path]
+FAULTS: list[tuple[str, str, Spoil]] = [
+    ("weights format", "unsafe-model", lambda f: (f / "model.safetensors").rename(f / "pytorch_model.bin")),
+    ("config readable", "bad-config", lambda f: (f / "config.json").write_text("{")),
+    ("no custom code", "unsafe-model", config(model_type="brandnew", auto_map={"AutoModel": "modeling.Evil"})),
+    ("no custom code", "unsafe-model", config("tokenizer_config.json", more={"auto_map": {"AutoTokenizer": ["x.Y"]}})),
+    ("architecture known", "brandnew", config(model_type="brandnew")),
+    ("kind", "BertForSequenceClassification", config(architectures=["BertForSequenceClassification"])),
+    ("kind", "", config(architectures=[7])),
+    ("fast tokenizer", "tokenizer.json", lambda f: (f / "tokenizer.json").unlink()),
+    ("weights intact", "bad-weights", lambda f: (w := f / "model.safetensors").write_bytes(w.read_bytes()[:-4])),
+    ("config fits", "bad-config", config(n_embd=10_000)),
+    ("config fits", "bad-config", config(n_layer=10**6)),
+]
+
+
+@pytest.mark.parametrize(("name", "words", "fault"), FAULTS)
+def test_a_fault_fails_its_check_before_the_weights_are_downloaded(
+    outcome: Outcome, spoilt: Callable[[Spoil], None], local_hub: Hub, name: str, words: str, fault: Spoil
 ) -> None:
-    folder = spoilt()
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    spoilt(fault)
+    check = outcome("org/spoilt")[name]
+    assert check.state == "failed"
+    assert words in f"{check.code} {check.message} {check.next_step}"
+    assert not local_hub.downloaded("model.safetensors")
+
+
+def test_after_a_failure_the_checks_that_do_not_need_it_still_run(
+    outcome: Outcome, spoilt: Callable[[Spoil], None]
+) -> None:
+    _, _, pickled = FAULTS[0]
+    spoilt(pickled)
     checks = outcome("org/spoilt")
-    assert (checks["weights format"].state, checks["weights format"].code) == ("failed", "unsafe-model")
-    assert checks["size"].state == "skipped"
-    assert checks["kind"].state == "ok"
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {"model_type": "brandnew", "auto_map": {"AutoModel": "modeling.Evil"}},
-        {"text_config": {"deep": [{"auto_map": {"AutoConfig": "x.Y"}}]}},
-        {"_attn_implementation_internal": "someone/kernels"},
-        {"attn_implementation": "someone/kernels:forward"},
-        {"use_kernels": True},
-        {"custom_pipelines": {"a": 1}},
-        {"trust_remote_code": True},
-    ],
-)
-def test_a_config_that_asks_for_code_is_refused(
-    outcome: Outcome, spoilt: Callable[..., Path], keys: dict[str, Any]
-) -> None:
-    spoilt(**keys)
-    check = outcome("org/spoilt")["no custom code"]
-    assert (check.state, check.code) == ("failed", "unsafe-model")
-
-
-def test_a_tokenizer_that_asks_for_code_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    spoilt("tokenizer_config.json", more={"auto_map": {"AutoTokenizer": ["x.Y", None]}})
-    assert outcome("org/spoilt")["no custom code"].state == "failed"
+    assert (checks["size"].state, checks["kind"].state) == ("skipped", "ok")
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
-def test_code_of_a_known_type_is_ignored_and_said(outcome: Outcome, spoilt: Callable[..., Path], file: str) -> None:
-    spoilt(file, auto_map={"AutoModel": "modeling.Own"})
+def test_code_of_a_known_type_is_ignored_and_said(outcome: Outcome, spoilt: Callable[[Spoil], None], file: str) -> None:
+    spoilt(config(file, auto_map={"AutoModel": "modeling.Own"}))
     check = outcome("org/spoilt")["no custom code"]
     assert check.state == "ok"
     assert f"{file} names code of its own (auto_map); it is ignored, as transformers knows gpt2." in check.message
 
 
-def test_unknown_keys_of_a_config_are_named(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    spoilt(surprise=1)
-    assert "does not know are ignored: surprise." in outcome("org/spoilt")["config fits"].message
-
-
-@pytest.mark.parametrize(
-    "keys", [{"n_embd": 10_000}, {"vocab_size": 10**6}, {"n_layer": 10**6}, {"n_positions": 10**12}]
-)
-def test_a_config_of_another_size_is_refused_before_a_download(
-    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub, keys: dict[str, int]
+def test_keys_that_ask_for_nothing_are_accepted_and_unknown_ones_named(
+    outcome: Outcome, spoilt: Callable[[Spoil], None]
 ) -> None:
-    spoilt(**keys)
-    check = outcome("org/spoilt")["config fits"]
-    assert (check.state, check.code) == ("failed", "bad-config")
-    assert not local_hub.downloaded("model.safetensors")
-
-
-def test_damaged_weights_are_refused_before_a_download(
-    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub
-) -> None:
-    path = spoilt() / "model.safetensors"
-    path.write_bytes(path.read_bytes()[:-4])
-    check = outcome("org/spoilt")["weights intact"]
-    assert (check.state, check.code) == ("failed", "bad-weights")
-    assert not local_hub.downloaded("model.safetensors")
+    spoilt(config(_attn_implementation_autoset=True, auto_map=None, surprise=1))
+    checks = outcome("org/spoilt")
+    assert checks["no custom code"].state == "ok"
+    assert "surprise" in checks["config fits"].message
 
 
 def test_a_hub_that_states_a_size_below_zero_is_refused(
-    outcome: Outcome, spoilt: Callable[..., Path], local_hub: Hub
+    outcome: Outcome, spoilt: Callable[[Spoil], None], local_hub: Hub
 ) -> None:
-    spoilt()
+    spoilt(config())
     local_hub.repositories["org/spoilt"].sizes["model.safetensors"] = -1
     checks = outcome("org/spoilt")
     assert (checks["files safe"].state, checks["files safe"].code) == ("failed", "wrong-sizes")
@@ -176,10 +163,10 @@ def test_a_hub_that_states_a_size_below_zero_is_refused(
 
 
 def test_a_hub_that_trickles_is_given_up_soon_and_the_model_has_to_wait(
-    small: Benchmark, spoilt: Callable[..., Path], local_hub: Hub, monkeypatch: pytest.MonkeyPatch
+    small: Benchmark, spoilt: Callable[[Spoil], None], local_hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "DEADLINE", 1)
-    spoilt()
+    monkeypatch.setattr(checks, "DEADLINE", 1)
+    spoilt(config())
     local_hub.repositories["org/spoilt"].slow = {"config.json"}
     begin = time.monotonic()
     examination = examine(Examination("org/spoilt", small, plan_of(STARTER, Settings())))
@@ -188,46 +175,12 @@ def test_a_hub_that_trickles_is_given_up_soon_and_the_model_has_to_wait(
     assert examination.waiting
 
 
-def test_a_key_for_code_without_a_value_is_accepted(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    spoilt(_attn_implementation_autoset=True, auto_map=None)
-    assert outcome("org/spoilt")["no custom code"].state == "ok"
-
-
-def test_an_unknown_model_type_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    spoilt(model_type="brandnew")
-    assert "brandnew" in outcome("org/spoilt")["architecture known"].message
-
-
-@pytest.mark.parametrize(
-    "architectures",
-    [["VoxtralForConditionalGeneration"], ["BertModel"], ["BertForSequenceClassification"], [], None, [7]],
-)
-def test_a_head_that_models_no_language_is_refused(
-    outcome: Outcome, spoilt: Callable[..., Path], architectures: list[Any] | None
-) -> None:
-    spoilt(architectures=architectures)
-    assert outcome("org/spoilt")["kind"].state == "failed"
-
-
 def test_an_encoder_decoder_is_a_kind_of_its_own(outcome: Outcome, local_hub: Hub, tmp_path: Path) -> None:
     local_hub.add("org/t5", build(tmp_path / "t5", "t5"))
     checks = outcome("org/t5")
     assert {check.state for check in checks.values()} == {"ok"}
     assert checks["kind"].message == "An encoder-decoder (T5ForConditionalGeneration)."
     assert "tokenizer of an encoder-decoder adds all special tokens" in checks["start token"].message
-
-
-def test_a_slow_tokenizer_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    (spoilt() / "tokenizer.json").unlink()
-    assert "tokenizer.json" in outcome("org/spoilt")["fast tokenizer"].next_step
-
-
-def test_a_broken_config_is_refused(outcome: Outcome, spoilt: Callable[..., Path]) -> None:
-    (spoilt() / "config.json").write_text("{")
-    checks = outcome("org/spoilt")
-    assert "not valid JSON" in checks["config readable"].message
-    assert checks["config readable"].code == "bad-config"
-    assert checks["architecture known"].state == "skipped"
 
 
 def test_a_model_over_the_limit_is_refused_before_its_weights_are_fetched(
@@ -277,14 +230,13 @@ LISTING = Listing("org/name", "c0ffee" * 4, {"model.safetensors": 2 * 10**9, "to
 @pytest.mark.parametrize(
     ("check", "listing", "message"),
     [
-        (check_rules.public, LISTING, "Anyone can download it."),
-        (check_rules.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
-        (check_rules.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
-        (check_rules.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
-        (check_rules.weights_format, LISTING, "Weights are in safetensors."),
-        (check_rules.weights_format, GGUF, "One GGUF file, from the local"),
-        (check_rules.version_pinned, replace(LISTING, folder=Path("f")), "by their content: SHA-256 c0ffeec0ffee."),
-        (check_rules.small_enough, LISTING, "2.00 GB of weights, below 20 GB."),
+        (checks.public, LISTING, "Anyone can download it."),
+        (checks.public, replace(LISTING, folder=Path("folder")), "Offered by this site."),
+        (checks.version_pinned, LISTING, "Pinned to c0ffeec0ffee."),
+        (checks.version_pinned, replace(LISTING, commit=""), "names no commit of org/name"),
+        (checks.weights_format, LISTING, "Weights are in safetensors."),
+        (checks.weights_format, GGUF, "One GGUF file, from the local"),
+        (checks.version_pinned, replace(LISTING, folder=Path("f")), "by their content: SHA-256 c0ffeec0ffee."),
     ],
 )
 def test_a_check_of_a_listing_says_what_it_found(
@@ -296,16 +248,17 @@ def test_a_check_of_a_listing_says_what_it_found(
 @pytest.mark.parametrize(
     ("check", "listing", "config", "message"),
     [
-        (check_rules.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
-        (check_rules.architecture_known, LISTING, {}, "does not know the model type ''"),
-        (check_rules.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
-        (check_rules.fast_tokenizer, GGUF, {"tokenizer": False}, "no tokenizer"),
-        (check_rules.start_token, LISTING, {}, "known when the tokenizer is loaded"),
-        (check_rules.start_token, GGUF, {"special_tokens": SpecialTokens("<s>")}, "Texts start with <s> (bos)."),
-        (check_rules.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
-        (check_rules.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
-        (check_rules.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
-        (check_rules.weights_intact, LISTING, {"quantization_config": GPTQ}, "no weights that are quantised (GPTQ"),
+        (checks.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
+        (checks.architecture_known, LISTING, {}, "does not know the model type ''"),
+        (checks.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
+        (checks.fast_tokenizer, GGUF, {"tokenizer": False}, "no tokenizer"),
+        (checks.start_token, LISTING, {}, "known when the tokenizer is loaded"),
+        (checks.start_token, GGUF, {"special_tokens": SpecialTokens("<s>")}, "Texts start with <s> (bos)."),
+        (checks.no_custom_code, LISTING, {"model_type": "gpt2"}, "Needs no code of its own."),
+        (checks.config_fits, LISTING, {"model_type": "gpt2", "n_embd": 32}, "describes a model of this size"),
+        (checks.size_accepted, LISTING, {}, "2.00 GB of weights, below 20 GB."),
+        (checks.weights_intact, LISTING, {"quantization_config": {"bits": 4}}, "by an unknown method"),
+        (checks.weights_intact, LISTING, {"quantization_config": GPTQ}, "no weights that are quantised (GPTQ"),
     ],
 )
 def test_a_check_of_a_config_says_what_it_found(
@@ -329,7 +282,7 @@ def test_a_check_of_a_config_says_what_it_found(
 def test_the_start_token_is_checked_against_the_model(chosen: Settings, kind: Any, message: str) -> None:
     plan = plan_of(STARTER, chosen)
     examination = Examination("org/name", Benchmark(), plan, listing=LISTING, config={"vocab_size": 400}, kind=kind)
-    assert message in outcome_of(check_rules.start_token, examination)
+    assert message in outcome_of(checks.start_token, examination)
 
 
 def outcome_of(check: Callable[[Any], str], subject: object) -> str:

@@ -8,24 +8,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filelock import FileLock
+from gguf import GGUFWriter
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import hub
 from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
-from leaderboard.intake.hub import ModelName, full_ids, parse_name, refuse_revision, suggestions
+from leaderboard.intake.hub import ModelName, full_ids, gguf_config, parse_name, suggestions
 from leaderboard.models import Benchmark, Model, Run
-from probing.errors import BadInput, ModelNotFound, NoSpace, SourceUnavailable, UnsafeModel, UnsupportedModel
+from probing.errors import BadInput, BadWeights, ModelNotFound, NoSpace, SourceUnavailable
 from probing.files.listing import files_to_load
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
-
-
-def index(shards: list[str]) -> str:
-    return json.dumps({"weight_map": dict(enumerate(shards))})
 
 
 def local(folder: Path, **files: str) -> Path:
@@ -43,18 +41,6 @@ def test_a_model_is_listed_without_a_download(local_hub: Hub) -> None:
     assert len(local_hub.requests) == 1
 
 
-def test_a_short_name_is_replaced_by_the_full_id(local_hub: Hub) -> None:
-    assert hub.find("causal").hub_id == "org/causal"
-
-
-@pytest.mark.parametrize("status", [429, 500, 503])
-def test_an_error_of_the_hub_is_not_permanent(local_hub: Hub, status: int) -> None:
-    local_hub.broken = status
-    with pytest.raises(SourceUnavailable) as error:
-        hub.find("org/causal")
-    assert not error.value.permanent
-
-
 def test_a_hub_that_is_not_there_does_not_answer() -> None:
     with pytest.raises(SourceUnavailable, match="does not answer"):
         hub.find("org/causal")
@@ -65,12 +51,6 @@ def test_a_hub_that_stops_answering_between_two_requests_is_reported_as_unavaila
     local_hub.broken = 404
     with pytest.raises(SourceUnavailable):
         listing.read_json("config.json")
-
-
-def test_the_files_of_a_gated_model_are_refused_with_the_reason(local_hub: Hub, tiny_models: dict[str, Path]) -> None:
-    local_hub.add("org/gated", tiny_models["org/causal"], gated="manual")
-    with pytest.raises(UnsupportedModel, match="is gated"):
-        hub.find("org/gated").read_json("config.json")
 
 
 def test_only_the_files_that_a_run_needs_are_downloaded(
@@ -105,31 +85,11 @@ def test_a_full_disk_is_reported_before_the_download(local_hub: Hub, monkeypatch
 
 def test_the_size_is_the_sum_of_the_shards_that_the_index_names(data: Path) -> None:
     names = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
-    folder = local(data / "models/org/two", **{"model.safetensors.index__json": index([*names, names[0]])})
+    index = json.dumps({"weight_map": dict(enumerate([*names, names[0]]))})
+    folder = local(data / "models/org/two", **{"model.safetensors.index__json": index})
     for name in names:
         (folder / name).write_bytes(bytes(1000))
     assert hub.weight_bytes(hub.find("org/two")) == 2000
-
-
-@pytest.mark.parametrize("name", ["../../etc/passwd", "model-1-of-1.safetensors/../x", "weights.bin", "/etc/passwd"])
-def test_an_index_that_names_files_elsewhere_is_unsafe(data: Path, name: str) -> None:
-    local(data / "models/org/bad", **{"model.safetensors.index__json": index([name])})
-    with pytest.raises(UnsafeModel, match="not one of its shards"):
-        hub.weight_bytes(hub.find("org/bad"))
-
-
-def test_an_index_that_names_a_missing_shard_is_an_error(data: Path) -> None:
-    local(data / "models/org/half", **{"model.safetensors.index__json": index(["model-1-of-2.safetensors"])})
-    with pytest.raises(UnsupportedModel, match="lacks model-1-of-2"):
-        hub.weight_bytes(hub.find("org/half"))
-
-
-@pytest.mark.parametrize("content", ["{", "[1]", "null", "\xff", '{"a":' * 30 + "1" + "}" * 30, "[" * 100_000])
-def test_a_config_that_is_no_bounded_json_object_is_refused(data: Path, content: str) -> None:
-    local(data / "models/org/odd")
-    (data / "models/org/odd/config.json").write_bytes(content.encode("latin-1"))
-    with pytest.raises(UnsupportedModel):
-        hub.find("org/odd").read_json("config.json")
 
 
 def test_local_models_come_before_the_hub_and_are_pinned_by_their_content(local_hub: Hub, data: Path) -> None:
@@ -165,6 +125,45 @@ def test_a_gguf_file_is_taken_from_a_local_folder_only(local_hub: Hub, data: Pat
     assert files_to_load(hub.find("org/remote").files) == []
 
 
+def test_a_gguf_file_states_its_number_format(smollm2: Path) -> None:
+    config = gguf_config(smollm2, "")
+    assert (config["model_type"], config["quantisation"], config["parameters"]) == ("llama", "Q4_1", 134_515_008)
+    tokens = config["special_tokens"]
+    assert (config["tokenizer"], tokens.bos, tokens.eos) == (True, "<|im_start|>", "<|im_end|>")
+
+
+@pytest.mark.parametrize("length", [4, 30, 120, 5000])
+def test_a_gguf_file_that_ends_early_is_refused(length: int, tmp_path: Path) -> None:
+    (tmp_path / "x.gguf").write_bytes(gguf_file(tmp_path)[:length])
+    with pytest.raises(BadWeights, match=r"x\.gguf is not a valid GGUF file"):
+        gguf_config(tmp_path / "x.gguf", str(length))
+
+
+@pytest.mark.parametrize("lie", [b"\xff" * 8, (2**40).to_bytes(8, "little")])
+def test_lengths_that_a_gguf_file_lies_about_take_no_memory(lie: bytes, tmp_path: Path) -> None:
+    content = gguf_file(tmp_path)
+    for key, skipped in ((b"tokenizer.ggml.tokens", 8), (b"tokenizer.ggml.token_type", 8), (b"general.name", 4)):
+        place = content.index(key) + len(key) + skipped
+        (tmp_path / "x.gguf").write_bytes(content[:place] + lie + content[place + 8 :])
+        with pytest.raises(BadWeights):
+            gguf_config(tmp_path / "x.gguf", f"{key!r} {lie!r}")
+
+
+def gguf_file(folder: Path) -> bytes:
+    """A small GGUF file with all that the checks read."""
+    writer = GGUFWriter(folder / "small.gguf", "llama")
+    writer.add_name("Small")
+    writer.add_token_list([f"token {number}" for number in range(500)])
+    writer.add_token_types([1] * 500)
+    writer.add_bos_token_id(1)
+    writer.add_tensor("weight", np.zeros((4, 8), dtype=np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return (folder / "small.gguf").read_bytes()
+
+
 def test_the_token_is_used_only_if_there_is_one(local_hub: Hub, settings: Settings) -> None:
     settings.HF_TOKEN = "hf_secret"
     assert hub.find("org/masked").hub_id == "org/masked"
@@ -192,12 +191,6 @@ def test_ids_and_addresses_name_a_model_and_perhaps_a_revision() -> None:
 def test_the_address_of_a_data_set_is_refused() -> None:
     with pytest.raises(BadInput, match="This is the address of one of the datasets"):
         parse_name("https://huggingface.co/datasets/org/name")
-
-
-@pytest.mark.parametrize("revision", ["a b", "../x", "-x", "x" * 101])
-def test_what_is_no_revision_is_refused(revision: str) -> None:
-    with pytest.raises(BadInput, match="is not a revision"):
-        refuse_revision(revision)
 
 
 def test_a_short_name_stands_for_the_models_of_that_name(db: None) -> None:

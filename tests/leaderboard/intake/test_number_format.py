@@ -1,18 +1,15 @@
-"""The number format that the site chooses by a model's size, the memory in it, and the headers of GGUF files."""
+"""The number format that the site chooses by a model's size, and the memory in it."""
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from gguf import GGUFWriter
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake import number_format
-from leaderboard.intake.check_rules import Examination, number_format_chosen
-from leaderboard.intake.hub import gguf_config
+from leaderboard.intake.checks import Examination, number_format_chosen
 from leaderboard.models import Benchmark
 from probing.catalog import open_benchmark
-from probing.errors import BadWeights, TooLarge
+from probing.errors import TooLarge
 from probing.files.listing import Listing
 from probing.files.weights import WeightSummary
 from probing.plan import plan_of
@@ -39,17 +36,11 @@ def test_small_models_are_computed_in_float32_and_larger_ones_as_they_are_stored
     assert {model: number_format.by_size(WeightSummary(model[0], 0, model[1])) for model in used} == used
 
 
-def test_settings_without_a_choice_get_the_digest_of_those_with_the_same_choice() -> None:
-    assert number_format.resolved(Settings(), LARGE).digest == Settings(dtype="bfloat16").digest
-    assert number_format.resolved(Settings(), SMALL).digest == Settings(dtype="float32").digest == Settings().digest
-
-
 def test_the_reason_names_the_size_and_the_rule() -> None:
-    large, small = (number_format.resolved(Settings(), weights) for weights in (LARGE, SMALL))
-    assert number_format.reason(large, LARGE) == (
+    assert number_format.reason(Settings(dtype="bfloat16"), LARGE) == (
         "bfloat16, as stored: 7.2 billion parameters are more than 1 billion."
     )
-    assert number_format.reason(small, SMALL) == "float32: 135 million parameters are no more than 1 billion."
+    assert number_format.reason(Settings(), SMALL) == "float32: 135 million parameters are no more than 1 billion."
 
 
 def test_a_model_fits_with_a_quarter_more_than_its_weights() -> None:
@@ -113,42 +104,3 @@ def test_auto_is_the_stored_format_unless_the_site_computes_on_a_cpu(
     examination = Examination("org/model", Benchmark(), plan_of(STARTER, chosen), listing=listing, weights=weights)
     assert number_format_chosen(examination) == f"{used}, which auto stands for here."
     assert examination.settings.digest == Settings(dtype=used).digest
-
-
-def test_a_gguf_file_states_its_number_format(smollm2: Path) -> None:
-    config = gguf_config(smollm2, "")
-    assert (config["model_type"], config["quantisation"], config["parameters"]) == ("llama", "Q4_1", 134_515_008)
-    tokens = config["special_tokens"]
-    assert (config["tokenizer"], tokens.bos, tokens.eos) == (True, "<|im_start|>", "<|im_end|>")
-
-
-@pytest.mark.parametrize("length", [4, 30, 120, 5000])
-def test_a_gguf_file_that_ends_early_is_refused(length: int, tmp_path: Path) -> None:
-    (tmp_path / "x.gguf").write_bytes(gguf_file(tmp_path)[:length])
-    with pytest.raises(BadWeights, match=r"x\.gguf is not a valid GGUF file"):
-        gguf_config(tmp_path / "x.gguf", str(length))
-
-
-@pytest.mark.parametrize("lie", [b"\xff" * 8, (2**40).to_bytes(8, "little")])
-def test_lengths_that_a_gguf_file_lies_about_take_no_memory(lie: bytes, tmp_path: Path) -> None:
-    content = gguf_file(tmp_path)
-    for key, skipped in ((b"tokenizer.ggml.tokens", 8), (b"tokenizer.ggml.token_type", 8), (b"general.name", 4)):
-        place = content.index(key) + len(key) + skipped
-        (tmp_path / "x.gguf").write_bytes(content[:place] + lie + content[place + 8 :])
-        with pytest.raises(BadWeights):
-            gguf_config(tmp_path / "x.gguf", f"{key!r} {lie!r}")
-
-
-def gguf_file(folder: Path) -> bytes:
-    """A small GGUF file with all that the checks read."""
-    writer = GGUFWriter(folder / "small.gguf", "llama")
-    writer.add_name("Small")
-    writer.add_token_list([f"token {number}" for number in range(500)])
-    writer.add_token_types([1] * 500)
-    writer.add_bos_token_id(1)
-    writer.add_tensor("weight", np.zeros((4, 8), dtype=np.float32))
-    writer.write_header_to_file()
-    writer.write_kv_data_to_file()
-    writer.write_tensors_to_file()
-    writer.close()
-    return (folder / "small.gguf").read_bytes()

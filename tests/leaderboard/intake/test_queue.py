@@ -113,17 +113,6 @@ def test_what_rq_has_kept_of_a_failed_job_is_in_nobodys_way(small: Benchmark, re
     assert jobs() == ["run-7"]
 
 
-def test_checks_of_models_that_were_sent_together_follow_one_another(small: Benchmark, redis: None) -> None:
-    first, second = (
-        Submission.objects.create(token=token, group="g", model_id="org/a", benchmark=small) for token in "ab"
-    )
-    assert queue.enqueue_check(first.pk)
-    Submission.objects.filter(pk=first.pk).update(state="accepted")
-    first.refresh_from_db()
-    queue.enqueue_next_check(first)
-    assert jobs("checks") == [f"check-{first.pk}", f"check-{second.pk}"]
-
-
 def test_checks_that_kill_their_process_again_and_again_are_refused(small: Benchmark) -> None:
     submission = Submission.objects.create(token="t", model_id="org/heavy", benchmark=small)
     for losses in range(queue.LOSSES):

@@ -11,12 +11,11 @@ from django.utils import timezone
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard.intake.quotas import QueueFull, TooFast, TooMany, TooManyOpen
-from leaderboard.intake.submissions import receive
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.redis_server import embedded_server
-from leaderboard.worker.reconciling import forget_refused
 from probing.errors import ProbingError
 from tests.leaderboard import factories as make
+from tests.leaderboard.in_process import receive
 
 ME = "192.0.2.1"
 State = Submission.State
@@ -120,18 +119,6 @@ def test_a_refusal_says_when_to_come_again(small: Benchmark, settings: DjangoSet
     with pytest.raises(TooMany) as many:
         receive("org/c", small, {}, submitter=ME)
     assert 3500 < many.value.retry_after <= 3600, "the first one counts for another hour"
-
-
-@pytest.mark.parametrize(("days", "left"), [(30, {"new", "run", "open"}), (0, {"old", "new", "run", "open"})])
-def test_old_refusals_are_forgotten(small: Benchmark, settings: DjangoSettings, days: int, left: set[str]) -> None:
-    settings.REFUSED_DAYS = days
-    stored(small, State.REFUSED, revision="old")
-    stored(small, State.WITHDRAWN, Run.State.CANCELLED, revision="run")
-    stored(small, State.WAITING, revision="open")
-    Submission.objects.update(created=timezone.now() - timedelta(days=31))
-    stored(small, State.REFUSED, revision="new")
-    assert forget_refused() == 4 - len(left)
-    assert set(Submission.objects.values_list("revision", flat=True)) == left
 
 
 def refusal(action: Callable[[], object]) -> type[ProbingError] | None:

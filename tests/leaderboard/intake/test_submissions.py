@@ -1,20 +1,32 @@
+"""From a wish to a run: what is created, duplicates, and what submitters ask for: withdrawing and trying again."""
+
 import shutil
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
+from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 from pytest_django.fixtures import Settings as DjangoSettings
 from safetensors.torch import load_file, save_file
 
-from leaderboard.intake import queue, submissions
-from leaderboard.intake.submissions import submit
-from leaderboard.models import Benchmark, Claim, Model, Run
+from leaderboard.figures import benchmarks
+from leaderboard.intake import check_job, hub, queue, submissions
+from leaderboard.intake.quotas import TooManyOpen
+from leaderboard.intake.submissions import retry, withdraw
+from leaderboard.models import Benchmark, Claim, Model, Run, Submission
 from probing.errors import BadInput
 from probing.settings import Settings
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
+from tests.leaderboard.in_process import receive, submit
 
+State = Submission.State
 PYTORCH = {"format": "pt"}  # what transformers wants to read in the header of a file of weights
 
 
@@ -32,6 +44,9 @@ def test_it_creates_a_run_with_its_parts_at_the_pinned_commit(small: Benchmark, 
     assert (run.state, run.submitter, submission.duplicate_of) == (Run.State.QUEUED, "someone", None)
     assert run.model.commit == local_hub.repositories["org/causal"].commit
     assert (run.model.kind, run.model.architecture, run.model.licence) == ("causal", "GPT2LMHeadModel", "mit")
+    file = local_hub.repositories["org/causal"].folder / "model.safetensors"
+    assert file.stat().st_size / 2 < run.model.weight_bytes < file.stat().st_size
+    assert run.model.stored_dtype == "float32"
     assert list(run.parts.values_list("relation", "template", "items")) == [("P30", 0, 4), ("P36", 0, 2)]
     assert [event.message for event in run.events.all()] == ["Submitted."]
 
@@ -39,13 +54,6 @@ def test_it_creates_a_run_with_its_parts_at_the_pinned_commit(small: Benchmark, 
 @pytest.mark.django_db(transaction=True)
 def test_it_enqueues_the_run_once_the_run_is_stored(small: Benchmark, local_hub: Hub, enqueued: list[int]) -> None:
     assert enqueued == [submit("org/causal", small).run.pk]
-
-
-def test_it_notes_the_size_of_the_weights(small: Benchmark, local_hub: Hub) -> None:
-    model = submit("org/causal", small).run.model
-    file = local_hub.repositories["org/causal"].folder / "model.safetensors"
-    assert file.stat().st_size / 2 < model.weight_bytes < file.stat().st_size
-    assert model.stored_dtype == "float32"
 
 
 def test_it_notes_the_parameters_of_a_token_and_the_date_of_the_repository(small: Benchmark, local_hub: Hub) -> None:
@@ -247,7 +255,190 @@ def test_a_quantised_or_merged_model_was_not_tuned_from_another(
         assert submit(f"org/{relation}", small).run.model.base_model == base
 
 
-def test_a_silent_queue_is_told_and_the_run_kept(small: Benchmark, local_hub: Hub) -> None:
-    submission = submit("org/causal", small)
-    assert submission.run.state == Run.State.QUEUED
-    assert "queue server does not answer" in submission.checks[-1].message
+@pytest.fixture
+def checks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The submissions that were enqueued to be checked."""
+    calls: list[int] = []
+    monkeypatch.setattr(queue, "enqueue_check", calls.append)
+    return calls
+
+
+def checked(benchmark: Benchmark, model_id: str = "org/causal", **fields: Any) -> Submission:
+    """Receive a submission and run its check job."""
+    submission = receive(model_id, benchmark, {}, **fields)
+    check_job.check(submission.pk)
+    return fresh(submission)
+
+
+def fresh(submission: Submission) -> Submission:
+    return Submission.objects.get(pk=submission.pk)
+
+
+def test_a_submission_is_stored_and_its_check_enqueued_and_nothing_else_happens(
+    small: Benchmark,
+    checks: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    monkeypatch.delattr(hub, "find")
+    monkeypatch.delattr(benchmarks, "read")
+    with django_capture_on_commit_callbacks(execute=True):
+        submission = receive(" org/causal ", small, {}, submitter="192.0.2.1")
+    assert checks == [submission.pk]
+    assert (submission.model_id, submission.state, submission.run) == ("org/causal", State.CHECKING, None)
+    assert len(submission.token) == 43
+    assert not Model.objects.filter(hub_id="org/causal").exists()
+
+
+@pytest.mark.parametrize(
+    ("model_id", "options"),
+    [
+        ("not a model id", {}),
+        ("org/na\u202eme", {}),
+        ("org/" + "n" * 500, {}),
+        ("org/name", {"prompting": "loud"}),
+    ],
+)
+def test_what_cannot_be_right_is_refused_at_once_and_not_stored(
+    pairs: Benchmark, model_id: str, options: dict[str, Any]
+) -> None:
+    with pytest.raises(BadInput) as error:
+        receive(model_id, pairs, options)
+    assert str(error.value).isascii()
+    assert not Submission.objects.exists()
+
+
+def test_a_known_duplicate_has_its_run_without_a_job(small: Benchmark, local_hub: Hub, checks: list[int]) -> None:
+    first = checked(small, submitter="192.0.2.1")
+    second = receive("org/causal", small, {}, submitter="192.0.2.2")
+    assert (second.run, second.duplicate, second.state) == (first.run, True, State.ACCEPTED)
+    assert second.token != first.token
+    assert (second.checks, second.checked) == (first.checks, first.checked), "the commit is new for no longer"
+
+
+@pytest.mark.parametrize("change", ["looked up long ago", "failed", "other options"])
+def test_what_may_have_changed_since_is_checked_again(
+    small: Benchmark, pairs: Benchmark, local_hub: Hub, change: str
+) -> None:
+    benchmark = pairs if change == "other options" else small
+    first = checked(benchmark)
+    if change == "looked up long ago":
+        Submission.objects.update(checked=timezone.now() - timedelta(minutes=11))
+    if change == "failed":
+        Run.objects.fail(first.run, "internal", "It broke.")
+    options = {"prompting": "few-shot"} if change == "other options" else {}
+    assert receive("org/causal", benchmark, options).state == State.CHECKING
+
+
+def test_a_run_that_somebody_else_wants_goes_on_until_the_last_has_withdrawn(small: Benchmark, local_hub: Hub) -> None:
+    first, second = checked(small), receive("org/causal", small, {})
+    withdraw(first)
+    assert (fresh(first).state, fresh(first).run.state) == (State.WITHDRAWN, Run.State.QUEUED)
+    withdraw(second)
+    assert fresh(first).run.state == Run.State.CANCELLED
+    assert fresh(first).run.events.last().message == "Cancelled by its submitter."
+
+
+def test_a_run_that_no_submission_created_cannot_be_cancelled_by_one(small: Benchmark, local_hub: Hub) -> None:
+    run = submit("org/causal", small).run
+    submission = checked(small)
+    assert (submission.run, submission.duplicate) == (run, True)
+    withdraw(submission)
+    assert Run.objects.get(pk=run.pk).state == Run.State.QUEUED
+
+
+def test_a_finished_run_stays(small: Benchmark, local_hub: Hub) -> None:
+    submission = checked(small)
+    Run.objects.filter(pk=submission.run_id).update(state=Run.State.FINISHED)
+    with pytest.raises(BadInput, match="nothing left to cancel"):
+        withdraw(submission)
+    assert fresh(submission).state == State.ACCEPTED
+
+
+def test_a_submission_that_is_withdrawn_before_its_check_makes_no_run(small: Benchmark, local_hub: Hub) -> None:
+    submission = receive("org/causal", small, {})
+    withdraw(submission)
+    check_job.check(submission.pk)
+    assert not Run.objects.filter(model__hub_id="org/causal").exists()
+
+
+@pytest.mark.parametrize("state", [Run.State.FAILED, Run.State.CANCELLED])
+def test_a_run_without_a_result_is_tried_again(
+    small: Benchmark,
+    local_hub: Hub,
+    enqueued: list[int],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    state: str,
+) -> None:
+    submission = checked(small)
+    Run.objects.filter(pk=submission.run_id).update(state=state, code="internal")
+    with django_capture_on_commit_callbacks(execute=True):
+        retry(submission)
+    run = fresh(submission).run
+    assert (run.state, run.code) == (Run.State.QUEUED, "")
+    assert enqueued[-1] == run.pk
+
+
+def test_a_refused_model_is_checked_again(
+    small: Benchmark,
+    local_hub: Hub,
+    checks: list[int],
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    submission = checked(small, "org/nothing")
+    assert submission.state == State.REFUSED
+    with django_capture_on_commit_callbacks(execute=True):
+        retry(submission)
+    assert (fresh(submission).state, fresh(submission).checks) == (State.CHECKING, [])
+    assert submission.pk in checks
+
+
+@pytest.mark.parametrize("state", [Run.State.QUEUED, Run.State.FINISHED])
+def test_there_is_nothing_to_try_again_before_it_has_failed(small: Benchmark, local_hub: Hub, state: str) -> None:
+    submission = checked(small)
+    Run.objects.filter(pk=submission.run_id).update(state=state)
+    with pytest.raises(BadInput, match="nothing to try again"):
+        retry(submission)
+
+
+def test_who_tries_a_run_of_somebody_else_again_has_it_counted(small: Benchmark, local_hub: Hub, settings: Any) -> None:
+    checked(small, submitter="192.0.2.1")
+    second = receive("org/causal", small, {}, submitter="192.0.2.2")
+    Run.objects.filter(pk=second.run_id).update(state=Run.State.FAILED)
+    retry(fresh(second))
+    settings.OPEN_RUNS_PER_SUBMITTER = 1
+    with pytest.raises(TooManyOpen):
+        receive("org/masked", small, {}, submitter="192.0.2.2")
+
+
+def test_a_locked_database_asks_the_submitter_to_come_again(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+    def locked(*args: object) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(submissions.quotas, "lock", locked)
+    with pytest.raises(submissions.SiteBusy, match="stored nothing"):
+        receive("org/causal", small, {})
+
+
+@pytest.mark.parametrize("text", ["\0", "x" * 20_000])
+def test_options_that_cannot_be_stored_are_refused(db: None, text: str) -> None:
+    culture = make.benchmark("culture", probe="ranking")
+    with pytest.raises(BadInput, match="too long"):
+        receive("org/causal", culture, {"pair": text})
+
+
+def test_a_submission_costs_a_small_part_of_its_checks(local_hub: Hub, db: None) -> None:
+    """The checks and the estimate of the work, which the web process did before, take ten times as long at least."""
+    starter = make.shipped("starter")
+    submission = receive("org/causal", starter, {})
+    checks = seconds_of(lambda: check_job.check(submission.pk))
+    assert fresh(submission).state == State.ACCEPTED
+    assert 10 * seconds_of(lambda: receive("org/masked", starter, {})) < checks
+    assert 10 * seconds_of(lambda: receive("org/causal", starter, {})) < checks
+
+
+def seconds_of(action: Callable[[], object]) -> float:
+    """The processor time of this process."""
+    start = time.process_time()
+    action()
+    return time.process_time() - start

@@ -66,7 +66,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(module, "PAUSE", 0)
+    monkeypatch.setattr(module, "LOOK_SECONDS", 0)
     return make.running(make.model(), make.benchmark())
 
 

@@ -8,10 +8,11 @@ from pytest_django import DjangoAssertNumQueries
 from pytest_django.fixtures import Settings
 
 from leaderboard.intake import check_job
-from leaderboard.intake.submissions import receive, receive_all
+from leaderboard.intake.submissions import receive_all
 from leaderboard.models import Benchmark, Run, RunEvent, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
+from tests.leaderboard.in_process import receive
 
 State = Submission.State
 LIVE = "data-live="

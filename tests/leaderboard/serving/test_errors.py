@@ -1,13 +1,15 @@
-"""Errors that nothing else handles, and outages of the database: JSON in the API, a page everywhere else."""
+"""Errors that nothing else handles, outages of the database, and JSON from strangers that is none."""
 
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError, connection
-from django.test import Client
+from django.test import Client, RequestFactory
 
 from leaderboard.api import run_routes
+from leaderboard.serving.errors import read_object
+from probing.errors import BadInput
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +82,25 @@ def test_other_errors_are_left_alone(client: Client) -> None:
     client.raise_request_exception = False
     with connection.execute_wrapper(broken):
         assert client.get("/queue/").status_code == 500
+
+
+def read(body: bytes, content_type: str = "application/json") -> dict[str, object]:
+    return read_object(RequestFactory().post("/", body, content_type=content_type))
+
+
+def test_an_object_is_read() -> None:
+    assert read('{"model": "gpt2", "words": ["é", 1.5]}'.encode()) == {"model": "gpt2", "words": ["é", 1.5]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"\xff", b"[" * 9000, b'{"a": NaN}', b'{"a": 1e999}', b'{"a": "\\ud800"}', b'{"a": "\\u0000"}'],
+)
+def test_anything_else_is_bad_input(body: bytes) -> None:
+    with pytest.raises(BadInput):
+        read(body)
+
+
+def test_another_content_type_is_bad_input() -> None:
+    with pytest.raises(BadInput):
+        read(b"{}", "text/plain")

@@ -7,15 +7,18 @@ import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from wsgiref.types import StartResponse, WSGIEnvironment
 from wsgiref.util import setup_testing_defaults
 
 import psutil
 import pyarrow as pa
 import pytest
 import requests
+from pytest_django.fixtures import Settings as DjangoSettings
 from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 
-from leaderboard.serving.web_server import OPTIONS, share_memory_between_threads
+from leaderboard.serving.web_server import OPTIONS, believing_proxies, share_memory_between_threads
+from leaderboard.settings import env_networks
 from leaderboard.ui.csv_files import csv_lines
 from leaderboard.wsgi import application
 from tests.conftest import BearFolder
@@ -149,3 +152,31 @@ def test_a_web_server_reaches_the_site() -> None:
     body = b"".join(application(environment, lambda status, headers, error=None: statuses.append(status)))
     assert statuses == ["200 OK"]
     assert json.loads(body)["parts"]["database"]["state"] == "ok"
+
+
+@pytest.mark.parametrize(
+    ("peer", "seen"),
+    [
+        ("127.0.0.1", ("203.0.113.9", "https")),
+        ("10.3.4.5", ("203.0.113.9", "https")),
+        ("192.0.2.1", ("192.0.2.1", "http")),
+        ("", ("", "http")),
+    ],
+)
+def test_only_trusted_proxies_state_address_and_protocol(
+    peer: str, seen: tuple[str, str], settings: DjangoSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_TRUSTED_PROXIES", "127.0.0.1,10.0.0.0/8")
+    settings.TRUSTED_PROXIES = env_networks("CLOZEBOARD_TRUSTED_PROXIES", "")
+    answers: list[tuple[str, str]] = []
+
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        answers.append((environ["REMOTE_ADDR"], environ["wsgi.url_scheme"]))
+        return []
+
+    headers = {"HTTP_X_FORWARDED_FOR": "198.51.100.7, 203.0.113.9", "HTTP_X_FORWARDED_PROTO": "https"}
+    own = {"REMOTE_ADDR": peer, "REMOTE_HOST": peer, "SERVER_NAME": "x", "SERVER_PORT": "80", "wsgi.url_scheme": "http"}
+    believing_proxies(application)(
+        {**own, "HTTP_HOST": "clozeboard.example", **headers}, lambda *arguments: lambda data: None
+    )
+    assert answers == [seen]

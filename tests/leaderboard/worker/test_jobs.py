@@ -16,7 +16,6 @@ from leaderboard.figures import artefacts, benchmarks
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.figures.standings import LeaderboardFilter, leaderboard
 from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.models import Benchmark, Claim, Run
 from leaderboard.models.run import ClaimQuerySet, RunPartQuerySet
 from leaderboard.worker import finishing, jobs, run_states
@@ -32,7 +31,7 @@ from tests.frames_in_memory import FramesInMemory
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
-from tests.leaderboard.in_process import work_off
+from tests.leaderboard.in_process import submit, work_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

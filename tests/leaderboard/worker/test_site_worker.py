@@ -1,14 +1,17 @@
-"""Real worker processes: they measure, and lose Redis, are stopped, or are killed."""
+"""Real worker processes: they measure, and lose Redis, are stopped, or are killed; and the GPUs that they share."""
 
 import os
 import sqlite3
 import subprocess
 import time
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import psutil
 import pytest
+from django.core.management.base import CommandError
 from django.db import connection
 from rq import Worker
 from rq.job import Job
@@ -16,13 +19,13 @@ from rq.job import Job
 from leaderboard import redis_server
 from leaderboard.figures import artefacts, benchmarks
 from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.models import STALE, Benchmark, Claim, Run, Submission
 from leaderboard.redis_server import embedded_server
-from leaderboard.worker.site_worker import HEARTBEAT, MACHINE, SILENCE, SiteWorker, this_machine
+from leaderboard.worker.site_worker import HEARTBEAT, MACHINE, SILENCE, SiteWorker, count_gpus, own_device, this_machine
 from probing.runner import run as probe
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
+from tests.leaderboard.in_process import submit
 from tests.leaderboard.test_redis_server import kill_server
 from tests.leaderboard.workers import PATIENCE, until, worker
 
@@ -216,3 +219,58 @@ def test_two_workers_never_have_the_same_run(local_hub: Hub, starter: Benchmark,
         until(lambda: {state(run) for run in runs} == {Run.State.FINISHED})
     assert all(set(run.parts.values_list("attempt", flat=True)) == {1} for run in runs)
     expect_rows_of_an_undisturbed_run(runs[0], tiny_models["org/causal"])
+
+
+@pytest.fixture
+def two_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+
+
+def test_workers_choose_different_gpus(two_gpus: None) -> None:
+    with own_device() as first, own_device() as second:
+        assert (first, second) == ("cuda:0", "cuda:1")
+    with own_device() as again:
+        assert again == "cuda:0"
+
+
+def test_a_worker_keeps_away_from_a_gpu_that_another_was_given(two_gpus: None) -> None:
+    with own_device("cuda:0") as given, own_device() as chosen:
+        assert (given, chosen) == ("cuda:0", "cuda:1")
+
+
+def test_more_workers_than_gpus_share_them(two_gpus: None) -> None:
+    with ExitStack() as workers:
+        devices = [workers.enter_context(own_device()) for _ in range(3)]
+    assert set(devices) == {"cuda:0", "cuda:1"}
+
+
+def test_a_worker_takes_no_more_than_one_device() -> None:
+    with (
+        pytest.raises(CommandError, match=r"not on cuda:0,cuda:1\. Start a worker for each"),
+        own_device("cuda:0,cuda:1"),
+    ):
+        pass
+
+
+@pytest.mark.parametrize("visible", ["", "-1", "0"])
+def test_there_is_nothing_to_share_out_without_several_gpus(monkeypatch: pytest.MonkeyPatch, visible: str) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    with own_device() as device:
+        assert device == "auto"
+
+
+def test_gpus_are_counted_without_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    listing = "GPU 0: A (UUID: x)\n  MIG 1g\nGPU 1: A (UUID: y)\n"
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 0, stdout=listing)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    assert count_gpus() == 2
+
+
+def test_a_machine_without_the_driver_has_no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert count_gpus() == 0

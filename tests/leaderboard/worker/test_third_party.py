@@ -104,13 +104,6 @@ def test_another_probe_is_not_mixed_in(bear_folder: BearFolder, small: Benchmark
         import_result(folder, SOURCE)
 
 
-def items(change: Callable[[pd.DataFrame], pd.DataFrame]) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        change(pd.read_parquet(folder / ITEMS)).to_parquet(folder / ITEMS, index=False)
-
-    return spoil
-
-
 def record(**changes: Any) -> Callable[[Path], None]:
     def spoil(folder: Path) -> None:
         values = json.loads((folder / RECORD).read_text())
@@ -120,8 +113,9 @@ def record(**changes: Any) -> Callable[[Path], None]:
 
 
 SPOILED: dict[str, Callable[[Path], None]] = {
-    "there are 5 rows for 6 items": items(lambda rows: rows.iloc[1:]),
-    "not a readable Parquet file": lambda folder: (folder / ITEMS).write_bytes(b"PAR1"),
+    "'subject' differs": lambda folder: (
+        pd.read_parquet(folder / ITEMS).assign(subject="Atlantis").to_parquet(folder / ITEMS, index=False)
+    ),
     "is not a result": lambda folder: (folder / ITEMS).unlink(),
     "cannot be read": lambda folder: (folder / RECORD).write_text("{"),
     "Unknown setting nothing": record(settings={"nothing": 1}),

@@ -9,7 +9,7 @@ import torch
 
 from speed.peers import protocol
 from speed.peers.llama_cpp import common_length
-from speed.peers.protocol import Item, Job, Positions, answer, read_job
+from speed.peers.protocol import Item, Job, OfTorch, answer, read_job
 
 ITEMS = [Item("[X] is in [Y].", subject, ["Africa", "Asia"], "", ["a", "b"]) for subject in ("Chad", "Peru", "Japan")]
 
@@ -43,9 +43,9 @@ def test_padded_positions_of_a_network_are_counted(by_name: bool) -> None:
             return input_ids
 
     network = Network()
-    counter, ids = Positions(network), torch.zeros(2, 7)
+    system, ids = OfTorch(network), torch.zeros(2, 7)
     network(input_ids=ids) if by_name else network(ids)
-    assert counter.count == 14
+    assert system.positions == 14
 
 
 def test_figures_of_the_process_are_read_in_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

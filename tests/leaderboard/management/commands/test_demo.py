@@ -13,6 +13,7 @@ import probing
 from leaderboard.management.base import Process, child
 from leaderboard.management.commands import demo
 from leaderboard.models import Benchmark, Run, RunEvent
+from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +59,12 @@ def test_the_shipped_model_answers_as_its_gguf_file_does(data: Path, smollm2: Pa
 
 def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark, data: Path) -> None:
     with pytest.raises(CommandError, match="does not answer"):
-        demo.Command().submit("org/causal", ["small"])
+        demo.submit("org/causal", ["small"])
+
+
+def test_the_demo_submits_its_model_to_each_benchmark(small: Benchmark, pairs: Benchmark, local_hub: Hub) -> None:
+    runs = demo.submit("org/causal", ["small", "pairs"])
+    assert [(run.benchmark, run.state) for run in runs] == [(small, "queued"), (pairs, "queued")]
 
 
 def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -> None:

@@ -1,14 +1,20 @@
-"""manage.py rescore: which runs it takes, and what it says."""
+"""manage.py rescore: which runs it takes, what it says, and that files, scores and pages change at once."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from django.core.files.base import ContentFile
 from django.core.management import CommandError
+from django.db import DatabaseError
 from django.test import Client
 
-from leaderboard.figures import artefacts, benchmarks
-from leaderboard.models import Benchmark, Run, RunRank
+from leaderboard.figures import artefacts, benchmarks, item_rows
+from leaderboard.figures.comparisons import compared
+from leaderboard.management.commands.rescore import rescore
+from leaderboard.models import Benchmark, Run, RunRank, Score
+from probing.errors import BadInput, OtherQuestions
 from probing.exposure.named_facts import facts_of
 from probing.settings import Settings
 from tests.conftest import BearFolder
@@ -16,8 +22,10 @@ from tests.fakes import FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.management.commands.output import output_of
+from tests.probing.formats.dlama_folder import DlamaFolder
 
 pytestmark = pytest.mark.django_db
+TODAY = {"P30": {"domains": ["Landscapes"]}, "P36": {"domains": ["Landscapes", "Political"]}}
 
 
 @pytest.fixture
@@ -103,53 +111,194 @@ def test_counts_of_a_corpus_become_a_curve_on_the_page_of_the_run(
     assert "0 runs changed, 1 runs unchanged" in output_of("rescore", "--run", str(runs[0].pk))
 
 
-def test_sitelinks_break_runs_down_in_the_same_way(
-    runs: list[Run], counts: Path, tmp_path: Path, client: Client
+@pytest.mark.parametrize(
+    ("name", "column", "largest", "groups", "sentences"),
+    [
+        ("popularity", "sitelinks", 300, ["16–31", "128–255", "256+"], ["By sitelinks of the subject"]),
+        (
+            "page_views",
+            "yearly_views",
+            30_000,
+            ["10–99", "100–999", "10,000–99,999"],
+            [
+                "By page views of the subject",
+                "those of the subject&#x27;s article in fr.wikipedia in 2024.",
+            ],
+        ),
+    ],
+)
+def test_numbers_of_subjects_break_runs_down(
+    runs: list[Run],
+    counts: Path,
+    tmp_path: Path,
+    client: Client,
+    name: str,
+    column: str,
+    largest: int,
+    groups: list[str],
+    sentences: list[str],
 ) -> None:
-    links = {"Chad": 250, "Egypt": 300, "Japan": None}
-    table = pd.read_csv(counts).drop(columns="count")
+    numbers = {"Chad": 250, "Egypt": largest, "Japan": None}
     subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
-    table.assign(sitelinks=[links.get(name, 20) for name in subjects]).to_csv(tmp_path / "links.csv", index=False)
-    output_of("rescore", "--run", str(runs[0].pk), "--tags", str(tmp_path / "links.csv"))
-    address = runs[0].get_absolute_url()
-    assert "By sitelinks of the subject" in client.get(address).content.decode()
-    lines = csv_rows(client, address, "popularity")
-    assert [line["group"] for line in lines] == ["16–31", "128–255", "256+"]
+    table = pd.read_csv(counts).drop(columns="count").assign(views_of="fr.wikipedia in 2024")
+    table.assign(**{column: [numbers.get(subject, 20) for subject in subjects]}).to_csv(
+        tmp_path / "tags.csv", index=False
+    )
+    output_of("rescore", "--benchmark", "small", "--tags", str(tmp_path / "tags.csv"))
+    address, pair = runs[0].get_absolute_url(), f"m={runs[0].pk}&m={runs[1].pk}"
+    page = client.get(address).content.decode()
+    assert all(sentence in page for sentence in sentences)
+    lines = csv_rows(client, address, name)
+    assert [line["group"] for line in lines] == groups
     assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
-    dimensions = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
-    assert sum(score["dimension"] == "popularity" and score["metric"] == "accuracy" for score in dimensions) == 3
+    scores = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
+    assert sum(score["dimension"] == name and score["metric"] == "accuracy" for score in scores) == 3
+    assert {line["subject"] for line in csv_rows(client, f"{address}items/?{name}={groups[1]}")} == {"Chad"}
+    assert [line["group"] for line in csv_rows(client, f"/compare/?{pair}", name)] == groups
+    assert [row["group"] for row in client.get(f"/api/v1/compare?{pair}").json()[name]] == groups
     output_of("rescore", "--run", str(runs[0].pk), "--tags", str(counts))
-    assert [line["group"] for line in csv_rows(client, address, "popularity")] == ["16–31", "128–255", "256+"]
-    assert {line["subject"] for line in csv_rows(client, f"{address}items/?popularity=256%2B")} == {"Egypt"}
-
-
-def test_page_views_break_runs_down_in_the_same_way(
-    runs: list[Run], counts: Path, tmp_path: Path, client: Client
-) -> None:
-    views = {"Chad": 250, "Egypt": 30_000, "Japan": None}
-    table = pd.read_csv(counts).drop(columns="count")
-    subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
-    numbers = table.assign(yearly_views=[views.get(name, 20) for name in subjects])
-    numbers.assign(views_of="fr.wikipedia in 2024").to_csv(tmp_path / "views.csv", index=False)
-    output_of("rescore", "--benchmark", "small", "--tags", str(tmp_path / "views.csv"))
-    address = runs[0].get_absolute_url()
-    assert "those of the subject&#x27;s article in fr.wikipedia in 2024." in client.get(address).content.decode()
-    assert "By page views of the subject" in client.get(address).content.decode()
-    lines = csv_rows(client, address, "page_views")
-    assert [line["group"] for line in lines] == ["10–99", "100–999", "10,000–99,999"]
-    assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
-    dimensions = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
-    assert sum(score["dimension"] == "page_views" and score["metric"] == "accuracy" for score in dimensions) == 3
-    assert {line["subject"] for line in csv_rows(client, f"{address}items/?page_views=100–999")} == {"Chad"}
-    pair = f"m={runs[0].pk}&m={runs[1].pk}"
-    assert "how often people read the article" in client.get(f"/compare/?{pair}").content.decode()
-    beside = csv_rows(client, f"/compare/?{pair}", "page_views")
-    assert [line["group"] for line in beside] == [line["group"] for line in lines]
-    answer = client.get(f"/api/v1/compare?{pair}").json()["page_views"]
-    assert [row["group"] for row in answer] == [line["group"] for line in beside]
+    assert [line["group"] for line in csv_rows(client, address, name)] == groups
 
 
 def test_bad_counts_are_refused(runs: list[Run], tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("relation\nP30\n")
     with pytest.raises(CommandError, match="cannot be read as counts"):
         output_of("rescore", "--tags", str(tmp_path / "bad.csv"))
+
+
+@pytest.fixture
+def run(small: Benchmark) -> Run:
+    return make.probed(small, make.model("org/first"), FakeModel(), Settings())
+
+
+@pytest.fixture
+def today(small: Benchmark, run: Run, bear_folder: BearFolder) -> Benchmark:
+    """A new version with other domains, imported after the run."""
+    bear_folder.domains = TODAY
+    return benchmarks.install("bear", bear_folder.write(), "small")[0]
+
+
+def fresh(run: Run) -> Run:
+    return Run.objects.get(pk=run.pk)
+
+
+def scores(run: Run) -> set[tuple[Any, ...]]:
+    return set(run.scores.values_list("metric", "dimension", "group", "value", "n", "low", "high"))
+
+
+def files(run: Run) -> list[str]:
+    storage = artefacts.storage()
+    folders, plain = storage.listdir(artefacts.folder(run))
+    return sorted(
+        [*plain, *(f"{name}/{file}" for name in folders for file in storage.listdir(f"runs/{run.pk}/{name}")[1])]
+    )
+
+
+def test_a_run_gets_what_a_new_run_of_today_would_have(run: Run, today: Benchmark) -> None:
+    sentences = rescore(fresh(run))
+    assert sentences[0] == f"Moved from version {run.benchmark.version} to {today.version}."
+    assert "New groups of domain: Landscapes." in sentences
+    again = make.probed(today, make.model("org/second"), FakeModel(), Settings())
+    assert scores(fresh(run)) == scores(again)
+    assert fresh(run).benchmark == today
+    stored, new = (
+        pd.DataFrame(item_rows.rows(which, item_rows.find(which, item_rows.ItemFilter())))
+        for which in (fresh(run), again)
+    )
+    pd.testing.assert_frame_equal(stored, new)
+
+
+def test_files_scores_and_record_agree_and_the_former_files_are_gone(run: Run, today: Benchmark) -> None:
+    rescore(fresh(run))
+    now = fresh(run)
+    folder = now.artefact.rpartition("/")[2]
+    names = ("highlights.json", "items.parquet", "run.json", "scores.csv")
+    assert files(now) == [f"{folder}/{name}" for name in names]
+    with artefacts.storage().open(f"{now.artefact}/scores.csv") as file:
+        table = pd.read_csv(file, dtype={"group": str})
+    assert len(table) == now.scores.count()
+    assert now.provenance_record["benchmark"]["version"] == today.version
+    assert now.provenance_record["rescored"]["measured_on"]["version"] == run.benchmark.version
+    assert "Scores computed again." in now.events.last().message
+    assert rescore(now) == []
+
+
+def test_a_failure_changes_neither_files_nor_scores(
+    run: Run, today: Benchmark, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, kept = scores(run), files(run)
+
+    def full(*_: object) -> None:
+        Score.objects.all().delete()
+        raise DatabaseError("no space")
+
+    monkeypatch.setattr("leaderboard.management.commands.rescore.replace_scores", full)
+    with pytest.raises(DatabaseError):
+        rescore(fresh(run))
+    assert (scores(run), files(run), fresh(run).benchmark) == (before, kept, run.benchmark)
+
+
+def test_a_run_that_another_process_has_changed_is_left_alone(run: Run, today: Benchmark) -> None:
+    stale = fresh(run)
+    rescore(fresh(run))
+    content = artefacts.storage().open(f"{fresh(run).artefact}/items.parquet").read()
+    artefacts._store(f"{stale.artefact}/items.parquet", ContentFile(content))
+    with pytest.raises(BadInput, match="changed by another process"):
+        rescore(stale)
+    assert groups(fresh(run)) == {"Landscapes", "Political"}
+
+
+def test_a_run_of_other_questions_stays_with_its_version(run: Run, bear_folder: BearFolder) -> None:
+    bear_folder.lines["P30"][0]["sub_label"] = "Mali"
+    bear_folder.domains = TODAY
+    benchmarks.install("bear", bear_folder.write(), "small")
+    rescore(fresh(run))
+    assert fresh(run).benchmark == run.benchmark
+    assert groups(fresh(run)) == {"Geographic", "Political"}
+
+
+def test_a_run_that_was_measured_on_the_current_version_as_well_stays(run: Run, today: Benchmark) -> None:
+    other = make.run(run.model, today)
+    Run.objects.filter(pk=other.pk).update(settings_digest=run.settings_digest)
+    rescore(fresh(run))
+    assert fresh(run).benchmark == run.benchmark
+
+
+def test_rows_that_are_not_of_the_benchmark_are_refused(run: Run) -> None:
+    before = scores(run)
+    Run.objects.filter(pk=run.pk).update(settings=Settings(templates=(1,)).to_json())
+    with pytest.raises(OtherQuestions):
+        rescore(fresh(run))
+    assert scores(run) == before
+
+
+def test_a_comparison_is_computed_again(run: Run, small: Benchmark, bear_folder: BearFolder) -> None:
+    other = make.probed(small, make.model("org/second"), FakeModel(), Settings())
+    assert {row["group"] for row in compared(run.pk, other.pk).differences} >= {"Geographic"}
+    bear_folder.domains = TODAY
+    benchmarks.install("bear", bear_folder.write(), "small")
+    for which in (run, other):
+        rescore(fresh(which))
+    groups = {row["group"] for row in compared(run.pk, other.pk).differences}
+    assert "Landscapes" in groups and "Geographic" not in groups
+
+
+def test_the_most_common_predictions_are_computed_again(client: Client, tmp_path: Path) -> None:
+    culture = benchmarks.install("dlama", DlamaFolder(tmp_path / "pairs").write(), "culture")[0]
+    settings = Settings(
+        probe="ranking", pll="whole_answer", reduction="mean", language="en", options={"pair": "arab-west"}
+    )
+    run = make.probed(culture, make.model("org/first"), FakeModel(), settings)
+    make.replace_rows(run, make.stored_rows(run).assign(culture="Nowhere"))
+    path = f"/runs/{run.pk}/?table=predictions&format=csv"
+    assert b"Nowhere" in client.get(path).content
+    Run.objects.filter(pk=run.pk).update(provenance_record={"tags": "of another time"})
+    rescore(fresh(run))
+    after = client.get(path).content
+    assert b"Nowhere" not in after and b"Arab" in after
+
+
+def test_pages_show_the_new_groups(client: Client, run: Run, today: Benchmark) -> None:
+    assert "Landscapes" not in client.get(f"/runs/{run.pk}/").content.decode()
+    rescore(fresh(run))
+    assert "Landscapes" in client.get(f"/runs/{run.pk}/").content.decode()

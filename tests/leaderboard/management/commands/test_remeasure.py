@@ -11,7 +11,6 @@ from django.test import Client
 from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import queue
-from leaderboard.intake.submissions import submit
 from leaderboard.management.commands.remeasure import Differences, differences, measured_run, remeasure, sampled_parts
 from leaderboard.models import Benchmark, Change, Run
 from probing.errors import BadInput
@@ -19,7 +18,7 @@ from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 from tests.leaderboard import in_process
-from tests.leaderboard.in_process import work_off
+from tests.leaderboard.in_process import submit, work_off
 from tests.leaderboard.management.commands.output import output_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
