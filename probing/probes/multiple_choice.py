@@ -21,8 +21,8 @@ from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request
 from probing.probes.choices import (
     ANSWER_MARK,
+    CHOICE_COLUMNS,
     SUBJECT_MARK,
-    ChoiceColumns,
     ItemTokens,
     choice_frame,
     choice_row,
@@ -42,19 +42,6 @@ from probing.template import Prompt, prompt
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 Options = tuple[str, ...]
 ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
-
-
-class MultipleChoiceColumns(ChoiceColumns):
-    """Columns of a row; any further column is a tag.
-
-    `tokens`: the number of tokens of each option's scored text. `generic`: with the option `generic_subjects`, each
-    option's share of probability with them. `demonstrations`: with the option `few_shot`, the indices of the items that
-    stand before this one with their answers.
-    """
-
-    tokens: list[int]
-    generic: list[float]
-    demonstrations: list[int]
 
 
 class RankedOptions(NamedTuple):
@@ -87,7 +74,7 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
-    columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations"}
 
     generic_subjects: str = option(
         "",
@@ -135,7 +122,7 @@ class MultipleChoice(Probe):
             yield row.columns, item_tokens(row.scores, marks)
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
-        """Return the scored statement with marks in place of subject and option (`roles`)."""
+        """Return the scored statement with marks in place of subject and option (`marked`)."""
         if self.chat:
             return ANSWER_MARK * len(statement)
         return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)

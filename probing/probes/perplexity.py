@@ -25,7 +25,7 @@ from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
-from probing.probes.probe import Probe, Row, RowColumns, shared_tags, tag_cells, unless_too_long
+from probing.probes.probe import ROW_COLUMNS, Probe, Row, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO, NONE
 from probing.template import Prompt
@@ -33,19 +33,6 @@ from probing.template import Prompt
 By = Literal["token", "word"]
 # The sentence itself is the option, and stays as it is.
 WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
-
-
-class PerplexityColumns(RowColumns):
-    """Columns of a row; any further column is a tag. `repetitions`: those that drew the statement."""
-
-    statement: str
-    true: bool
-    repetitions: list[int]
-    scores: list[float]
-    log_prob: float
-    tokens: int
-    words: int
-    perplexity: float
 
 
 class Measured(NamedTuple):
@@ -68,7 +55,9 @@ class Perplexity(Probe):
 
     name: ClassVar[str] = "perplexity"
     main_metric: ClassVar[str] = "superiority"
-    columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
+        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity"),
+    }
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
     needs: ClassVar[str] = "two true and two false statements at least"

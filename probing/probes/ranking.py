@@ -20,24 +20,13 @@ from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.probes.choices import ANSWER_MARK, choice_scores, ranked
-from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions
+from probing.probes.multiple_choice import MultipleChoice, RankedOptions
 from probing.probes.probe import VERSION_TAGS, Row, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings, option
 from probing.template import Prompt
 
+# The columns of the second rule, with the types of their values.
 STATEMENT_TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
-
-
-class RankingColumns(MultipleChoiceColumns):
-    """Columns of a row; any further column is a tag.
-
-    `prediction_cultures`: those in which the predicted candidate is a valid object. `*_statement`: by the second rule.
-    """
-
-    prediction_cultures: list[str]
-    prediction_statement: int
-    rank_statement: int
-    correct_statement: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,9 @@ class Ranking(MultipleChoice):
 
     name: ClassVar[str] = "ranking"
     main_metric: ClassVar[str] = "p_at_1"
-    columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
+    columns: ClassVar[frozenset[str]] = (
+        MultipleChoice.columns | VERSION_TAGS | STATEMENT_TYPES.keys() | {"prediction_cultures"}
+    )
     harness_protocol: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 

@@ -13,7 +13,7 @@ from probing.analysis.details import condensed
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
-from probing.probes.choices import ChoiceColumns, choice_frame, choice_row, non_finite
+from probing.probes.choices import CHOICE_COLUMNS, choice_frame, choice_row, non_finite
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.template import prompt
@@ -25,7 +25,7 @@ class Similarity(Probe):
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
-    columns: ClassVar[frozenset[str]] = frozenset(ChoiceColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(

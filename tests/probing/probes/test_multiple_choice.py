@@ -9,7 +9,7 @@ import pytest
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
-from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns
+from probing.probes.multiple_choice import MultipleChoice
 from probing.probes.probe import Row
 from probing.settings import Settings
 from tests.fakes import FakeModel
@@ -41,7 +41,7 @@ def test_it_yields_one_row_per_item(benchmark: Benchmark, model: FakeModel) -> N
     assert [row["index"] for row in rows] == [0, 1, 2, 3]
     assert {(row["relation"], row["template"]) for row in rows} == {("P30", 1)}
     only_with_options = {"generic", "demonstrations"}
-    columns = MultipleChoiceColumns.__annotations__.keys() - only_with_options
+    columns = MultipleChoice.columns - only_with_options
     assert rows[0].keys() == columns | {"domain", "cardinality"}
 
 
