@@ -27,7 +27,7 @@ def space_dimension(columns: Iterable[str]) -> str:
 
 
 def space_names(rows: pd.DataFrame) -> pd.Series:
-    """Return for each row the name of the group that shares its answer space, as `crossed` names groups."""
+    """Return for each row the name of the group that shares its answer space, as `breakdowns` names groups."""
     if space_dimension(rows.columns) == "relation":
         return rows["relation"].astype(str)
     return group_names(rows, BY_CULTURE[VERSIONED])

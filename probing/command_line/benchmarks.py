@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,7 @@ from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
-from probing.curation.graph_triples import sample_graph, sampling_names
+from probing.curation.graph_triples import sample_graph
 from probing.errors import BadInput
 from probing.formats.knowledge_graph import SENTENCES
 from probing.formats.lama import holds_triples, read_triples
@@ -27,10 +28,11 @@ from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
 from probing.settings import IN_WORDS, Option
+from probing.statements.graph_statements import Sampling
 
 WEST = "west"
 NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper
-SAMPLING_OPTIONS = (*sampling_names(), "phrasings", "correct")
+SAMPLING_OPTIONS = (*(field.name for field in fields(Sampling)), "phrasings", "correct")
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,7 @@ A sample is drawn from a graph, put into phrasings, corrected, and stored as a b
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,6 @@ from probing.statements.graph_statements import (
     TAIL_SLOT,
     Graph,
     GraphStatement,
-    Sampling,
     Triple,
     Wording,
     draw,
@@ -222,11 +221,6 @@ def sample_graph(
         remarks.append(remark)
     _store(Path(out), content, statements, SamplingPlan(sampling, tuple(remarks)))
     return Path(out)
-
-
-def sampling_names() -> list[str]:
-    """Return the names of the settings for drawing samples, which are the fields of `Sampling`."""
-    return [option.name for option in fields(Sampling)]
 
 
 def _remarks(phrasings: str | Path | None, wording: OwnWording | None) -> list[str]:

@@ -30,6 +30,10 @@ from probing.formats.reading import PLAN_FILE, JsonObject, digest, present, read
 from probing.statements.graph_statements import HEAD_SLOT, TAIL_SLOT, Graph, GraphStatement, Sampling, Triple, draw
 from probing.template import ANSWER_SLOT
 
+# Files of a folder, and the field of the second that has remarks for readers.
+RELATION_MAPPING = "relation_mapping.json"
+SAMPLING, NOTES = "sampling.json", "notes"
+SENTENCES = "sentences.jsonl"
 # Reasons why triples are left out.
 WITHOUT_NAME = "an entity has no name"
 WITHOUT_RELATION_TEMPLATE = "the relation has no template"
@@ -331,12 +335,6 @@ def _comma_separated(line: str, location: str) -> list[str]:
     except csv.Error as error:  # such as a quote that is not closed, or lines that end as on old Macs
         step = "Close each quote in its line, and end lines with a line feed."
         raise BadBenchmark(f"{location}: not comma-separated ({error}).", step) from error
-
-
-SAMPLING = "sampling.json"
-SENTENCES = "sentences.jsonl"
-RELATION_MAPPING = "relation_mapping.json"
-NOTES = "notes"  # a field of sampling.json
 
 
 @dataclass(frozen=True)

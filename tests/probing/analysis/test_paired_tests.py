@@ -10,14 +10,14 @@ from scipy.stats import binom, binomtest, norm, sem, ttest_1samp
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.intervals import wilson
 from probing.analysis.paired_tests import (
-    ERRORS,
+    ERRORS_OF_POWER,
     SIDE_BOUNDS,
     Correctness,
     assumed_difference,
     common_rows,
     compare,
+    difference_of_pair,
     holm,
-    of_pair,
     score_changes,
     sentence,
     smallest_difference,
@@ -336,7 +336,7 @@ def test_rows_that_do_not_count_for_both_are_left_out() -> None:
 
 
 def test_without_measurements_the_answers_are_taken_to_be_independent() -> None:
-    assert pytest.approx(norm.ppf(0.975) + norm.ppf(0.8)) == ERRORS
+    assert pytest.approx(norm.ppf(0.975) + norm.ppf(0.8)) == ERRORS_OF_POWER
     smallest = assumed_difference(7731)
     assert (smallest.same_relations, smallest.pairs) == (pytest.approx(0.02253, abs=5e-6), 0)
     assert np.isnan(smallest.like_relations)
@@ -347,5 +347,5 @@ def test_it_is_told_in_a_sentence_also_where_results_agree_on_every_item() -> No
     both = assumed_difference(7731)._replace(like_relations=0.05, pairs=1)
     assert sentence(both).endswith("0.023 on these relations, 0.050 on other relations like these.")
     items = pd.MultiIndex.from_product([["P30"], range(4)], names=["relation", "index"])
-    agreeing = of_pair(pd.Series(0.0, index=items), macro=False)
+    agreeing = difference_of_pair(pd.Series(0.0, index=items), macro=False)
     assert sentence(agreeing).startswith("Results that agree on every item do not tell how small a difference")
