@@ -19,7 +19,6 @@ from math import sqrt
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from probing.analysis.breakdowns import fact_names, may_share_facts, means_of, members
@@ -103,7 +102,7 @@ def recovered(
     )
 
 
-def percentile_interval(resampled: NDArray[np.float64]) -> tuple[float, float]:
+def percentile_interval(resampled: Floats) -> tuple[float, float]:
     """Return the percentile interval of a bootstrap, from the statistic of each resample."""
     low, high = np.quantile(resampled, [0.025, 0.975])
     return float(low), float(high)

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import bdtr, ndtri, stdtrit
 
 from probing.analysis.breakdowns import OVERALL, fact_names, members
@@ -262,18 +261,18 @@ def _mcnemar_test(gained: int, lost: int) -> float:
     return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
 
-def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:
+def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> Floats:
     """Return the mean changes of resampled items, shape (resamples,).
 
     Equal items are drawn together as counts, so that the cost does not grow with their number.
     """
     kinds, counts = np.unique(np.round([change, weight], 9), axis=1, return_counts=True)
     resampled = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
-    means: NDArray[np.float64] = resampled @ kinds[0] / (resampled @ kinds[1])
+    means: Floats = resampled @ kinds[0] / (resampled @ kinds[1])
     return means
 
 
-def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: float = 1.0) -> tuple[float, float]:
+def _without_spread(difference: float, numbers: Floats, greatest: float = 1.0) -> tuple[float, float]:
     """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
     A bootstrap would give it no width, although the difference may be another one for items that were not asked, up to
@@ -283,7 +282,7 @@ def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: f
     return max(-greatest, difference - half), min(greatest, difference + half)
 
 
-def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:
+def _swap_test(changes: Floats, generator: np.random.Generator) -> float:
     """Return how often a sum of changes as large as this arises if the sign of each change is drawn at random."""
     sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
     gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))

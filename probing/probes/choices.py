@@ -18,7 +18,7 @@ from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores, UnsupportedModel
 from probing.language_model import LanguageModel, OptionScores, Spans
 from probing.probes.probe import ROW_COLUMNS, Probe, Row, item_cells, tag_cells, tag_columns
-from probing.template import SUBJECT_SLOT, Prompt, prompt
+from probing.template import SUBJECT_SLOT, Prompt
 
 # The columns of the rows of any probe with options, which are indices into the answer space.
 CHOICE_COLUMNS = ROW_COLUMNS | {
@@ -30,11 +30,6 @@ SUBJECT, ANSWER, TEMPLATE, BLANK = "subject", "answer", "template", "blank"
 # Characters that stand for those of a part of the statement. A token that reaches into two parts has the first's role.
 MARKS = {"\2": ANSWER, "\1": SUBJECT, "\0": BLANK}
 ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
-
-
-def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
-    """Return the prompt by which an item is asked."""
-    return prompt(relation.template_of(item, template), item.subject, relation.verbatim)
 
 
 def slotted(relation: Relation, item: Item, template: int) -> str:

@@ -21,7 +21,8 @@ from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
 from probing.probes.probe import ROW_COLUMNS, UNSCORED, Probe, Row, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings, option
-from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
+from probing.statements.prompting import item_prompt
+from probing.template import BLANK_TEXT, Prompt, upper_first
 
 KEPT_PREDICTIONS = 10  # the largest k of in-top-k
 Instruction = Literal[0, 1, 2, 3, 4, 5]
@@ -80,10 +81,7 @@ class Cloze(Probe):
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        prompts = [
-            (item, prompt(relation.template_of(item, template), item.subject, relation.verbatim))
-            for item in relation.items
-        ]
+        prompts = [(item, item_prompt(relation, item, template)) for item in relation.items]
         facts = KINDS[model.card.kind]
         usable = [(item, text) for item, text in prompts if facts.reads_right or ends_in_blank(text)]
         answer = self._written if facts.writes and not self.closed else self._filled
@@ -168,7 +166,7 @@ class Cloze(Probe):
             "subject_id": item.subject_id,
             "answer": item.answers[0],
             "answers": list(item.answers),
-            "answer_label": answer_of(relation, item),
+            "answer_label": answers_of(relation, item)[0],
             "correct": (rank is not None and rank <= self.k) if columns else None,
             "margin": None,
             "predictions": [],
@@ -178,11 +176,6 @@ class Cloze(Probe):
             **columns,
             **tag_cells(relation, item),
         }
-
-
-def answer_of(relation: Relation, item: Item) -> str:
-    """Return the label of the answer that counts as right."""
-    return answers_of(relation, item)[0]
 
 
 def answers_of(relation: Relation, item: Item) -> list[str]:

@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.details import condensed_with_details
@@ -27,7 +26,6 @@ from probing.probes.choices import (
     choice_frame,
     choice_row,
     choice_scores,
-    item_prompt,
     item_tokens,
     marked,
     non_finite,
@@ -36,12 +34,12 @@ from probing.probes.choices import (
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO
-from probing.statements.prompting import Examples, as_context, as_messages
+from probing.statements.prompting import Examples, as_context, as_messages, item_prompt
 from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 Options = tuple[str, ...]
-ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
+ScoreOptions = Callable[[Sequence[Request]], Iterator[Floats | TooLong]]
 
 
 class RankedOptions(NamedTuple):
@@ -257,8 +255,8 @@ def generic_shares(
     return {options: _mean_softmax([next(scores) for _ in texts], len(options)) for options in spaces}
 
 
-def _mean_softmax(answers: Sequence[NDArray[np.float64] | TooLong], options: int) -> list[float] | TooLong:
-    scores: list[NDArray[np.float64]] = []
+def _mean_softmax(answers: Sequence[Floats | TooLong], options: int) -> list[float] | TooLong:
+    scores: list[Floats] = []
     for answer in answers:
         if isinstance(answer, TooLong):
             return answer

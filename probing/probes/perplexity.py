@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.paired_tests import NO_CORRECTNESS, Correctness, ResultRows
 from probing.analysis.perplexity_metrics import (
@@ -21,6 +20,7 @@ from probing.analysis.perplexity_metrics import (
     perplexity_scores,
     sentence_figures,
 )
+from probing.arrays import Floats
 from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
@@ -129,7 +129,7 @@ class Perplexity(Probe):
             raise NonFiniteScores.of(model.card.id, f"for {text[:80]!r}", "perplexity")
         return Measured(text, len(log_probs), float(log_probs.sum()), perplexity)
 
-    def _perplexity(self, text: str, log_probs: NDArray[np.float64], kind: Kind) -> float:
+    def _perplexity(self, text: str, log_probs: Floats, kind: Kind) -> float:
         if self.public_code:
             return public_code(log_probs, kind)
         return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
@@ -149,7 +149,7 @@ class Perplexity(Probe):
         return ["true", "perplexity", "statement"]
 
 
-def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:
+def public_code(log_probs: Floats, kind: Kind) -> float:
     """Return the perplexity as published (methods 3.3), from the tokens' log-probabilities without a start token.
 
     Masked: the sum over the T tokens is divided by T + 2. Causal: of T tokens the first has no log-probability and the

@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import with_ties
 from probing.analysis.details import condensed
 from probing.analysis.paired_tests import Correctness
 from probing.analysis.ranks import item_values
 from probing.analysis.specificity_metrics import pair_hits, specificity_scores
+from probing.arrays import Floats
 from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
@@ -33,7 +33,7 @@ RANKED = ("specificity", "acc_at_10_either", "acc_at_10_fine")
 PAIR_COLUMNS = ("log_prob", "rank", "natural_log_prob", "cosine", "clause_score")
 UNKNOWN_PAIR = np.full(2, np.nan)
 # A value of each option, shape (2,).
-PairValues = NDArray[np.float64]
+PairValues = Floats
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from probing.benchmark import Benchmark
-from probing.probes.choices import item_prompt
+from probing.statements.prompting import item_prompt
 
 QUESTIONS = [
     ("Where is Chad located?", ["Africa", "South America", "Asia", "in Europe"], 0),

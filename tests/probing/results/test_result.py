@@ -17,7 +17,7 @@ from probing.errors import BadInput, Incomplete, NoSpace
 from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.completeness import check_complete
-from probing.results.result import Result, as_latex
+from probing.results.result import Result
 from probing.results.rows import join
 from probing.runner import run
 from probing.settings import Settings
@@ -232,8 +232,10 @@ def test_results_of_different_samples_say_on_how_many_rows_they_are_compared(ben
 
 def test_latex_is_escaped(measured: Result) -> None:
     assert "Geographic & " in measured.to_latex("domain")
-    table = pd.DataFrame({"value": [0.5]}, index=pd.Index(["50 % of_R&D"], name="a_b"))
-    assert r"50 \% of\_R\&D & 0.500" in as_latex(table) and r"a\_b" in as_latex(table)
+    row = measured.scores[measured.scores["metric"] == "accuracy"].head(1)
+    scores = row.assign(dimension="a_b", group="50 % of_R&D", value=0.5)
+    latex = replace(measured, scores=scores).to_latex("a_b")
+    assert r"50 \% of\_R\&D & 0.500" in latex and r"a\_b" in latex
 
 
 def test_a_chart_has_a_dot_with_its_interval_for_each_group(measured: Result) -> None:
