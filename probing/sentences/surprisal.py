@@ -96,15 +96,13 @@ def surprisal(
 ) -> pd.DataFrame:
     """Return the surprisal of each word, token or sentence, as a table with a row for each.
 
-    `model`, `tokenizer`, `commit`, `device`, `batch_tokens`: as for `probing.run`. `dtype`: of a model that is loaded.
-    `base`: "2" for bits, "e" for nats. `pll`: how a masked model hides tokens (docs/own-sentences.md). `start`: the
-    token before every sentence of a causal model.
+    The model is named and loaded as for `probing.run`. `base`: "2" for bits, "e" for nats. `pll`: how a masked model
+    hides tokens (docs/own-sentences.md). `start`: the token before every sentence of a causal model.
 
     Columns: `sentence`, its place among the sentences, from 0; `number`, that of the word or token in it, from 0;
     `text`, its characters; `start` and `end`, where they begin and end in the sentence; `tokens`, how many tokens were
-    added up; `log_prob`, the natural logarithm of the probability; `surprisal`, -log_prob in the unit that the column
-    `unit` names. A sentence of spaces only has no rows. One that is too long for the model has none either, and a
-    warning names it.
+    added up; `log_prob`, the natural logarithm of the probability; `surprisal`, -log_prob in the `unit`. A sentence of
+    spaces only has no rows, and neither has one that is too long for the model, which a warning names.
 
     Raises `BadInput` for bad arguments and `UnsupportedModel` for an encoder-decoder.
 
