@@ -19,8 +19,8 @@ from probing.analysis.paired_tests import (
     difference_of_pair,
     holm,
     score_changes,
-    sentence,
     smallest_difference,
+    smallest_difference_in_words,
 )
 from probing.arrays import Floats
 from probing.errors import BadInput
@@ -343,9 +343,11 @@ def test_without_measurements_the_answers_are_taken_to_be_independent() -> None:
 
 
 def test_it_is_told_in_a_sentence_also_where_results_agree_on_every_item() -> None:
-    assert sentence(assumed_difference(7731)).endswith("paired): 0.023 on these relations.")
+    assert smallest_difference_in_words(assumed_difference(7731)).endswith("paired): 0.023 on these relations.")
     both = assumed_difference(7731)._replace(like_relations=0.05, pairs=1)
-    assert sentence(both).endswith("0.023 on these relations, 0.050 on other relations like these.")
+    assert smallest_difference_in_words(both).endswith("0.023 on these relations, 0.050 on other relations like these.")
     items = pd.MultiIndex.from_product([["P30"], range(4)], names=["relation", "index"])
     agreeing = difference_of_pair(pd.Series(0.0, index=items), macro=False)
-    assert sentence(agreeing).startswith("Results that agree on every item do not tell how small a difference")
+    assert smallest_difference_in_words(agreeing).startswith(
+        "Results that agree on every item do not tell how small a difference"
+    )

@@ -105,7 +105,7 @@ def test_a_bad_plan_is_refused(
         curate(serve(world).endpoint(), GraphPlan(properties, **options), tmp_path / "out")
 
 
-GRAPH = Path(__file__).parents[2] / "fixtures" / "graph"
+GRAPH = Path(__file__).parents[3] / "fixtures" / "graph"
 FEW = {"samples": 10, "repetitions": 1}
 
 
