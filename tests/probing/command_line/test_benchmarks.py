@@ -173,13 +173,6 @@ def test_the_papers_shares_stand_beside_those_of_its_data_sets(
     assert pd.isna(printed["all", "West"]), "the paper's is about 26 predicates"
 
 
-def test_a_table_tells_where_ids_belong(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    countries = tmp_path / "countries.tsv"
-    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    output = printed_by(capsys, "diversity", triples, "--countries", str(countries))
-    assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in output
-
-
 def test_wikidata_is_asked_where_ids_belong(
     triples: str,
     tmp_path: Path,
@@ -196,24 +189,16 @@ def test_wikidata_is_asked_where_ids_belong(
     assert len(source.sparql.requests) == 1
 
 
-def test_only_some_relations_are_counted(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_tells_where_ids_belong_and_only_some_relations_are_counted(
+    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (Path(triples) / "P17.jsonl").write_text('{"sub_uri": "Q85", "obj_uri": "Q79"}\n')
     countries = tmp_path / "countries.tsv"
     countries.write_text("Q90\tQ142\nQ85\tQ79\n")
     printed = printed_by(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36")
-    assert "West: 50.0% of the facts (1)." in printed
+    assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in printed
     refused = refusal(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36", "P99")
     assert "There are no facts of P99. Choose from: P17, P36." in refused
-
-
-def test_the_triples_of_a_known_benchmark_are_counted_by_its_name(
-    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
-    shutil.copytree(triples, tmp_path / "benchmarks" / "trex" / "TREx")
-    countries = tmp_path / "countries.tsv"
-    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
-    assert "West: 50.0% of the facts (1)." in printed_by(capsys, "diversity", "trex", "--countries", str(countries))
 
 
 def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,11 +221,6 @@ def test_a_sample_is_a_benchmark_of_its_own(tmp_path: Path, capsys: pytest.Captu
     assert f"{benchmark.size} sentences are in" in capsys.readouterr().out
     assert "2 repetitions, each of 10 true" in benchmark.notes[-1]
     assert "1 of 3 parts within their categories were drawn again at random, with seed 5" in benchmark.notes[-1]
-
-
-def test_a_sample_follows_the_graphs_own_plan(tmp_path: Path) -> None:
-    assert main(["sample", GRAPH, "--out", str(tmp_path / "same")]) == 0
-    assert read(tmp_path / "same").relations == read(Path(GRAPH)).relations
 
 
 def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

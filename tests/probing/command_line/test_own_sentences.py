@@ -29,16 +29,9 @@ def test_each_sentence_becomes_one_json_line(fake: None, tmp_path: Path, capsys:
     assert first["perplexity"] > 1
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [(None, "own.txt does not exist"), (b" \n\n", "has no sentences"), (b"\xff\xfe", "own.txt, line 1: not UTF-8")],
-)
-def test_a_file_without_sentences_is_told(
-    fake: None, tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None, message: str
-) -> None:
-    if content is not None:
-        (tmp_path / "own.txt").write_bytes(content)
-    assert message in refusal(capsys, "perplexity", "fake", "--sentences", str(tmp_path / "own.txt"))
+def test_a_file_without_sentences_is_told(fake: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "own.txt").write_text("\n\n")
+    assert "has no sentences" in refusal(capsys, "perplexity", "fake", "--sentences", str(tmp_path / "own.txt"))
 
 
 def test_a_missing_model_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,6 +17,14 @@ from tests.probing.command_line.helpers import complaint, refusal, use
 from tests.probing.studies.conftest import folders, loaded, saved, training
 from tests.tiny_models import build_bert, build_gpt2
 
+__all__ = ["folders", "loaded", "saved", "training"]
+
+STARTS = ("bos", "eos")
+
+
+def words(*models: str, benchmarks: list[str], out: Path) -> list[str]:
+    return ["run", *models, *(word for name in benchmarks for word in ("--benchmark", name)), "--out", str(out)]
+
 
 def test_run_writes_a_result_and_prints_the_accuracy(
     folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -82,23 +90,9 @@ def test_run_asks_every_pair_with_the_prompting_given(ask, prompting: str) -> No
     assert set(result.scores["dimension"]) == {"relation", "overall"}
 
 
-def test_a_stored_result_keeps_what_is_missing(ask) -> None:
-    items = Result.load(ask("vanilla")).items
-    several = items["coarse_label"].str.contains(" ")
-    assert several.any()
-    assert items.loc[several, "specific"].isna().all()
-    assert items.loc[several, "coarse_log_prob"].isna().all()
-
-
 def test_the_seed_enters_the_demonstrations(ask) -> None:
     one, other = (Result.load(ask("few-shot", *more)).items["demonstrations"] for more in ([], ["--seed", "1"]))
     assert [list(shown) for shown in one] != [list(shown) for shown in other]
-
-
-def test_an_unknown_prompting_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    given = ["--benchmark", "pairs", "--probe", "specificity", "--set", "prompting=loud"]
-    assert main(["run", "fake", *given, "--out", str(tmp_path / "out")]) == 2
-    assert "Choose from: vanilla, few-shot, shared-few-shot, cascade" in complaint(capsys)
 
 
 def test_several_start_tokens_are_those_of_a_study_that_loads_the_model_once(
@@ -124,22 +118,6 @@ def test_several_start_tokens_are_those_of_a_study_that_loads_the_model_once(
         "eos": "eos",
     }
     assert "fake-start-eos" in capsys.readouterr().out
-
-
-def test_a_start_token_that_does_not_exist_is_told_before_the_model_is_loaded(
-    folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "no/model", "--benchmark", folder, "--start", "bos,cls", "--out", str(tmp_path / "out")]) == 2
-    assert "start token cannot be 'cls'" in complaint(capsys)
-
-
-__all__ = ["folders", "loaded", "saved", "training"]
-
-STARTS = ("bos", "eos")
-
-
-def words(*models: str, benchmarks: list[str], out: Path) -> list[str]:
-    return ["run", *models, *(word for name in benchmarks for word in ("--benchmark", name)), "--out", str(out)]
 
 
 def test_several_models_and_benchmarks_have_a_folder_each_and_a_table_of_all(

@@ -352,11 +352,3 @@ def test_it_ends_in_scores(bert: Path, tmp_path: Path) -> None:
 def test_a_text_that_leaves_no_room_to_write_is_told_as_such(gpt2: Path) -> None:
     with pytest.raises(TooLong, match="longer than the 128 tokens"):
         ask(gpt2, instruction=2, tokens=120)
-
-
-def test_a_closed_answer_space_can_be_compared_with_whole_statements(bert: Path) -> None:
-    by_token = ask(bert, closed=True, k=1)
-    by_statement = run(str(bert), benchmark(), probe="multiple_choice", progress=False).items
-    assert list(by_statement["index"]) == list(by_token["index"])
-    assert list(by_statement["answer_label"]) == list(by_token["answer_label"])
-    assert by_statement["statement"].str.startswith("Chad is located in").sum() == 1

@@ -1,4 +1,4 @@
-"""What tests of several probes share."""
+"""What tests of plans and of probes share."""
 
 from pathlib import Path
 
