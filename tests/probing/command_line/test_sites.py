@@ -87,9 +87,3 @@ def test_without_the_harness_one_sentence_names_the_extra(
     assert main(["lm-eval", "--model", "clozeboard"]) == 2
     expected = 'The command lm-eval needs the package lm_eval, which is not installed. Install it: pip install "clozeb'
     assert expected in complaint(capsys)
-
-
-def test_the_help_of_the_program_names_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    assert "lm-eval" in capsys.readouterr().out

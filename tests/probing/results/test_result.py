@@ -2,8 +2,11 @@
 
 import errno
 import json
+import posixpath
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,6 +17,7 @@ from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
 from probing.chart_template import LIGHT
 from probing.errors import BadInput, Incomplete, NoSpace
+from probing.formats import bear
 from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.completeness import check_complete
@@ -21,11 +25,44 @@ from probing.results.result import Result
 from probing.results.rows import join
 from probing.runner import run
 from probing.settings import Settings
+from tests.conftest import BearFolder
 from tests.fakes import FAKE_CARD, FakeModel
-from tests.probing.results.recorder import Recorder
 
 PROBE = MultipleChoice()
 SETTINGS = Settings(templates=(0, 2))
+PAGE = (Path(__file__).parents[3] / "docs" / "result-files.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+class Recorder:
+    """Stands in for W&B's run and for MLflow, with their signatures and MLflow's rule for names."""
+
+    def __init__(self) -> None:
+        self.logged: dict[str, float] = {}
+
+    def init(self, project: str | None = None, config: dict[str, Any] | None = None) -> None:
+        assert project and config
+
+    def log_params(self, params: dict[str, Any]) -> None:
+        assert params
+
+    def log(
+        self, data: dict[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
+    ) -> None:
+        self.logged |= data
+
+    def log_metrics(
+        self,
+        metrics: dict[str, float],
+        step: int | None = None,
+        synchronous: bool | None = None,
+        run_id: str | None = None,
+        timestamp: int | None = None,
+    ) -> None:
+        for name, value in metrics.items():
+            assert re.fullmatch(r"[/\w.\- ]+", name) and posixpath.normpath(name) == name and len(name) <= 250
+            assert type(value) is float
+        self.logged |= metrics
 
 
 @pytest.fixture
@@ -140,19 +177,19 @@ def test_all_rows_are_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None
     check_complete(rows.sample(frac=1, random_state=0), plan_of(benchmark, SETTINGS), {})
 
 
-def test_a_missing_row_is_named(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="1 of 12 rows are missing, the first is relation P30, template 0, item 2"):
-        check_complete(rows.drop(index=2), plan_of(benchmark, SETTINGS), {})
-
-
-def test_no_rows_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="12 of 12 rows"):
-        check_complete(rows.iloc[:0], plan_of(benchmark, SETTINGS), {})
-
-
-def test_a_repeated_row_is_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="13 rows for 12"):
-        check_complete(join([rows, rows.iloc[:1]]), plan_of(benchmark, SETTINGS), {})
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [
+        ([0, 1, *range(3, 12)], "1 of 12 rows are missing, the first is relation P30, template 0, item 2"),
+        ([], "12 of 12 rows"),
+        ([*range(12), 0], "13 rows for 12"),
+    ],
+)
+def test_rows_that_are_missing_or_repeated_are_named(
+    rows: pd.DataFrame, benchmark: Benchmark, kept: list[int], message: str
+) -> None:
+    with pytest.raises(Incomplete, match=message):
+        check_complete(rows.iloc[kept], plan_of(benchmark, SETTINGS), {})
 
 
 def test_rows_that_nobody_asked_for_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
@@ -268,6 +305,24 @@ def test_the_scores_can_be_logged(measured: Result) -> None:
     assert wandb.logged["accuracy/domain/Political"] == measured.by("domain").loc["Political", "value"]
     assert len(wandb.logged) == measured.scores["value"].notna().sum()
     assert {name.split("/")[1] for name in measured.metrics("overall", "domain")} == {"overall", "domain"}
+
+
+def test_the_examples_of_the_documentation_run(
+    bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bear_folder.metadata["P19"] = bear_folder.metadata["P30"]
+    bear_folder.lines["P19"] = [{"sub_label": f"Person {place}", "answer_idx": place % 3} for place in range(5)]
+    benchmark = bear.read(bear_folder.write())
+    for name, known in (("results", []), ("others", ["Chad is located in Africa."])):
+        run(FakeModel(knows=known), benchmark, out=tmp_path / name, progress=False)
+    monkeypatch.chdir(tmp_path)
+    recorder = Recorder()
+    names: dict[str, Any] = {"wandb": recorder, "mlflow": recorder}
+    for example in EXAMPLES:
+        exec(example, names)
+    assert len(EXAMPLES) == 6
+    assert names["labels"][names["row"]["answer"]] == names["row"]["answer_label"]
+    assert recorder.logged["accuracy/overall/all"] == names["result"].by().loc["all", "value"]
 
 
 def test_names_that_loggers_refuse_are_made_plain_and_stay_different(measured: Result) -> None:
