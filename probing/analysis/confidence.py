@@ -71,14 +71,14 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).reindex(rows.index)
 
 
-def calibration_curve(rows: pd.DataFrame, confidence: pd.Series, bins: int = BINS) -> pd.DataFrame:
-    """Return the accuracy in bins of confidence: `CURVE_COLUMNS`, the least confident bin first.
+def calibration_curve(rows: pd.DataFrame, confidence: pd.Series) -> pd.DataFrame:
+    """Return the accuracy in `BINS` bins of confidence: `CURVE_COLUMNS`, the least confident bin first.
 
     The rows are put in order of confidence and cut into bins of equally many; equal values stay in one bin, so there
     may be fewer bins. The templates of an item share its weight.
     """
     places = confidence.rank(method="min") - 1
-    cuts = np.floor(places * bins / len(rows))
+    cuts = np.floor(places * BINS / len(rows))
     weighted = pd.DataFrame({"weight": item_weights(rows), "confidence": confidence, "accuracy": rows["correct"]})
     weighted[["confidence", "accuracy"]] = weighted[["confidence", "accuracy"]].astype(float).mul(weighted["weight"], 0)
     sums = weighted.groupby(cuts).sum()

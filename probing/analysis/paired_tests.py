@@ -105,9 +105,7 @@ def shared_in_words(results: ResultRows) -> str:
     return f"Results of {numbers} rows are compared on the {shared:,} that all of them have."
 
 
-def compare(
-    results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT, seed: int = 0
-) -> pd.DataFrame:
+def compare(results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT) -> pd.DataFrame:
     """Compare each further result with the first on their common rows, overall and in each group.
 
     Items that ask for the same fact in several languages count as one, but in `n`. `first`, `second`: the share that is
@@ -122,7 +120,7 @@ def compare(
     shared = common_rows(results, correctness.column)
     first, *others = shared
     right = shared[first].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
-    generators = {name: np.random.default_rng(seed) for name in others}
+    generators = {name: np.random.default_rng(0) for name in others}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in others}
     for dimension in [OVERALL, "relation", *dimensions]:
         is_share = not correctness.macro or dimension == "relation"
@@ -137,7 +135,7 @@ def compare(
 
 
 def overall_difference(
-    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT, seed: int = 0
+    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT
 ) -> dict[str, float]:
     """Return the overall figures of two results and their difference with its paired interval.
 
@@ -147,7 +145,7 @@ def overall_difference(
     """
     right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
     items = _group_items(right, members(right, OVERALL), ["first", "second"])
-    figures = _paired(items, correctness.macro, np.random.default_rng(seed))
+    figures = _paired(items, correctness.macro, np.random.default_rng(0))
     return figures | (
         dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _bounds_of_sides(figures, len(items))
     )
