@@ -59,8 +59,8 @@ def _add_dtype(parser: argparse.ArgumentParser) -> None:
 def add_surprisal(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
-    _add_dtype(parser)
     add("sentences", metavar="FILE", help="a text file with one sentence per line; - for the standard input")
+    _add_dtype(parser)
     add("--tokenizer", metavar="MODEL", help="hub id or folder of the tokenizer that a folder lacks")
     add_flags(parser, MEASURES)
     add("--out", type=Path, metavar="FILE", help="a new file: .csv, .parquet or .jsonl; default: CSV to the terminal")

@@ -59,7 +59,7 @@ def read(folder: Path) -> Benchmark:
     files = graph_files(inner)
     plan = read_sampling(inner)
     if stored := present(inner, SENTENCES):
-        statements, notes = read_statements(stored), plan.notes
+        statements, notes = tuple(map(_read_statement, read_lines(stored))), plan.notes
     else:
         graph = read_graph(inner)
         statements, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
@@ -375,11 +375,6 @@ def read_sampling(folder: Path) -> SamplingPlan:
 
 def _example(name: str) -> str:
     return json.dumps(asdict(Sampling())[name])
-
-
-def read_statements(path: Path) -> tuple[GraphStatement, ...]:
-    """Read statements that were drawn before."""
-    return tuple(map(_read_statement, read_lines(path)))
 
 
 def _read_statement(line: JsonObject) -> GraphStatement:

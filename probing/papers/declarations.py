@@ -213,12 +213,8 @@ def _figure_rows(exhibit: Exhibit, way: Way) -> list[Mapping[str, Any]]:
     return [
         row
         for row in rows
-        if references & set(row["reference"].split(", ")) and _has_settings(row["settings"], way.printed)
+        if references & set(row["reference"].split(", ")) and way.printed.items() <= row["settings"].items()
     ]
-
-
-def _has_settings(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(settings.get(name) == value for name, value in wanted.items())
 
 
 def _figures_file(way: Way) -> str:

@@ -152,7 +152,12 @@ def _whole_answers(
 ) -> Iterator[PairValues | TooLong]:
     """Yield each option's score by all of its tokens; for single tokens this is the log-probability at the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
-    rest = model.score((r for r, blank in zip(requests, blanks, strict=True) if _several_tokens(blank)), scoring)
+    several = (
+        request
+        for request, blank in zip(requests, blanks, strict=True)
+        if not (isinstance(blank, TooLong) or _both_single(blank))
+    )
+    rest = model.score(several, scoring)
 
     def score(blank: BlankDistribution) -> PairValues | TooLong:
         if _both_single(blank):
@@ -160,11 +165,6 @@ def _whole_answers(
         return unless_too_long(lambda scores: scores.reduce(settings.reduction), next(rest))
 
     return (unless_too_long(score, blank) for blank in blanks)
-
-
-def _several_tokens(blank: BlankDistribution | TooLong) -> bool:
-    """Return whether an option of a prompt that fits is not a single token."""
-    return not (isinstance(blank, TooLong) or _both_single(blank))
 
 
 def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong]:
