@@ -18,6 +18,7 @@ from probing.analysis.wording_sensitivity import (
     variance_components,
     variance_shares,
 )
+from tests.probing.analysis.figures import value
 
 
 def rows_of(tables: dict[str, list[list[int]]]) -> pd.DataFrame:
@@ -31,12 +32,6 @@ def rows_of(tables: dict[str, list[list[int]]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def score(scores: pd.DataFrame, metric: str, dimension: str = "overall", group: str = "all") -> float:
-    matching = scores[(scores.metric == metric) & (scores.dimension == dimension) & (scores.group == group)]
-    assert len(matching) == 1
-    return float(matching["value"].iloc[0])
-
-
 P1 = [[1, 1], [1, 0], [1, 0], [1, 0]]
 P2 = [[0, 0], [0, 0], [1, 1], [0, 1]]
 
@@ -44,18 +39,18 @@ P2 = [[0, 0], [0, 0], [1, 1], [0, 1]]
 def test_the_range_is_that_of_the_templates_accuracies() -> None:
     scores = template_scores(rows_of({"P1": P1, "P2": P2}))
     assert list(scores.columns) == SCORE_COLUMNS
-    assert score(scores, "template_range") == pytest.approx(5 / 8 - 3 / 8)
-    assert score(scores, "template_range", "relation", "P1") == pytest.approx(1 - 1 / 4)
-    assert score(scores, "template_range", "relation", "P2") == pytest.approx(1 / 2 - 1 / 4)
+    assert value(scores, "template_range") == pytest.approx(5 / 8 - 3 / 8)
+    assert value(scores, "template_range", "relation", "P1") == pytest.approx(1 - 1 / 4)
+    assert value(scores, "template_range", "relation", "P2") == pytest.approx(1 / 2 - 1 / 4)
 
 
 def test_the_ends_of_the_range_are_taken_overall_by_relation_and_by_tag() -> None:
     rows = rows_of({"P1": P1, "P2": P2}).assign(domain="Arts")
     scores = template_scores(rows, ["domain"])
     for place in (("overall", "all"), ("domain", "Arts")):
-        ends = [score(scores, metric, *place) for metric in ("template_lowest", "template_highest")]
+        ends = [value(scores, metric, *place) for metric in ("template_lowest", "template_highest")]
         assert ends == pytest.approx([3 / 8, 5 / 8])
-    assert score(scores, "template_lowest", "relation", "P2") == pytest.approx(1 / 4)
+    assert value(scores, "template_lowest", "relation", "P2") == pytest.approx(1 / 4)
 
 
 def test_groups_whose_items_were_not_put_with_each_template_have_no_ends() -> None:
@@ -66,15 +61,15 @@ def test_groups_whose_items_were_not_put_with_each_template_have_no_ends() -> No
 
 def test_an_item_flips_if_two_of_its_predictions_differ() -> None:
     scores = template_scores(rows_of({"P1": P1, "P2": P2}))
-    assert score(scores, "template_flips") == pytest.approx(4 / 8)
-    assert score(scores, "template_flips", "relation", "P2") == pytest.approx(1 / 4)
+    assert value(scores, "template_flips") == pytest.approx(4 / 8)
+    assert value(scores, "template_flips", "relation", "P2") == pytest.approx(1 / 4)
     flips = scores[(scores.metric == "template_flips") & (scores.dimension == "overall")].iloc[0]
     assert (flips["n"], flips["low"] < 0.5 < flips["high"]) == (8, True)
 
 
 def test_two_wrong_predictions_can_flip_too() -> None:
     rows = rows_of({"P1": [[0, 0]]}).assign(prediction=[2, 3])
-    assert score(template_scores(rows), "template_flips") == 1
+    assert value(template_scores(rows), "template_flips") == 1
 
 
 def test_one_template_gives_no_scores() -> None:
@@ -192,6 +187,6 @@ def test_flips_and_ranges_equal_those_counted_one_by_one() -> None:
     scores = template_scores(rows)
     items = [item for table in tables.values() for item in table]
     flips = [any(first != second for first, second in pairwise(item)) for item in items]
-    assert score(scores, "template_flips") == pytest.approx(sum(flips) / len(items))
+    assert value(scores, "template_flips") == pytest.approx(sum(flips) / len(items))
     shares = [sum(item[number] for item in items) / len(items) for number in range(3)]
-    assert score(scores, "template_range") == pytest.approx(max(shares) - min(shares))
+    assert value(scores, "template_range") == pytest.approx(max(shares) - min(shares))
