@@ -30,7 +30,7 @@ COMMANDS = {
         "compute scores again, with the benchmark's present tags",
     ),
     "exposure": (
-        "probing.command_line.exposure_command:add_exposure",
+        "probing.command_line.benchmarks:add_exposure",
         "count how often a corpus states each fact of a benchmark",
     ),
     "perplexity": (

@@ -214,7 +214,8 @@ def baseline_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFra
         labels = _answer_labels(part)
         if labels is None:
             return pd.DataFrame(columns=SCORE_COLUMNS)
-        right[MAJORITY].append(_is_right(part, _majority(part)))
+        majority = int(np.bincount(list(_answers(part))).argmax())
+        right[MAJORITY].append(_is_right(part, majority))
         right[MOST_FREQUENT].append(_is_right(part, _most_frequent(labels, frequency)))
     values = {name: pd.concat(parts).reindex(items.index) for name, parts in right.items()}
     tables = [means(members(items, dimension), values, dimension) for dimension in (OVERALL, "relation", *dimensions)]
@@ -243,10 +244,6 @@ def _answer_labels(items: pd.DataFrame) -> dict[int, str] | None:
     if labels["answer"].duplicated().any() or option_counts(items).nunique() != 1:
         return None
     return dict(zip(labels["answer"].astype(int), labels["answer_label"], strict=True))
-
-
-def _majority(items: pd.DataFrame) -> int:
-    return int(np.bincount(list(_answers(items))).argmax())
 
 
 def _answers(items: pd.DataFrame) -> Iterator[int]:

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import SCORE_COLUMNS, mean, means
 from probing.analysis.breakdowns import OVERALL, members
@@ -28,6 +27,7 @@ from probing.analysis.option_scores import (
     space_names,
 )
 from probing.analysis.paired_tests import ResultRows
+from probing.arrays import Floats
 
 # One row for each option. `bias`: the mean probability, with the least and the greatest template; `gold`: the share of
 # items to which it is right; `uniform`: 1 / options; `predicted`: the share of predictions; `generic`: the mean
@@ -119,12 +119,12 @@ def biases_beside(results: ResultRows, kind: str = BIAS) -> pd.DataFrame:
     return pd.concat([first[["label", "gold", "uniform"]], *columns], axis=1, join="inner").reset_index()
 
 
-def total_variation(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+def total_variation(first: Floats, second: Floats) -> float:
     """Return half the sum of the absolute differences of two distributions: 0 if they are equal, at most 1."""
     return float(np.abs(first - second).sum() / 2)
 
 
-def normalised_entropy(shares: NDArray[np.float64]) -> float:
+def normalised_entropy(shares: Floats) -> float:
     """Return the entropy of a distribution as a share of that of the uniform one; 0 for a single option."""
     if len(shares) < 2:
         return 0.0
@@ -154,15 +154,15 @@ def _of_space(name: str, rows: pd.DataFrame) -> pd.DataFrame | None:
     )
 
 
-def _mean_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+def _mean_shares(rows: pd.DataFrame, options: int) -> Floats:
     return _sum_over(map(shares_of, blocks(rows, options)), options) / len(rows)
 
 
-def _gold(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+def _gold(rows: pd.DataFrame, options: int) -> Floats:
     return _sum_over((right_shares(block, options) for block in blocks(rows, options)), options) / len(rows)
 
 
-def _sum_over(shares_of_blocks: Iterable[NDArray[np.float64]], options: int) -> NDArray[np.float64]:
+def _sum_over(shares_of_blocks: Iterable[Floats], options: int) -> Floats:
     """Return the sum of all rows of these arrays.
 
     Rows are added one after the other, so that the sum does not depend on how they are divided into blocks.
@@ -173,8 +173,8 @@ def _sum_over(shares_of_blocks: Iterable[NDArray[np.float64]], options: int) -> 
     return total
 
 
-def _predicted(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
-    counts: NDArray[np.float64] = np.bincount(rows["prediction"].astype(int), minlength=options) / len(rows)
+def _predicted(rows: pd.DataFrame, options: int) -> Floats:
+    counts: Floats = np.bincount(rows["prediction"].astype(int), minlength=options) / len(rows)
     return counts
 
 
@@ -186,7 +186,7 @@ def _generic(parts: Sequence[pd.DataFrame]) -> dict[str, Any]:
     return _over_templates("generic", shares, ("generic_low", "generic_high"))
 
 
-def _over_templates(name: str, shares: Sequence[NDArray[np.float64]], ends: tuple[str, str]) -> dict[str, Any]:
+def _over_templates(name: str, shares: Sequence[Floats], ends: tuple[str, str]) -> dict[str, Any]:
     return {
         name: np.mean(shares, axis=0),
         ends[0]: np.min(shares, axis=0),

@@ -6,9 +6,8 @@ all options.
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, means
+from probing.analysis.accuracy import SCORE_COLUMNS, means, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, item_weights, members
 from probing.analysis.intervals import wilson
 from probing.analysis.option_scores import (
@@ -20,6 +19,7 @@ from probing.analysis.option_scores import (
     space_dimension,
     space_names,
 )
+from probing.arrays import Floats
 
 MAX_SOFTMAX, MARGIN, ENTROPY, BRIER = "max_softmax", "softmax_margin", "normalised_entropy", "brier_score"
 CONFIDENCES = (MAX_SOFTMAX, MARGIN, ENTROPY, BRIER)
@@ -47,7 +47,10 @@ def confidence_scores(rows: pd.DataFrame) -> pd.DataFrame:
     measures = {name: values[name] for name in CONFIDENCES}
     tables = [means(members(rows, level), measures, level) for level in (OVERALL, dimension)]
     tables += [_tidy_curve(name, curve) for name, curve in curves.items()]
-    return pd.concat([*tables, _tidy_error(curves["max_softmax_bin"])], ignore_index=True)
+    curve = curves["max_softmax_bin"]
+    items = round(float(curve["items"].sum()), 9)
+    error = tidy([(CALIBRATION_ERROR, OVERALL, ALL, calibration_error(curve), items, np.nan, np.nan)])
+    return pd.concat([*tables, error], ignore_index=True)
 
 
 def confidences(rows: pd.DataFrame) -> pd.DataFrame:
@@ -68,14 +71,14 @@ def confidences(rows: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts).reindex(rows.index)
 
 
-def calibration_curve(rows: pd.DataFrame, confidence: pd.Series, bins: int = BINS) -> pd.DataFrame:
-    """Return the accuracy in bins of confidence: `CURVE_COLUMNS`, the least confident bin first.
+def calibration_curve(rows: pd.DataFrame, confidence: pd.Series) -> pd.DataFrame:
+    """Return the accuracy in `BINS` bins of confidence: `CURVE_COLUMNS`, the least confident bin first.
 
     The rows are put in order of confidence and cut into bins of equally many; equal values stay in one bin, so there
     may be fewer bins. The templates of an item share its weight.
     """
     places = confidence.rank(method="min") - 1
-    cuts = np.floor(places * bins / len(rows))
+    cuts = np.floor(places * BINS / len(rows))
     weighted = pd.DataFrame({"weight": item_weights(rows), "confidence": confidence, "accuracy": rows["correct"]})
     weighted[["confidence", "accuracy"]] = weighted[["confidence", "accuracy"]].astype(float).mul(weighted["weight"], 0)
     sums = weighted.groupby(cuts).sum()
@@ -105,9 +108,9 @@ def _equally_many(rows: pd.DataFrame, options: int) -> pd.DataFrame:
     return pd.DataFrame(measures, index=rows.index)
 
 
-def _entropies(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropies(shares: Floats) -> Floats:
     logarithms = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
-    entropies: NDArray[np.float64] = -(shares * logarithms).sum(axis=1)
+    entropies: Floats = -(shares * logarithms).sum(axis=1)
     return entropies
 
 
@@ -116,13 +119,3 @@ def _tidy_curve(dimension: str, curve: pd.DataFrame) -> pd.DataFrame:
     accuracy = scores.assign(metric=BIN_ACCURACY, value=curve["accuracy"])
     confidence = scores.assign(metric=BIN_CONFIDENCE, value=curve["confidence"], low=np.nan, high=np.nan)
     return pd.concat([accuracy, confidence]).reindex(columns=SCORE_COLUMNS)
-
-
-def _tidy_error(curve: pd.DataFrame) -> pd.DataFrame:
-    score = {
-        "metric": CALIBRATION_ERROR,
-        "dimension": OVERALL,
-        "group": ALL,
-        "n": round(float(curve["items"].sum()), 9),
-    }
-    return pd.DataFrame([score | {"value": calibration_error(curve)}]).reindex(columns=SCORE_COLUMNS)

@@ -47,9 +47,13 @@ ANSWERING_METRICS = {
     "accuracy_exact": "correct_exact",
 }
 ENTROPY_COLUMNS = ["culture_pair", "language", "objects", "relation", "culture", "items", "entropy"]
-COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
+SHARE_COLUMNS = ["relation", "language", "answer", "predictions", "share", "correct_share", "right_share"]
 BETWEEN = "\t"  # a group and a culture, where both are in one name
 NAMING_LANGUAGE = "en"  # of the labels by which answers are called, where the benchmark has it
+# How near the country of a predicted answer is to that of a right one, and the predicates that tell countries.
+RIGHT, SAME, NEIGHBOUR, ELSEWHERE, UNKNOWN = NEARNESS = ("right", "same country", "neighbour", "elsewhere", "unknown")
+COUNTRY, CAPITAL, CAPITAL_OF, BORDER = "P17", "P36", "P1376", "P47"
+OF_COUNTRIES = (CAPITAL, BORDER)  # whose subjects are countries
 
 
 def ranking_scores(rows: pd.DataFrame, dimensions: Sequence[str]) -> pd.DataFrame:
@@ -270,7 +274,7 @@ def prediction_shares(rows: pd.DataFrame, benchmark: Benchmark, merged: Mapping[
         for key, counts in sorted(predicted.items(), key=lambda entry: (natural(entry[0][0]), entry[0][1]))
         for answer in sorted(counts.keys() | right[key].keys(), key=lambda name: (-counts[name], name))
     ]
-    return pd.DataFrame(table, columns=COLUMNS)
+    return pd.DataFrame(table, columns=SHARE_COLUMNS)
 
 
 def _named_rows(
@@ -283,11 +287,6 @@ def _named_rows(
         language = str(relation.tags.get("language", ""))
         answers = {name(relation, item, answer) for answer in item.answers}
         yield (label, language), name(relation, item, prediction), answers
-
-
-RIGHT, SAME, NEIGHBOUR, ELSEWHERE, UNKNOWN = NEARNESS = ("right", "same country", "neighbour", "elsewhere", "unknown")
-COUNTRY, CAPITAL, CAPITAL_OF, BORDER = "P17", "P36", "P1376", "P47"
-OF_COUNTRIES = (CAPITAL, BORDER)  # whose subjects are countries
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from math import sqrt
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from probing.analysis.breakdowns import fact_names, may_share_facts, means_of, members
@@ -31,6 +30,9 @@ RESAMPLES = 10_000  # of every bootstrap and randomisation test
 # part in which no item or every item is right would seem certain.
 MORE_ITEMS = 4
 NO_INTERVAL = (float("nan"), float("nan"))
+# Of the name of what was trained or drawn with a seed; and the columns of what several seeds have in one row.
+SEED = re.compile(r"[-_., ]*(?<![a-z])seed[-_ ]?\d+", re.IGNORECASE)
+REPLICATE_FIGURES = ["runs", "mean", "sd", "lowest", "highest"]
 
 
 def wilson(proportion: float, n: float, quantile: float = Z) -> tuple[float, float]:
@@ -100,7 +102,7 @@ def recovered(
     )
 
 
-def percentile_interval(resampled: NDArray[np.float64]) -> tuple[float, float]:
+def percentile_interval(resampled: Floats) -> tuple[float, float]:
     """Return the percentile interval of a bootstrap, from the statistic of each resample."""
     low, high = np.quantile(resampled, [0.025, 0.975])
     return float(low), float(high)
@@ -223,10 +225,6 @@ def _by_relation(table: pd.DataFrame, rows: pd.DataFrame, values: pd.Series) -> 
     yield from zip(map(str, names), np.split(shares, starts), np.split(sums, starts), strict=True)
 
 
-SEED = re.compile(r"[-_., ]*(?<![a-z])seed[-_ ]?\d+", re.IGNORECASE)
-FIGURES = ["runs", "mean", "sd", "lowest", "highest"]
-
-
 def without_seed(name: str) -> str:
     """Return a name, or settings in words, without the number of a seed."""
     return SEED.sub("", name)
@@ -235,10 +233,10 @@ def without_seed(name: str) -> str:
 def over_seeds(scores: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Return a row for each two or more scores whose `names` differ in nothing but a seed.
 
-    `names`: the columns that tell scores apart, beside `value`. The further columns are `FIGURES`: the number of runs,
+    `names`: the columns that tell scores apart, beside `value`. The others are `REPLICATE_FIGURES`: the number of runs,
     their mean, the standard deviation of a sample (divided by runs − 1), and the ends.
     """
     plain = scores.astype({"value": float}).assign(**{name: scores[name].map(without_seed) for name in names})
     groups = plain.dropna(subset="value").groupby(list(names), sort=False)["value"]
-    table = groups.agg(["size", "mean", "std", "min", "max"]).set_axis(FIGURES, axis=1)
+    table = groups.agg(["size", "mean", "std", "min", "max"]).set_axis(REPLICATE_FIGURES, axis=1)
     return table[table["runs"] > 1].reset_index()

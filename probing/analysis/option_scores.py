@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.breakdowns import BY_CULTURE, group_names
+from probing.arrays import Floats
 
 # Columns of rows that hold a value for each option.
 PER_OPTION = ("scores", "exact", "tokens", "generic")
@@ -27,7 +27,7 @@ def space_dimension(columns: Iterable[str]) -> str:
 
 
 def space_names(rows: pd.DataFrame) -> pd.Series:
-    """Return for each row the name of the group that shares its answer space, as `crossed` names groups."""
+    """Return for each row the name of the group that shares its answer space, as `breakdowns` names groups."""
     if space_dimension(rows.columns) == "relation":
         return rows["relation"].astype(str)
     return group_names(rows, BY_CULTURE[VERSIONED])
@@ -65,19 +65,19 @@ def blocks(rows: pd.DataFrame, options: int) -> Iterator[pd.DataFrame]:
     return (rows.iloc[begin : begin + size] for begin in range(0, len(rows), size))
 
 
-def shares_of(rows: pd.DataFrame) -> NDArray[np.float64]:
+def shares_of(rows: pd.DataFrame) -> Floats:
     """Return the scores of rows with equally many options as probabilities, shape (rows, options)."""
     return softmax(np.stack(rows["scores"].to_list()).astype(float))
 
 
-def softmax(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def softmax(scores: Floats) -> Floats:
     """Return the scores as probabilities: of each option, given that one of the options in its row is right."""
     weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: NDArray[np.float64] = weights / weights.sum(axis=-1, keepdims=True)
+    shares: Floats = weights / weights.sum(axis=-1, keepdims=True)
     return shares
 
 
-def right_shares(rows: pd.DataFrame, options: int) -> NDArray[np.float64]:
+def right_shares(rows: pd.DataFrame, options: int) -> Floats:
     """Return each row's right answers as a distribution, shape (rows, options): equal shares for several answers."""
     shares = np.zeros((len(rows), options))
     for item, answers in enumerate(rows["answers"]):

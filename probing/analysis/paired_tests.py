@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import bdtr, ndtri, stdtrit
 
 from probing.analysis.breakdowns import OVERALL, fact_names, members
@@ -46,8 +45,11 @@ RESULT_NAMES = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh
 # The rows of each result, by the result's name.
 ResultRows = Mapping[str, pd.DataFrame]
 SCORE_KEY = ["metric", "dimension", "group"]
-NAMED = 5  # groups that a sentence names
+MOST_NAMED = 5  # groups that a sentence names
 SLACK = 1e-9  # differences up to this size are rounding
+POWER = 0.8
+ERRORS_OF_POWER = Z + float(ndtri(POWER))  # how many standard errors a difference must have to be found that often
+ASSUMED_VARIANCE = 0.5  # of the difference of two answers that are independent and each right in half of the cases
 
 
 class Correctness(NamedTuple):
@@ -103,9 +105,7 @@ def shared_in_words(results: ResultRows) -> str:
     return f"Results of {numbers} rows are compared on the {shared:,} that all of them have."
 
 
-def compare(
-    results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT, seed: int = 0
-) -> pd.DataFrame:
+def compare(results: ResultRows, dimensions: list[str], correctness: Correctness = CORRECT) -> pd.DataFrame:
     """Compare each further result with the first on their common rows, overall and in each group.
 
     Items that ask for the same fact in several languages count as one, but in `n`. `first`, `second`: the share that is
@@ -120,7 +120,7 @@ def compare(
     shared = common_rows(results, correctness.column)
     first, *others = shared
     right = shared[first].assign(**{name: rows[correctness.column] for name, rows in shared.items()})
-    generators = {name: np.random.default_rng(seed) for name in others}
+    generators = {name: np.random.default_rng(0) for name in others}
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in others}
     for dimension in [OVERALL, "relation", *dimensions]:
         is_share = not correctness.macro or dimension == "relation"
@@ -129,13 +129,13 @@ def compare(
             for name in others:
                 pair = items[["weight", first, name]].set_axis(["weight", "first", "second"], axis=1)
                 figures = _paired(pair, correctness.macro, generators[name])
-                bounds = _side_bounds(figures, len(pair)) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
+                bounds = _bounds_of_sides(figures, len(pair)) if is_share else dict.fromkeys(SIDE_BOUNDS, np.nan)
                 rows[name].append({"result": name, "dimension": dimension, "group": group, **figures, **bounds})
     return with_holm(pd.DataFrame([row for of_result in rows.values() for row in of_result]))
 
 
 def overall_difference(
-    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT, seed: int = 0
+    first: pd.DataFrame, second: pd.DataFrame, correctness: Correctness = CORRECT
 ) -> dict[str, float]:
     """Return the overall figures of two results and their difference with its paired interval.
 
@@ -145,8 +145,10 @@ def overall_difference(
     """
     right = first.assign(first=first[correctness.column], second=second[correctness.column]).reset_index(drop=True)
     items = _group_items(right, members(right, OVERALL), ["first", "second"])
-    figures = _paired(items, correctness.macro, np.random.default_rng(seed))
-    return figures | (dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _side_bounds(figures, len(items)))
+    figures = _paired(items, correctness.macro, np.random.default_rng(0))
+    return figures | (
+        dict.fromkeys(SIDE_BOUNDS, np.nan) if correctness.macro else _bounds_of_sides(figures, len(items))
+    )
 
 
 def paired_means(
@@ -245,7 +247,7 @@ def _paired(items: pd.DataFrame, macro: bool, generator: np.random.Generator) ->
     }
 
 
-def _side_bounds(figures: Mapping[str, float], facts: int) -> dict[str, float]:
+def _bounds_of_sides(figures: Mapping[str, float], facts: int) -> dict[str, float]:
     """Return the intervals of both shares, each for as many items as there are, or for the facts if these are fewer."""
     n = min(figures["n"], facts)
     bounds = [bound for side in ("first", "second") for bound in wilson(figures[side], n)]
@@ -257,18 +259,18 @@ def _mcnemar_test(gained: int, lost: int) -> float:
     return min(1.0, 2 * float(bdtr(min(gained, lost), gained + lost, 0.5)))
 
 
-def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> NDArray[np.float64]:
+def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.Generator) -> Floats:
     """Return the mean changes of resampled items, shape (resamples,).
 
     Equal items are drawn together as counts, so that the cost does not grow with their number.
     """
     kinds, counts = np.unique(np.round([change, weight], 9), axis=1, return_counts=True)
     resampled = generator.multinomial(len(change), counts / counts.sum(), size=RESAMPLES)
-    means: NDArray[np.float64] = resampled @ kinds[0] / (resampled @ kinds[1])
+    means: Floats = resampled @ kinds[0] / (resampled @ kinds[1])
     return means
 
 
-def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: float = 1.0) -> tuple[float, float]:
+def _without_spread(difference: float, numbers: Floats, greatest: float = 1.0) -> tuple[float, float]:
     """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
     A bootstrap would give it no width, although the difference may be another one for items that were not asked, up to
@@ -278,7 +280,7 @@ def _without_spread(difference: float, numbers: NDArray[np.float64], greatest: f
     return max(-greatest, difference - half), min(greatest, difference + half)
 
 
-def _swap_test(changes: NDArray[np.float64], generator: np.random.Generator) -> float:
+def _swap_test(changes: Floats, generator: np.random.Generator) -> float:
     """Return how often a sum of changes as large as this arises if the sign of each change is drawn at random."""
     sizes, counts = np.unique(np.round(np.abs(changes[changes != 0]), 12), return_counts=True)
     gained = generator.binomial(counts, 0.5, size=(RESAMPLES, len(counts)))
@@ -291,20 +293,20 @@ def score_changes(before: pd.DataFrame, after: pd.DataFrame) -> list[str]:
     both = before.merge(after, how="outer", on=SCORE_KEY, suffixes=("_before", ""), indicator="side")
     added, removed = (both[both["side"] == side] for side in ("right_only", "left_only"))
     return [
-        *_named("New metrics", added, set(before["metric"])),
-        *_groups("New groups", added, before),
-        *_named("Metrics that are gone", removed, set(after["metric"])),
-        *_groups("Groups that are gone", removed, after),
-        *_changed(both[both["side"] == "both"], [name for name in after.columns if name not in SCORE_KEY]),
+        *_metrics_in_words("New metrics", added, set(before["metric"])),
+        *_groups_in_words("New groups", added, before),
+        *_metrics_in_words("Metrics that are gone", removed, set(after["metric"])),
+        *_groups_in_words("Groups that are gone", removed, after),
+        *_changes_in_words(both[both["side"] == "both"], [name for name in after.columns if name not in SCORE_KEY]),
     ]
 
 
-def _named(title: str, scores: pd.DataFrame, named_before: set[str]) -> list[str]:
+def _metrics_in_words(title: str, scores: pd.DataFrame, named_before: set[str]) -> list[str]:
     metrics = [metric for metric in dict.fromkeys(scores["metric"]) if metric not in named_before]
     return [f"{title}: {', '.join(metrics)}."] if metrics else []
 
 
-def _groups(title: str, scores: pd.DataFrame, others: pd.DataFrame) -> list[str]:
+def _groups_in_words(title: str, scores: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Return a sentence for each dimension that has groups which are not in the other table."""
     other_groups = set(zip(others["dimension"], others["group"], strict=True))
     sentences = []
@@ -317,11 +319,11 @@ def _groups(title: str, scores: pd.DataFrame, others: pd.DataFrame) -> list[str]
 
 def _enumerated(names: Iterable[str]) -> str:
     names = list(names)
-    more = [f"and {len(names) - NAMED} more"] if len(names) > NAMED else []
-    return ", ".join([*names[:NAMED], *more])
+    more = [f"and {len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return ", ".join([*names[:MOST_NAMED], *more])
 
 
-def _changed(both: pd.DataFrame, columns: Iterable[str]) -> list[str]:
+def _changes_in_words(both: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     """Return a sentence on the scores that differ in any number, with the largest change of a value."""
     differs = pd.Series(False, index=both.index)
     for name in columns:
@@ -335,11 +337,6 @@ def _changed(both: pd.DataFrame, columns: Iterable[str]) -> list[str]:
     values = f"{largest['value_before']:.4f} before, {largest['value']:.4f} now"
     example = f"; the largest change of a value is in {group}: {values}" if change.max() > SLACK else ""
     return [f"Changed: {differs.sum():,} of {len(both):,} scores{example}."]
-
-
-POWER = 0.8
-ERRORS = Z + float(ndtri(POWER))  # how many standard errors a difference must have to be found that often
-ASSUMED_VARIANCE = 0.5  # of the difference of two answers that are independent and each right in half of the cases
 
 
 class SmallestDifference(NamedTuple):
@@ -364,10 +361,10 @@ def smallest_difference(
     """
     items = [item_values(rows, rows[correctness.column]) for rows in results.values()]
     pairs = [(second - first).dropna() for first, second in combinations(items, 2)]
-    return median_difference(of_pair(changes, correctness.macro) for changes in pairs if len(changes) > 1)
+    return median_difference(difference_of_pair(changes, correctness.macro) for changes in pairs if len(changes) > 1)
 
 
-def of_pair(changes: pd.Series, macro: bool) -> SmallestDifference:
+def difference_of_pair(changes: pd.Series, macro: bool) -> SmallestDifference:
     """Return the smallest difference of two results whose items differ by `changes`, indexed by relation and item.
 
     `macro`: whether relations weigh equally, and not items.
@@ -380,7 +377,7 @@ def of_pair(changes: pd.Series, macro: bool) -> SmallestDifference:
         error = float(np.sqrt((variances / sizes).sum())) / len(sizes)
     else:
         error = float(changes.std()) / len(changes) ** 0.5
-    return SmallestDifference(ERRORS * error, _like_relations(means, parts), 1)
+    return SmallestDifference(ERRORS_OF_POWER * error, _like_relations(means, parts), 1)
 
 
 def _like_relations(means: Floats, parts: Floats) -> float:
@@ -411,10 +408,10 @@ def assumed_difference(items: int) -> SmallestDifference:
     Each is right on half of the items. Models that know and err on the same items differ less, so that benchmarks tell
     smaller differences apart.
     """
-    return SmallestDifference(ERRORS * float(np.sqrt(ASSUMED_VARIANCE / items)), float("nan"), 0)
+    return SmallestDifference(ERRORS_OF_POWER * float(np.sqrt(ASSUMED_VARIANCE / items)), float("nan"), 0)
 
 
-def sentence(difference: SmallestDifference) -> str:
+def smallest_difference_in_words(difference: SmallestDifference) -> str:
     """Return the figures in words, and none where they are 0: results that agree on all items have no variance."""
     if difference.same_relations == 0:
         return "Results that agree on every item do not tell how small a difference can be told apart."

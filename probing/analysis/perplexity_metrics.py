@@ -33,7 +33,6 @@ from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import LEVEL, ROW_KEY, TRUTH, TRUTH_VALUES
 from probing.errors import BadInput
 
-Samples = tuple[Floats, Floats]
 TOKENIZER_NOTE = (
     "Perplexities depend on how a model's tokenizer divides sentences, so they can be compared within one run only. "
     "Superiority, Cohen's d and p-values can be compared between models."
@@ -206,7 +205,7 @@ def _score(metric: str, value: float, *, dimension: str, group: str, n: int) -> 
     return metric, dimension, group, value, float(n), np.nan, np.nan
 
 
-def samples(rows: pd.DataFrame, repetition: int | None = None) -> Samples:
+def samples(rows: pd.DataFrame, repetition: int | None = None) -> tuple[Floats, Floats]:
     """Return the perplexities of true and of false statements.
 
     Those of a repetition occur as often as it drew them; without `repetition` every statement occurs once.
@@ -347,7 +346,7 @@ def superiority(first: Floats, second: Floats) -> tuple[float, float, float]:
 def compare_perplexities(results: ResultRows, dimensions: list[str]) -> pd.DataFrame:
     """Compare the superiority of each further result with that of the first on shared sentences.
 
-    The columns are those of `comparison.compare`. `first`, `second`: the superiority of either result. `low`, `high`:
+    The columns are those of `paired_tests.compare`. `first`, `second`: the superiority of either result. `low`, `high`:
     the 95 % interval of their difference, whose standard error is that of the jackknife over sentences. `p`: two-sided,
     from Student's t with Welch's degrees of freedom. `gained`, `lost`: sentences that the further result places better
     or worse among those of the other kind. `first_low` to `second_high`: Newcombe's interval of each superiority.

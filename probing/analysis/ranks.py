@@ -87,7 +87,7 @@ class PairedComparison:
         return groups
 
 
-def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.DataFrame:
+def rank_table(items: pd.DataFrame, macro: bool = False) -> pd.DataFrame:
     """Rank models on their common items.
 
     `items`: a column per model and a row per item, indexed by relation and item, with missing values where an item does
@@ -102,7 +102,7 @@ def rank_table(items: pd.DataFrame, macro: bool = False, seed: int = 0) -> pd.Da
     if not ranked.any() or not common.any():
         return table.reindex(columns=RANK_COLUMNS)
     relations = items.index.get_level_values(0)[common]
-    compared = compare_all(items.to_numpy(float)[common][:, ranked], relations, macro, seed)
+    compared = compare_all(items.to_numpy(float)[common][:, ranked], relations, macro)
     low, high = compared.bounds
     places = compared.places
     figures = {"n": compared.items, "value": compared.values, "low": low, "high": high}
@@ -121,17 +121,17 @@ def item_values(rows: pd.DataFrame, values: pd.Series) -> pd.Series:
     return values[present].astype(float).groupby(keys, sort=True).mean()
 
 
-def shares_enough(present: Bools, share: float = COMMON_SHARE) -> Bools:
+def shares_enough(present: Bools) -> Bools:
     """Return which models are ranked together, shape (models,), given which items count for which model.
 
-    `present` has the shape (items, models). The items that count for all ranked models must be at least `share` of the
-    items of the median ranked model. As long as they are not, the models with the fewest items are left out, those with
-    equal numbers together.
+    `present` has the shape (items, models). The items that count for all ranked models must be at least `COMMON_SHARE`
+    of the items of the median ranked model. As long as they are not, the models with the fewest items are left out,
+    those with equal numbers together.
     """
     counts = present.sum(axis=0)
     for fewest in np.unique(counts[counts > 0]):
         ranked: Bools = counts >= fewest
-        if present[:, ranked].all(axis=1).sum() >= share * np.median(counts[ranked]):
+        if present[:, ranked].all(axis=1).sum() >= COMMON_SHARE * np.median(counts[ranked]):
             return ranked
     return np.zeros(len(counts), dtype=bool)
 
@@ -181,7 +181,7 @@ def _errors(covariance: Floats) -> Floats:
     return errors
 
 
-def critical_value(values: Floats, covariance: Floats, seed: int = 0, draws: int = DRAWS) -> float:
+def critical_value(values: Floats, covariance: Floats, seed: int = 0) -> float:
     """Return how many standard errors a difference of any two models must exceed to be certain; 0 for a single model.
 
     It is a point of the distribution of the largest studentised difference between models that are equal, whose figures
@@ -193,13 +193,13 @@ def critical_value(values: Floats, covariance: Floats, seed: int = 0, draws: int
     if models < 2:
         return 0.0
     relative = covariance / covariance.max()
-    normal = np.random.default_rng(seed).standard_normal((models, draws), dtype=np.float32)
+    normal = np.random.default_rng(seed).standard_normal((models, DRAWS), dtype=np.float32)
     figures = np.linalg.cholesky(relative).astype(np.float32) @ normal
     precision = 1 / (_errors(relative) + np.eye(models))
     apart = np.abs(np.subtract.outer(values, values)) * precision / np.sqrt(covariance.max())
     excess = np.maximum(apart + ndtri(FAR / (models * (models - 1))), 0).astype(np.float32)
     precision = precision.astype(np.float32)
-    largest, differences = np.zeros(draws, dtype=np.float32), np.empty_like(figures)
+    largest, differences = np.zeros(DRAWS, dtype=np.float32), np.empty_like(figures)
     for model in range(1, models):
         others = differences[:model]
         np.subtract(figures[:model], figures[model], out=others)

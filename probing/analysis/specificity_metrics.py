@@ -114,14 +114,13 @@ def _plain(text: str) -> str:
 def common_pairs(results: ResultRows, words: Collection[str]) -> dict[str, pd.DataFrame]:
     """Return the rows of each result about pairs that count in all of them and have both answers in `words`."""
     shared = common_rows(results, "specific")
-    kept = {name: rows[_both_in(rows, words)].reset_index(drop=True) for name, rows in shared.items()}
+    kept = {}
+    for name, rows in shared.items():
+        both_known = rows[["answer_label", "coarse_label"]].isin(list(words)).all(axis=1)
+        kept[name] = rows[both_known].reset_index(drop=True)
     if not len(next(iter(kept.values()))):
         raise BadInput("No pair counts in all results.", "Compare models that share words, on the same relations.")
     return kept
-
-
-def _both_in(rows: pd.DataFrame, words: Collection[str]) -> pd.Series:
-    return rows["answer_label"].isin(words) & rows["coarse_label"].isin(words)
 
 
 def unified_scores(results: ResultRows, token_texts: Mapping[str, TokenTexts]) -> pd.DataFrame:

@@ -83,7 +83,6 @@ def changes(
     after_rows: pd.DataFrame,
     dimensions: Sequence[str] = (),
     correctness: Correctness = CORRECT,
-    seed: int = 0,
 ) -> Changes:
     """Return which items were learned and forgotten between two results, of those that both have answered.
 
@@ -97,7 +96,7 @@ def changes(
     rows = shared["before"].assign(**{name: table[correctness.column] for name, table in shared.items()})
     items = _items(rows)
     shares = pd.concat([_shares(rows, items, dimension) for dimension in [OVERALL, "relation", *dimensions]])
-    return Changes(items, shares.reset_index(drop=True), *_percent(items, correctness.macro, seed))
+    return Changes(items, shares.reset_index(drop=True), *_percent(items, correctness.macro))
 
 
 def _items(rows: pd.DataFrame) -> pd.DataFrame:
@@ -127,13 +126,13 @@ def _shares(rows: pd.DataFrame, items: pd.DataFrame, dimension: str) -> pd.DataF
     return pd.DataFrame(rows_of_groups, columns=columns)
 
 
-def _percent(items: pd.DataFrame, macro: bool, seed: int) -> tuple[float, float, float]:
+def _percent(items: pd.DataFrame, macro: bool) -> tuple[float, float, float]:
     """Return the second figure in percent of the first, and the bounds of its interval."""
     groups = items.groupby(items["relation"] if macro else np.full(len(items), ALL), sort=False)
     first, second = (float(groups[side].mean().mean()) for side in ("before", "after"))
     if first == 0:
         return np.nan, np.nan, np.nan
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     resampled = np.zeros((RESAMPLES, 2))
     for _, part in groups:
         kinds, numbers = np.unique(part[["before", "after"]].to_numpy(float), axis=0, return_counts=True)

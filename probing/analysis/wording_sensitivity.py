@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from probing.analysis.accuracy import SCORE_COLUMNS, proportion
+from probing.analysis.accuracy import SCORE_COLUMNS, proportion, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, count_items, members
 from probing.analysis.option_scores import by_space, space_dimension, space_names
+from probing.arrays import Floats
 
 RANGE, FLIPS = "template_range", "template_flips"
 LOWEST, HIGHEST = "template_lowest", "template_highest"
@@ -107,7 +107,7 @@ class _Squares(NamedTuple):
     residual: float
 
 
-def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
+def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[Floats]:
     """Yield the outcomes of each relation, shape (items, templates), if each item was asked with each template."""
     for _, part in by_space(rows):
         outcomes = part.pivot(index="index", columns="template", values="correct").to_numpy(dtype=float)
@@ -115,14 +115,14 @@ def _crossed_outcomes(rows: pd.DataFrame) -> Iterator[NDArray[np.float64]]:
             yield outcomes
 
 
-def _squares(outcomes: NDArray[np.float64]) -> _Squares:
+def _squares(outcomes: Floats) -> _Squares:
     n, k = outcomes.shape
     mean, items, templates = outcomes.mean(), outcomes.mean(axis=1), outcomes.mean(axis=0)
     residuals = outcomes - items[:, None] - templates[None, :] + mean
     return _Squares(k * ((items - mean) ** 2).sum(), n * ((templates - mean) ** 2).sum(), (residuals**2).sum())
 
 
-def _between(means: NDArray[np.float64], weights: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
+def _between(means: Floats, weights: Floats, errors: Floats) -> float:
     """Return the variance of relations, given their means, numbers of rows, and the error variance of each mean."""
     squares = weights @ (means - weights @ means / weights.sum()) ** 2
     coefficients = weights * (1 - weights / weights.sum())
@@ -153,8 +153,7 @@ def _overall_range(rows: pd.DataFrame) -> pd.DataFrame:
     items = count_items(rows)
     if len(rows) < items * len(accuracies):
         return pd.DataFrame(columns=SCORE_COLUMNS)
-    value = accuracies.max() - accuracies.min()
-    return pd.DataFrame([{"metric": RANGE, "dimension": OVERALL, "group": ALL, "value": value, "n": float(items)}])
+    return tidy([(RANGE, OVERALL, ALL, accuracies.max() - accuracies.min(), float(items), np.nan, np.nan)])
 
 
 def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
@@ -168,7 +167,7 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     member, weights, shape = table["row"].to_numpy(), table["weight"].to_numpy(), (len(groups), len(numbers))
     cells = codes * len(numbers) + templates[member]
 
-    def sums(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def sums(values: Floats) -> Floats:
         return np.bincount(cells, values, len(groups) * len(numbers)).reshape(shape).astype(float)
 
     items, right = sums(weights), sums(weights * rows["correct"].to_numpy(dtype=float)[member])
@@ -189,8 +188,5 @@ def _ends(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
 def _variance_shares(rows: pd.DataFrame) -> pd.DataFrame:
     shares = variance_shares(variance_components(rows))
     items = float(count_items(rows))
-    scores = [
-        {"metric": VARIANCE_SHARES[name], "dimension": OVERALL, "group": ALL, "value": share, "n": items}
-        for name, share in shares.items()
-    ]
-    return pd.DataFrame(scores).reindex(columns=SCORE_COLUMNS)
+    names = VARIANCE_SHARES.items()
+    return tidy((name, OVERALL, ALL, shares[of], items, np.nan, np.nan) for of, name in names if of in shares)

@@ -19,6 +19,16 @@ from probing.files.folders import new_file
 from probing.files.limited_process import LimitedProcess
 from probing.files.listing import INDEX, SINGLE, WEIGHTS, file_in, parse_json
 
+PICKLE = "pytorch_model.bin"
+PICKLE_INDEX = "pytorch_model.bin.index.json"
+PICKLE_SHARD = re.compile(r"pytorch_(model-\d+-of-\d+)\.bin")
+PROGRAM = "probing.scoring.pickle_reading"
+START_MEMORY = 2 * 2**30  # bytes, for the program itself
+MEMORY_PER_BYTE = 4  # of a pickle: as it is read, as separate tensors, and as they are written
+START_SECONDS = 60.0
+BYTES_PER_SECOND = 10**7
+AGAIN = "Download it again, or ask its author for safetensors."
+
 
 def add_convert(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
@@ -34,17 +44,6 @@ def convert_folder(arguments: argparse.Namespace) -> None:
     for path in convert(arguments.folder):
         print(f"{path.name} is in {path.parent}.")
     print(f"Probe the model: {program()} run {arguments.folder} --benchmark starter --out results")
-
-
-PICKLE = "pytorch_model.bin"
-PICKLE_INDEX = "pytorch_model.bin.index.json"
-PICKLE_SHARD = re.compile(r"pytorch_(model-\d+-of-\d+)\.bin")
-PROGRAM = "probing.scoring.pickle_reading"
-START_MEMORY = 2 * 2**30  # bytes, for the program itself
-MEMORY_PER_BYTE = 4  # of a pickle: as it is read, as separate tensors, and as they are written
-START_SECONDS = 60.0
-BYTES_PER_SECOND = 10**7
-AGAIN = "Download it again, or ask its author for safetensors."
 
 
 def convert(folder: Path) -> list[Path]:

@@ -38,7 +38,6 @@ from probing.results.rows import refuse_without_rows
 FEWEST = "Give for each model one result of multiple_choice or ranking, and one or two of answering."
 PRINTED = ["way", "metric", "value", "low", "high", "n", "chance"]
 PRINTED_DIFFERENCES = ["metric", "from", "to", "first", "second", "difference", "low", "high", "n", "p"]
-OWN = ""  # the value of --aliases without a file
 
 
 class Crossed(NamedTuple):
@@ -68,7 +67,7 @@ def add_know_say(parser: argparse.ArgumentParser) -> None:
     add(
         "--aliases",
         nargs="?",
-        const=OWN,
+        const="",
         metavar="FILE",
         help="other names of answers count as well, in whole words: those of the benchmark's files and of a JSON file",
     )
@@ -205,7 +204,7 @@ def _aliases(arguments: argparse.Namespace, result: Result) -> Names:
         raise BadInput(
             f"{benchmark.slug} is another version of the benchmark than that of the results.", "Name that one."
         )
-    aliases = Aliases.of_benchmark(benchmark, Path(arguments.aliases) if arguments.aliases != OWN else None)
+    aliases = Aliases.of_benchmark(benchmark, arguments.aliases)
     return {(fact.relation, fact.index): fact.answer_names for fact in facts_of(benchmark, aliases)}
 
 

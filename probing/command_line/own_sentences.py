@@ -24,11 +24,7 @@ from probing.sentences.surprisal import MEASURES, Measure, surprisal_tables
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
-    add(
-        "--dtype",
-        default="float32",
-        help="number format of the model's weights: float32, the default, bfloat16, float16 or auto",
-    )
+    _add_dtype(parser)
     add(
         "--sentences",
         required=True,
@@ -55,15 +51,16 @@ def perplexity(arguments: argparse.Namespace) -> None:
         print(json.dumps(line, ensure_ascii=False), flush=True)
 
 
+def _add_dtype(parser: argparse.ArgumentParser) -> None:
+    formats = "number format of the model's weights: float32, the default, bfloat16, float16 or auto"
+    parser.add_argument("--dtype", default="float32", help=formats)
+
+
 def add_surprisal(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add_model(parser)
     add("sentences", metavar="FILE", help="a text file with one sentence per line; - for the standard input")
-    add(
-        "--dtype",
-        default="float32",
-        help="number format of the model's weights: float32, the default, bfloat16, float16 or auto",
-    )
+    _add_dtype(parser)
     add("--tokenizer", metavar="MODEL", help="hub id or folder of the tokenizer that a folder lacks")
     add_flags(parser, MEASURES)
     add("--out", type=Path, metavar="FILE", help="a new file: .csv, .parquet or .jsonl; default: CSV to the terminal")

@@ -9,7 +9,7 @@ from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
 from probing.papers.declarations import NAMES, Exhibit, Paper, differences_of_source, read_paper
 from probing.papers.exhibits import Choices, Measurement, asks, forecasts, measure, needs
-from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, facts, paper_table, remarks
+from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, paper_table, remarks
 
 KINDS = ("table", "figure", "section")
 
@@ -80,7 +80,7 @@ def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: Measurement, cho
     figures = all_figures(exhibit, measurement.cells) if texts is None else texts
     if len(table):
         print_table(table)
-    print_lines("The paper states", facts(exhibit.facts))
+    print_lines("The paper states", [f"{name}: {value}" for name, value in exhibit.facts.items()])
     sources, sample = (differences_of_source(exhibit), choices.sample) if asks(exhibit) else ([], None)
     has_printed = measurement.cells["printed"].notna().any()
     heading = "Why figures can differ" if has_printed else "About the printed figures"

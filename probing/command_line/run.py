@@ -26,7 +26,6 @@ from probing.remote.connection import environment_token
 from probing.remote.site import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
-from probing.settings import Option
 from probing.start_token import AUTO, several_starts
 from probing.studies.arguments import LOADING, REVISIONS, START, StudyArguments
 from probing.studies.checkpoints import ALL
@@ -173,7 +172,9 @@ def run_sweep(arguments: argparse.Namespace, benchmark: Benchmark, settings: Map
 
 def run_study(arguments: argparse.Namespace) -> None:
     """Probe all models on all benchmarks, and print the main score of each pair; raise `Incomplete` if some failed."""
-    options = parse(_all_options(), arguments.set, "A probe of this study")
+    # Options of one name take the same values in all probes.
+    declared = {name: option for probe in PROBES.values() for name, option in declared_options(probe).items()}
+    options = parse(declared, arguments.set, "A probe of this study")
     flags = _flags(arguments, {**given_settings(arguments), **options})
     chosen = study_arguments(arguments.model, arguments.benchmark, arguments.config, flags)
     if arguments.push:
@@ -211,11 +212,6 @@ def _refuse_failures(failures: Mapping[Any, str], others: int, problem: str, nex
     if failures:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in failures.items())
         raise Incomplete(f"{len(failures)} of {len(failures) + others} {problem}: {reasons}", next_step)
-
-
-def _all_options() -> dict[str, Option]:
-    """Return the options of all probes; those of one name take the same values."""
-    return {name: option for probe in PROBES.values() for name, option in declared_options(probe).items()}
 
 
 def _flags(arguments: argparse.Namespace, settings: Mapping[str, Any]) -> dict[str, Any]:

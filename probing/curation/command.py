@@ -115,7 +115,8 @@ def open_endpoint(options: argparse.Namespace) -> Iterator[Endpoint]:
     if options.endpoint == WIKIDATA and not options.contact:
         print("Wikimedia may slow down or block clients without a contact: give --contact.", file=sys.stderr)
     limits = {"interval": options.interval, "timeout": options.timeout}
-    with HttpCache(_cache_file(options), **limits, contact=options.contact) as cache:
+    file = options.cache or Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "curation" / "answers.sqlite"
+    with HttpCache(file, **limits, contact=options.contact) as cache:
         yield Endpoint(cache, options.endpoint)
 
 
@@ -155,10 +156,6 @@ def _known(numbers: pd.Series, what: str) -> str:
     """Return in a sentence of how many facts the numbers are known."""
     middle = f", {numbers.median():g} in the median" if numbers.count() else ""
     return f"{what} of {numbers.count():,} of {len(numbers):,} facts are known{middle}."
-
-
-def _cache_file(options: argparse.Namespace) -> Path:
-    return options.cache or Path(os.environ.get("CLOZEBOARD_DATA", "var")) / "curation" / "answers.sqlite"
 
 
 def add_plan_options(parser: argparse.ArgumentParser, plan: type[Any]) -> None:

@@ -151,7 +151,8 @@ class Curation:
                 subject.objects.add(row["object"])
                 subject.countries.add(country)
                 if "title" in row:
-                    subject.articles.add((_site(row["site"]), row["title"]))
+                    site = row["site"].split("//")[1].split(".")[0]  # en of https://en.wikipedia.org/
+                    subject.articles.add((site, row["title"]))
         triple_counts.found = sum(len(subject.objects) for subject in subjects.values())
         return subjects
 
@@ -324,11 +325,6 @@ def _augmented(fact: Fact, above: Parents, labelled: set[str], unlabelled: set[s
 
 def _is_item(value: str) -> bool:
     return value.startswith("Q")
-
-
-def _site(address: str) -> str:
-    """Return en from https://en.wikipedia.org/."""
-    return address.split("//")[1].split(".")[0]
 
 
 def _manifest_settings(plan: CulturePlan, articles: Articles) -> dict[str, Any]:

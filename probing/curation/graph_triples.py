@@ -167,30 +167,19 @@ def sample_graph(
     wording: OwnWording | None = None,
     correct: str = "",
 ) -> Path:
-    """Draw true and false statements from a knowledge graph, and write them as a benchmark folder.
+    """Draw true and false statements from a knowledge graph, and write them as a benchmark folder, which is returned.
 
-    What is not chosen is that of the graph's own plan (`sampling.json`), or else the default.
+    `samples` to `ladder` say how, as `probing.statements.graph_statements.Sampling` explains them. What is not chosen
+    is that of the graph's own plan (`sampling.json`), or else the default. Raises `BadInput` for a choice out of range
+    or a folder that exists already, and `BadBenchmark` for a fault of the graph or the phrasings.
 
     Args:
         graph: the name of a known graph, such as "wn18rr", or the folder of one.
-        out: the folder to write, which must not exist yet.
-        samples: true statements of each repetition, and as many false ones.
-        repetitions: how often the sample is drawn.
-        resampled: how many of a triple's three parts are drawn again to make it false; 1 is hardest.
-        within_category: replace a part only by one of the same category.
-        seed: the seed of the draws.
-        ladder: draw false statements at six levels of difficulty, in place of `resampled` and `within_category`.
+        out: the folder to write, which must not exist yet and which `probing.run` then takes as a benchmark.
         phrasings: a JSON file that maps each relation to a sentence with `{HEAD}` and `{TAIL}`, or to a list of them.
-        wording: a function that puts a triple into words, from the name of the head, the id of the relation and the
-            name of the tail; it returns a sentence, or a list of several phrasings, as many for every triple.
+        wording: a function of the head's name, the relation's id and the tail's name, which returns a sentence, or a
+            list of phrasings, as many for every triple.
         correct: a text-to-text model that corrects the grammar.
-
-    Returns:
-        The folder, which `probing.run` takes as a benchmark.
-
-    Raises:
-        BadInput: a choice is out of range, or the folder exists already.
-        BadBenchmark: the graph or the phrasings have a fault.
 
     Examples:
         >>> import probing
@@ -203,30 +192,28 @@ def sample_graph(
     refuse_occupied(Path(out))
     if phrasings and wording:
         raise BadInput("A file of phrasings and a function cannot both put triples into words.", "Give one of them.")
-    source = named_folder(graph)
-    plan = read_sampling(graph_folder(source))
-    choices: dict[str, Any] = {
-        "samples": samples,
-        "repetitions": repetitions,
-        "resampled": resampled,
-        "within_category": within_category,
-        "seed": seed,
-        "ladder": ladder,
-    }
-    sampling = replace(plan.sampling, **{name: value for name, value in choices.items() if value is not None})
+    source, choices = named_folder(graph), (samples, repetitions, resampled, within_category, seed, ladder)
+    plan = _chosen_plan(read_sampling(graph_folder(source)), choices, _remarks(phrasings, wording))
     content = read_graph(source, Path(phrasings) if phrasings else None)
-    remarks = [*plan.remarks, *_remarks(phrasings, wording)]
-    statements = draw(replace(content, wording=_checked(wording)) if wording else content, sampling)
-    if correct:
-        statements, remark = _corrected(statements, correct)
-        remarks.append(remark)
-    _store(Path(out), content, statements, SamplingPlan(sampling, tuple(remarks)))
+    _store(Path(out), content, *_drawn(content, plan, wording, correct))
     return Path(out)
 
 
-def sampling_names() -> list[str]:
-    """Return the names of the settings for drawing samples, which are the fields of `Sampling`."""
-    return [option.name for option in fields(Sampling)]
+def _chosen_plan(plan: SamplingPlan, choices: Sequence[Any], remarks: Sequence[str]) -> SamplingPlan:
+    """Return the plan with the choices that are not None; they stand in the order of the fields of `Sampling`."""
+    chosen = {option.name: value for option, value in zip(fields(Sampling), choices, strict=True) if value is not None}
+    return SamplingPlan(replace(plan.sampling, **chosen), (*plan.remarks, *remarks))
+
+
+def _drawn(
+    graph: Graph, plan: SamplingPlan, wording: OwnWording | None, correct: str
+) -> tuple[tuple[GraphStatement, ...], SamplingPlan]:
+    """Return the statements in words, and the plan with a remark on the model that corrected them, if one did."""
+    statements = draw(replace(graph, wording=_checked(wording)) if wording else graph, plan.sampling)
+    if not correct:
+        return statements, plan
+    statements, remark = _corrected(statements, correct)
+    return statements, replace(plan, remarks=(*plan.remarks, remark))
 
 
 def _remarks(phrasings: str | Path | None, wording: OwnWording | None) -> list[str]:

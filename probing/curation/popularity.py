@@ -25,13 +25,8 @@ from probing.sentences.sentence_files import refuse_bad_target, write_tables
 VIEWS_API = "https://wikimedia.org/api/rest_v1/metrics/pageviews"
 FIRST_YEAR = 2016  # the first of which the API has every month
 LATE = timedelta(days=31)  # so long after its end, all months of a year are there
+ITEM = re.compile(r"Q\d+")
 LANGUAGE = re.compile(r"[a-z]{2,}(-[a-z]+)*")
-
-
-def titles_query(language: str, subjects: tuple[str, ...]) -> Query:
-    """Return the query for the titles of the articles about subjects in the Wikipedia of a language."""
-    description = f"Articles about subjects in the Wikipedia of the language {language}"
-    return Query(description, ("subject", "title"), (), subjects, optional=(articles("subject", [language]),))
 
 
 @dataclass(frozen=True)
@@ -99,30 +94,25 @@ def _months(text: str) -> list[int]:
     return [int(month["views"]) for month in months]
 
 
-ITEM = re.compile(r"Q\d+")
-
-
 def queries(benchmark: Benchmark, language: str = "") -> Iterator[Query]:
     """Yield the queries for the sitelinks of all subjects, and for the titles of their articles if there is a language.
 
     Raises `BadInput` where no subject has an id of Wikidata.
     """
     subjects = _subjects(benchmark)
-    yield from _sitelinks_queries(subjects)
+    yield from map(sitelinks_query, chunks(subjects))
     if language:
-        yield from _titles_queries(language, subjects)
+        yield from (titles_query(language, chunk) for chunk in chunks(subjects))
 
 
-def _sitelinks_queries(subjects: Sequence[str]) -> list[Query]:
-    return [query_of(chunk) for chunk in chunks(subjects)]
-
-
-def _titles_queries(language: str, subjects: Sequence[str]) -> list[Query]:
-    return [titles_query(language, chunk) for chunk in chunks(subjects)]
-
-
-def query_of(subjects: tuple[str, ...]) -> Query:
+def sitelinks_query(subjects: tuple[str, ...]) -> Query:
     return Query("Sitelinks of subjects", ("subject", "subject_sitelinks"), (sitelinks("subject"),), subjects)
+
+
+def titles_query(language: str, subjects: tuple[str, ...]) -> Query:
+    """Return the query for the titles of the articles about subjects in the Wikipedia of a language."""
+    description = f"Articles about subjects in the Wikipedia of the language {language}"
+    return Query(description, ("subject", "title"), (), subjects, optional=(articles("subject", [language]),))
 
 
 def count_sitelinks(
@@ -137,7 +127,8 @@ def count_sitelinks(
     """
     refuse_bad_target(out)
     subjects = _subjects(benchmark)
-    links = {row["subject"]: int(row["subject_sitelinks"]) for row in endpoint.all_rows(_sitelinks_queries(subjects))}
+    rows = endpoint.all_rows([sitelinks_query(chunk) for chunk in chunks(subjects)])
+    links = {row["subject"]: int(row["subject_sitelinks"]) for row in rows}
     if not links:
         raise BadInput(f"{endpoint.url} knows none of the subjects of {benchmark.slug}.", "Check --endpoint.")
     items = [(relation.label, item) for relation in benchmark.relations for item in relation.items]
@@ -171,7 +162,7 @@ def _subjects(benchmark: Benchmark) -> Sequence[str]:
 
 def _titles(endpoint: Endpoint, subjects: Sequence[str], language: str) -> Mapping[str, str]:
     """Return the title of the article about each subject that has one in the Wikipedia of the language."""
-    rows = endpoint.all_rows(_titles_queries(language, subjects))
+    rows = endpoint.all_rows([titles_query(language, chunk) for chunk in chunks(subjects)])
     titles = {row["subject"]: row["title"] for row in rows if "title" in row}
     if not titles:
         raise BadInput(f"No subject has an article in {language}.wikipedia.", "Give another --language.")

@@ -292,11 +292,7 @@ def _draw_pairs(
     sample = random.sample(pairs, min(plan.at_most, len(pairs)))
     pair_counts.kept = len(sample)
     pair_counts.drop(BEYOND_SAMPLE, len(pairs) - len(sample))
-    return sorted(sample, key=_pair_order)
-
-
-def _pair_order(pair: AnswerPair) -> tuple[tuple[int, str], ...]:
-    return item_number(pair.subject), item_number(pair.fine), item_number(pair.coarse)
+    return sorted(sample, key=lambda pair: tuple(map(item_number, (pair.subject, pair.fine, pair.coarse))))
 
 
 def _relation_lines(relation: str, chain: Chain) -> list[dict[str, str]]:

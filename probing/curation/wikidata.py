@@ -208,7 +208,8 @@ class Endpoint:
         answer = HTTPResponse(BytesIO(text.encode()), headers, preload_content=False)
         result = self._library.QueryResult((answer, self._request.returnFormat))
         try:
-            return [_binding(binding) for binding in result.convert()["results"]["bindings"]]
+            bindings = result.convert()["results"]["bindings"]
+            return [{column: _item_or_text(value) for column, value in binding.items()} for binding in bindings]
         except (KeyError, TypeError) as error:
             excerpt = " ".join(text.split())[:100]
             raise SourceUnavailable(
@@ -241,10 +242,6 @@ def item_number(item: str) -> tuple[int, str]:
     """Return a key that sorts Q9 before Q10."""
     digits = re.search(r"\d+", item)
     return (int(digits[0]) if digits else 0, item)
-
-
-def _binding(values: Mapping[str, Mapping[str, str]]) -> Binding:
-    return {column: _item_or_text(value) for column, value in values.items()}
 
 
 def _item_or_text(value: Mapping[str, str]) -> str:

@@ -32,7 +32,7 @@ def templates(texts: TextsByLanguage, language: str, folder: Path | None = None)
 
 
 def checked_template(template: str, location: str) -> str:
-    """Return the template if it has each slot exactly once; `place` stands in the message if not."""
+    """Return the template if it has each slot exactly once; `location` stands in the message if not."""
     for slot in (SUBJECT_SLOT, ANSWER_SLOT):
         if template.count(slot) != 1:
             raise BadInput(f"{location}: {template!r:.80} must have {slot} exactly once.", "Correct the template.")
@@ -40,7 +40,7 @@ def checked_template(template: str, location: str) -> str:
 
 
 def checked_question(question: str, location: str) -> str:
-    """Return the question if it has the slot of the subject once and none for an answer; `place` names it if not."""
+    """Return the question if it has the slot of the subject once and none for an answer; `location` names it if not."""
     if question.count(SUBJECT_SLOT) != 1 or ANSWER_SLOT in question:
         step = "Correct the question."
         raise BadInput(
@@ -66,7 +66,7 @@ def property_templates(
 
 
 def check_properties(properties: Sequence[str], location: str = "") -> None:
-    """Raise `BadInput` for an id that is not one of a property; `place` is the file in which they stand."""
+    """Raise `BadInput` for an id that is not one of a property; `location` is the file in which they stand."""
     prefix = f"{location}: " if location else ""
     if not properties:
         raise BadInput(f"{prefix}No property is named.", "Give one or more, such as P36.")
@@ -76,7 +76,7 @@ def check_properties(properties: Sequence[str], location: str = "") -> None:
 
 
 def check_languages(codes: Iterable[str], location: str = "") -> None:
-    """Raise `BadInput` for a code that is not one of a language; `place` is the place in a file where they stand."""
+    """Raise `BadInput` for a code that is not one of a language; `location` is where they stand in a file."""
     for code in codes:
         if not re.fullmatch(r"[a-z]{2,3}(-[a-z0-9]+)*", code):
             prefix = f"{location}: " if location else ""

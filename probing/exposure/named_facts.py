@@ -35,7 +35,7 @@ class Aliases:
         self._names = {key: tuple(sorted(set(values))) for key, values in names.items()}
 
     @classmethod
-    def of_benchmark(cls, benchmark: Benchmark, file: Path | None = None) -> "Aliases":
+    def of_benchmark(cls, benchmark: Benchmark, file: str | Path = "") -> "Aliases":
         """Read the aliases of subjects in the benchmark's own files (`sub_aliases`), and those of a further file.
 
         Raises `BadInput` where there are none, or where the file names nothing of the benchmark.
@@ -46,7 +46,7 @@ class Aliases:
                 key = line.optional_text("sub_id") or line.values.get("sub_label", "")
                 names[key] += line.texts("sub_aliases")
         if file:
-            added = _read_aliases(file)
+            added = _read_aliases(Path(file))
             if not added.keys() & {key for pair in _entities(benchmark) for key in pair}:
                 raise BadInput(f"{file} names nothing of the benchmark {benchmark.slug}.", ALIASES_STEP)
             for key, values in added.items():

@@ -41,7 +41,8 @@ def read(folder: Path) -> Benchmark:
     metadata = read_object(inner / METADATA)
     domains = [parent / DOMAINS for parent in (inner, inner.resolve().parent) if (parent / DOMAINS).is_file()][:1]
     info = read_object(domains[0]).values if domains else {}
-    empty = _relations_of_one_file(metadata, inner, info)
+    # As one of BEAR-big: without items, and without domains although others have them.
+    empty = [name for name in metadata.values if info and name not in info and not (inner / f"{name}.jsonl").is_file()]
     lists = [inner / f"{name}.jsonl" for name in _relation_ids(metadata) if name not in empty]
     _refuse_strays(inner, lists)
     _refuse_other_relations(info, [path.stem for path in lists])
@@ -51,11 +52,6 @@ def read(folder: Path) -> Benchmark:
     sha = digest(files)
     notes = (*_left_out(empty, unlabelled), *_doubts(relations))
     return Benchmark(inner.resolve().name.lower(), sha[:12], sha, relations, files=files, notes=notes)
-
-
-def _relations_of_one_file(metadata: JsonObject, folder: Path, info: Mapping[str, object]) -> list[str]:
-    """Return the relations that have neither items nor domains although others have domains, as one of BEAR-big."""
-    return [name for name in metadata.values if info and name not in info and not (folder / f"{name}.jsonl").is_file()]
 
 
 def _left_out(empty: list[str], unlabelled: list[str]) -> tuple[str, ...]:

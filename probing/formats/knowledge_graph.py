@@ -30,6 +30,10 @@ from probing.formats.reading import PLAN_FILE, JsonObject, digest, present, read
 from probing.statements.graph_statements import HEAD_SLOT, TAIL_SLOT, Graph, GraphStatement, Sampling, Triple, draw
 from probing.template import ANSWER_SLOT
 
+# Files of a folder, and the field of the second that has remarks for readers.
+RELATION_MAPPING = "relation_mapping.json"
+SAMPLING, NOTES = "sampling.json", "notes"
+SENTENCES = "sentences.jsonl"
 # Reasons why triples are left out.
 WITHOUT_NAME = "an entity has no name"
 WITHOUT_RELATION_TEMPLATE = "the relation has no template"
@@ -55,7 +59,7 @@ def read(folder: Path) -> Benchmark:
     files = graph_files(inner)
     plan = read_sampling(inner)
     if stored := present(inner, SENTENCES):
-        statements, notes = read_statements(stored), plan.notes
+        statements, notes = tuple(map(_read_statement, read_lines(stored))), plan.notes
     else:
         graph = read_graph(inner)
         statements, notes = draw(graph, plan.sampling), (*graph.notes, *plan.notes)
@@ -333,12 +337,6 @@ def _comma_separated(line: str, location: str) -> list[str]:
         raise BadBenchmark(f"{location}: not comma-separated ({error}).", step) from error
 
 
-SAMPLING = "sampling.json"
-SENTENCES = "sentences.jsonl"
-RELATION_MAPPING = "relation_mapping.json"
-NOTES = "notes"  # a field of sampling.json
-
-
 @dataclass(frozen=True)
 class SamplingPlan:
     """The settings for drawing statements, with remarks for readers of results."""
@@ -377,11 +375,6 @@ def read_sampling(folder: Path) -> SamplingPlan:
 
 def _example(name: str) -> str:
     return json.dumps(asdict(Sampling())[name])
-
-
-def read_statements(path: Path) -> tuple[GraphStatement, ...]:
-    """Read statements that were drawn before."""
-    return tuple(map(_read_statement, read_lines(path)))
 
 
 def _read_statement(line: JsonObject) -> GraphStatement:

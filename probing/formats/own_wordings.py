@@ -53,11 +53,6 @@ def source_note(source: str) -> str:
     return f"Templates from {source}: "
 
 
-def all_own_questions() -> dict[str, Mapping[str, str]]:
-    """Return predicate -> language -> question, with [X] for the subject."""
-    return {predicate: entry["questions"] for predicate, entry in _entries().items()}
-
-
 @lru_cache(maxsize=1)
 def paper_questions() -> Mapping[tuple[str, str], tuple[str, str]]:
     """Return the questions of DLAMA's Table F10 by predicate and language, each with its system message."""
@@ -81,15 +76,12 @@ def write_templates(target: Path, user_folder: Path | None) -> None:
     lines = {path.parent.name: _user_lines(path) for path in files}
     own_languages = {language for entry in _entries().values() for language in entry["templates"]}
     for language in sorted(own_languages | lines.keys()):
-        merged = {**_own_lines(language), **lines.get(language, {})}
+        own = {name: _line(name, text, PROJECT) for name, text in own_templates(language).items()}
+        merged = {**own, **lines.get(language, {})}
         path = target / language / TEMPLATE_FILE
         path.parent.mkdir(parents=True)
         texts = (f"{json.dumps(line, ensure_ascii=False)}\n" for line in merged.values())
         path.write_text("".join(texts), encoding="utf-8")
-
-
-def _own_lines(language: str) -> dict[str, dict[str, str]]:
-    return {name: _line(name, text, PROJECT) for name, text in own_templates(language).items()}
 
 
 def _user_lines(path: Path) -> dict[str, dict[str, str]]:
@@ -127,7 +119,8 @@ def write_questions(
     if file and file.is_file():
         text = file.read_text(encoding="utf-8")
     else:
-        questions = {**all_own_questions(), **(user_questions or {})}
+        own = {predicate: entry["questions"] for predicate, entry in _entries().items()}
+        questions = {**own, **(user_questions or {})}
         text = json.dumps(_content(questions, predicates, languages), ensure_ascii=False, indent=1) + "\n"
     (target / QUESTIONS_FILE).write_text(text, encoding="utf-8")
 

@@ -138,7 +138,8 @@ def write_form(path: Path, lines: Iterable[Line]) -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         for line in lines:
-            writer.writerow({name: _not_a_formula(value) for name, value in line.items()})
+            as_text = {name: f"'{value}" if value.startswith(FORMULA_STARTS) else value for name, value in line.items()}
+            writer.writerow(as_text)
 
 
 def read_form(path: Path, ids: frozenset[str]) -> Form:
@@ -176,10 +177,6 @@ def _judgement(line: Mapping[str, str | None], location: str, ids: frozenset[str
                 raise BadInput(f"{location}: {question} is {word!r:.40}.", "Write yes or no, or leave it empty.")
             answers[question] = ANSWERS[word]
     return Judgement(line["sample"] or "", sentence, answers)
-
-
-def _not_a_formula(value: str) -> str:
-    return f"'{value}" if value.startswith(FORMULA_STARTS) else value
 
 
 def judged_by_model(lines: Sequence[Line], probabilities: Mapping[str, float]) -> list[Line]:

@@ -23,6 +23,10 @@ from probing.errors import BadInput
 
 FOLDER = Path(__file__).parent
 NAMES = ("bear", "dlama", "s-test", "llmkg", "geography")
+PUBLISHED = EMBEDDED / "published"
+KEY = ["model", "way", "metric", "dimension", "group"]
+FIGURE_COLUMNS = [*KEY, "printed", "name", "reference"]
+UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,29 +154,23 @@ def _exhibit(values: Mapping[str, Any], ways: Mapping[str, Way]) -> Exhibit:
     return Exhibit(**fields)
 
 
-PUBLISHED = EMBEDDED / "published"
-KEY = ["model", "way", "metric", "dimension", "group"]
-COLUMNS = [*KEY, "printed", "name", "reference"]
-UNRESOLVED = "published/"  # what the ids of rows begin with whose model is known by its printed name only
-
-
 def printed_figures(exhibit: Exhibit) -> pd.DataFrame:
-    """Return the printed figures of an exhibit: `COLUMNS`, shares as fractions."""
-    rows = [figure for way in exhibit.ways for figure in _of_way(exhibit, way)]
-    rows += [_declared(exhibit, values) for values in exhibit.printed]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    """Return the printed figures of an exhibit: `FIGURE_COLUMNS`, shares as fractions."""
+    rows = [figure for way in exhibit.ways for figure in _figures_of_way(exhibit, way)]
+    rows += [_declared_figure(exhibit, values) for values in exhibit.printed]
+    return pd.DataFrame(rows, columns=FIGURE_COLUMNS)
 
 
 def differences_of_source(exhibit: Exhibit) -> list[str]:
     """Return in what the items and settings behind the printed figures differ from what is measured here."""
-    return list(dict.fromkeys(filter(None, (_file(_source(way)).get("differs", "") for way in exhibit.ways))))
+    return list(dict.fromkeys(filter(None, (_file(_figures_file(way)).get("differs", "") for way in exhibit.ways))))
 
 
 def models_of(exhibit: Exhibit, way: Way) -> list[str]:
     """Return the models that the paper asked in this way and that are on the hub."""
     if exhibit.models:
         return list(exhibit.models)
-    models = dict.fromkeys(row["model"] for row in _rows(exhibit, way) if row.get("model"))
+    models = dict.fromkeys(row["model"] for row in _figure_rows(exhibit, way) if row.get("model"))
     return [model for model in models if not model.startswith(UNRESOLVED)]
 
 
@@ -185,8 +183,8 @@ def sizes() -> Mapping[str, int]:
     return {model: int(number) for model, number in [*stated.items(), *listed.items()] if number}
 
 
-def _of_way(exhibit: Exhibit, way: Way) -> Iterator[tuple[Any, ...]]:
-    for number, row in enumerate(_rows(exhibit, way)):
+def _figures_of_way(exhibit: Exhibit, way: Way) -> Iterator[tuple[Any, ...]]:
+    for number, row in enumerate(_figure_rows(exhibit, way)):
         model = step_name(number) if exhibit.steps else row.get("model", "")
         name = "" if exhibit.steps else row.get("name", "")
         for score in row["scores"]:
@@ -200,28 +198,26 @@ def step_name(number: int) -> str:
     return f"state {number}"
 
 
-def _declared(exhibit: Exhibit, values: Mapping[str, Any]) -> tuple[Any, ...]:
+def _declared_figure(exhibit: Exhibit, values: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return a figure that stands in the declaration of the exhibit; what it does not say is what the others share."""
     key = {"model": "", "way": exhibit.ways[0].name, "metric": next(iter(exhibit.scores)), "dimension": OVERALL}
     own = {**key, "group": ALL, **values}
     return (*(own[name] for name in KEY), own["value"], own["model"], exhibit.number)
 
 
-def _rows(exhibit: Exhibit, way: Way) -> list[Mapping[str, Any]]:
+def _figure_rows(exhibit: Exhibit, way: Way) -> list[Mapping[str, Any]]:
     """Return the rows of the way's file that stand in this exhibit; several states of a training have one each."""
-    file = _file(_source(way))
+    file = _file(_figures_file(way))
     references = set(exhibit.references or [exhibit.number])
     rows = [*file.get("rows", ()), *file.get("dataset", ())]
     return [
-        row for row in rows if references & set(row["reference"].split(", ")) and _fits(row["settings"], way.printed)
+        row
+        for row in rows
+        if references & set(row["reference"].split(", ")) and way.printed.items() <= row["settings"].items()
     ]
 
 
-def _fits(settings: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(settings.get(name) == value for name, value in wanted.items())
-
-
-def _source(way: Way) -> str:
+def _figures_file(way: Way) -> str:
     return way.figures or way.benchmark
 
 

@@ -5,6 +5,7 @@ All runs are those of `probing.study`, below one folder for a paper, so that tab
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -192,7 +193,8 @@ def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: Runs) -> pd.Data
 
 def beside(printed: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
     """Join printed and measured figures: first those that the paper prints, in its order, then the others."""
-    cells = printed.merge(measured, on=KEY, how="outer") if len(measured) else printed.assign(**_EMPTY)
+    unmeasured = dict.fromkeys(MEASURED, nan)
+    cells = printed.merge(measured, on=KEY, how="outer") if len(measured) else printed.assign(**unmeasured)
     order = {key: place for place, key in enumerate(dict.fromkeys([*_keys(printed), *_keys(measured)]))}
     places = [order[key] for key in _keys(cells)]
     ordered = cells.assign(place=places).sort_values("place", kind="stable").drop(columns="place")
@@ -205,25 +207,26 @@ def _keys(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
     return zip(*(table[name] for name in KEY), strict=True)
 
 
-_EMPTY = dict.fromkeys(MEASURED, float("nan"))
-
-
 def needs(exhibit: Exhibit) -> list[str]:
     """Return a line for each thing that an exhibit needs, and why it has no printed figures where it has none."""
-    needed = [*_data(exhibit), *_models(exhibit), *([f"beside that: {exhibit.needs}"] if exhibit.needs else [])]
+    needed = [
+        *_data_needed(exhibit),
+        *_models_needed(exhibit),
+        *([f"beside that: {exhibit.needs}"] if exhibit.needs else []),
+    ]
     has_printed = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
     missing = [] if has_printed else [f"printed figures: none. {exhibit.differs}".rstrip()]
     return [*needed, *missing] or ["nothing: the paper states it"]
 
 
-def _data(exhibit: Exhibit) -> Iterator[str]:
+def _data_needed(exhibit: Exhibit) -> Iterator[str]:
     for slug in dict.fromkeys(way.benchmark for way in exhibit.ways):
         known = CATALOG[slug]
         origin = f"downloaded from {known.source}; licence: {known.licence}"
         yield f"data: {known.title}, {origin if known.downloads else 'which ships with this project'}"
 
 
-def _models(exhibit: Exhibit) -> Iterator[str]:
+def _models_needed(exhibit: Exhibit) -> Iterator[str]:
     if not asks(exhibit):
         return
     known = sizes()

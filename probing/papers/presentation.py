@@ -25,6 +25,9 @@ from probing.statements.geography_sentences import FACT_TYPES
 
 KINDS = ("printed", "measured", "difference")
 CSV_COLUMNS = [*KEY, "name", "printed", "measured", "low", "high", "n", "difference", "reference"]
+TASK = "The chart of a paper"
+ROW_HEIGHT = 26  # pixels
+FRAME = 120  # pixels for axes and legend
 
 
 def paper_table(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
@@ -34,14 +37,14 @@ def paper_table(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataF
     """
     named = _named(paper, exhibit, cells)
     columns = sorted(dict.fromkeys(named["column"]), key=lambda column: column == paper.labels.get(ALL, ALL))
-    lines = []
+    table = []
     for row, part in named.groupby("row", sort=False):
         for kind in KINDS:
             values = part[part[kind].notna()].set_index("column")[kind]
             if len(values):
                 texts = {column: in_unit(exhibit.unit, values.get(column), kind) for column in columns}
-                lines.append({**dict(zip(exhibit.rows, cast(tuple[str, ...], row), strict=True)), "": kind, **texts})
-    return pd.DataFrame(lines, columns=[*exhibit.rows, "", *columns])
+                table.append({**dict(zip(exhibit.rows, cast(tuple[str, ...], row), strict=True)), "": kind, **texts})
+    return pd.DataFrame(table, columns=[*exhibit.rows, "", *columns])
 
 
 def all_figures(exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
@@ -91,11 +94,6 @@ def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sampl
             yield exhibit.differs
 
 
-def facts(values: Mapping[str, object]) -> list[str]:
-    """Return what the paper states beside measurements, a line each."""
-    return [f"{name}: {value}" for name, value in values.items()]
-
-
 def _named(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
     """Return the cells with the names of their row, a tuple, and of their column for readers."""
     shown = _with_difference(cells).assign(model=cells["name"])
@@ -108,11 +106,6 @@ def _named(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
 def _with_difference(cells: pd.DataFrame) -> pd.DataFrame:
     measured = cells["value"].astype(float)
     return cells.assign(measured=measured, difference=measured - cells["printed"].astype(float))
-
-
-TASK = "The chart of a paper"
-ROW_HEIGHT = 26  # pixels
-FRAME = 120  # pixels for axes and legend
 
 
 def dots(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:

@@ -14,11 +14,11 @@ from probing.formats.dlama import pair_named
 from probing.formats.own_wordings import SYSTEM_MESSAGES, paper_questions
 from probing.language_model import Continuation, LanguageModel
 from probing.probes.probe import (
+    ROW_COLUMNS,
     UNSCORED,
     VERSION_TAGS,
     Probe,
     Row,
-    RowColumns,
     item_cells,
     tag_cells,
     tag_columns,
@@ -32,38 +32,26 @@ from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 Questions = list[tuple[str, Sequence[str]]]  # the question about each item of a relation, and its right answers
 
 
-class AnsweringColumns(RowColumns):
-    """Columns of a row; any further column is a tag.
-
-    `prediction_label`: the whole response, or its first line where a statement was continued without a chat.
-    `correct`: whether the label of a valid object is a substring of it, letter by letter as in the paper;
-    `correct_normalised`: the same, ignoring case and compatible forms of characters, and in whole words where answers
-    have aliases; `correct_exact`: whether the response is such a label. `rank` and `margin` are always empty.
-    """
-
-    answer: int
-    answers: list[int]
-    answer_label: str
-    prediction_label: str
-    correct: bool
-    correct_normalised: bool
-    correct_exact: bool
-    rank: int | None
-    margin: float | None
-    statement: str
-
-
 @dataclass(frozen=True)
 class Answering(Probe):
     """One row per item. With `chat`, the benchmark's system message stands before the question.
 
     Facts of geography have a Wh-question for each fact type, and their whole names are right answers. Benchmarks that
     have no questions in any language, as BEAR, are asked for what is missing at the blank of their statements.
+
+    `prediction_label`: the whole response, or its first line where a statement was continued without a chat. `correct`:
+    whether the label of a valid object is a substring of it, letter by letter as in the paper. `rank` and `margin` are
+    always empty.
     """
 
     name: ClassVar[str] = "answering"
     main_metric: ClassVar[str] = "accuracy_substring"
-    columns: ClassVar[frozenset[str]] = frozenset(AnsweringColumns.__annotations__) | VERSION_TAGS
+    columns: ClassVar[frozenset[str]] = (
+        ROW_COLUMNS
+        | VERSION_TAGS
+        | {"answer", "answers", "answer_label", "prediction_label", "statement", "rank", "margin"}
+        | {"correct", "correct_normalised", "correct_exact"}
+    )
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     pair: str = option(

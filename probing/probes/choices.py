@@ -17,35 +17,19 @@ from probing.arrays import Bools, Floats, Ints
 from probing.benchmark import Item, Relation
 from probing.errors import NonFiniteScores, UnsupportedModel
 from probing.language_model import LanguageModel, OptionScores, Spans
-from probing.probes.probe import Probe, Row, RowColumns, item_cells, tag_cells, tag_columns
-from probing.template import SUBJECT_SLOT, Prompt, prompt
+from probing.probes.probe import ROW_COLUMNS, Probe, Row, item_cells, tag_cells, tag_columns
+from probing.template import SUBJECT_SLOT, Prompt
 
+# The columns of the rows of any probe with options, which are indices into the answer space.
+CHOICE_COLUMNS = ROW_COLUMNS | {
+    *("answer", "answers", "answer_label", "prediction", "prediction_label", "correct", "rank", "margin"),
+    *("scores", "exact", "statement"),
+}
 OTHER_BLANK = "…"  # stands for a blank that is not scored
 SUBJECT, ANSWER, TEMPLATE, BLANK = "subject", "answer", "template", "blank"
 # Characters that stand for those of a part of the statement. A token that reaches into two parts has the first's role.
 MARKS = {"\2": ANSWER, "\1": SUBJECT, "\0": BLANK}
 ANSWER_MARK, SUBJECT_MARK, BLANK_MARK = MARKS
-
-
-class ChoiceColumns(RowColumns):
-    """Columns of a row of any probe with options, which are indices into the answer space."""
-
-    answer: int
-    answers: list[int]
-    prediction: int
-    correct: bool
-    rank: int | None
-    margin: float | None
-    scores: list[float]
-    exact: list[bool]
-    answer_label: str
-    prediction_label: str
-    statement: str
-
-
-def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
-    """Return the prompt by which an item is asked."""
-    return prompt(relation.template_of(item, template), item.subject, relation.verbatim)
 
 
 def slotted(relation: Relation, item: Item, template: int) -> str:

@@ -19,9 +19,10 @@ from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
 from probing.kinds import KINDS
 from probing.language_model import BlankDistribution, Continuation, LanguageModel
-from probing.probes.probe import UNSCORED, Probe, Row, RowColumns, tag_cells, tag_columns, unless_too_long
+from probing.probes.probe import ROW_COLUMNS, UNSCORED, Probe, Row, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings, option
-from probing.template import BLANK_TEXT, Prompt, prompt, upper_first
+from probing.statements.prompting import item_prompt
+from probing.template import BLANK_TEXT, Prompt, upper_first
 
 KEPT_PREDICTIONS = 10  # the largest k of in-top-k
 Instruction = Literal[0, 1, 2, 3, 4, 5]
@@ -41,40 +42,21 @@ RANKED, WRITTEN = "an answer among the best words of the whole vocabulary", "an 
 WAYS: Mapping[str, str] = {"masked": RANKED, "causal": WRITTEN, "encoder-decoder": WRITTEN}
 
 
-class ClozeColumns(RowColumns):
-    """Columns of a row; any further column is a tag.
-
-    `rank`: from 1, the answer's place among the ranked tokens if `method` is "top", or the number of the token that
-    completes it if `method` is "near"; empty if it was not found. `correct`: whether the rank is within the probe's k;
-    empty if the sentence cannot be put to the model, a generator, because text follows its blank. `one_token`: whether
-    the answer is one token of the model's vocabulary; empty if no tokens were ranked. `alias_rank`: the best rank of
-    the answer and of its other names, which only a benchmark with aliases has. `margin` is always empty.
-    """
-
-    id: str
-    answer: int
-    answers: list[int]
-    answer_label: str
-    prediction_label: str
-    correct: bool | None
-    rank: int | None
-    alias_rank: int | None
-    margin: float | None
-    method: str
-    one_token: bool | None
-    predictions: list[str]
-    log_probs: list[float]
-    continuation: str
-    statement: str
-
-
 @dataclass(frozen=True)
 class Cloze(Probe):
-    """One row per item. With `closed`, generators fill the blank too."""
+    """One row per item. With `closed`, generators fill the blank too.
+
+    `rank`: the answer's place among the ranked tokens if `method` is "top", or the number of the token that completes
+    it if `method` is "near". `correct`: whether it is within `k`; empty if the sentence cannot be put to the model, a
+    generator, because text follows its blank. `margin` is always empty.
+    """
 
     name: ClassVar[str] = "cloze"
     main_metric: ClassVar[str] = "accuracy"
-    columns: ClassVar[frozenset[str]] = frozenset(ClozeColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
+        *("id", "answer", "answers", "answer_label", "prediction_label", "correct", "rank", "alias_rank", "margin"),
+        *("method", "one_token", "predictions", "log_probs", "continuation", "statement"),
+    }
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
     correctness: ClassVar[Correctness] = Correctness(macro=True)
     k: int = option(5, "an answer among the first k counts as right")
@@ -99,10 +81,7 @@ class Cloze(Probe):
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        prompts = [
-            (item, prompt(relation.template_of(item, template), item.subject, relation.verbatim))
-            for item in relation.items
-        ]
+        prompts = [(item, item_prompt(relation, item, template)) for item in relation.items]
         facts = KINDS[model.card.kind]
         usable = [(item, text) for item, text in prompts if facts.reads_right or ends_in_blank(text)]
         answer = self._written if facts.writes and not self.closed else self._filled
@@ -187,7 +166,7 @@ class Cloze(Probe):
             "subject_id": item.subject_id,
             "answer": item.answers[0],
             "answers": list(item.answers),
-            "answer_label": answer_of(relation, item),
+            "answer_label": answers_of(relation, item)[0],
             "correct": (rank is not None and rank <= self.k) if columns else None,
             "margin": None,
             "predictions": [],
@@ -197,11 +176,6 @@ class Cloze(Probe):
             **columns,
             **tag_cells(relation, item),
         }
-
-
-def answer_of(relation: Relation, item: Item) -> str:
-    """Return the label of the answer that counts as right."""
-    return answers_of(relation, item)[0]
 
 
 def answers_of(relation: Relation, item: Item) -> list[str]:

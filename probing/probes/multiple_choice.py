@@ -9,7 +9,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores
 from probing.analysis.details import condensed_with_details
@@ -21,13 +20,12 @@ from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request
 from probing.probes.choices import (
     ANSWER_MARK,
+    CHOICE_COLUMNS,
     SUBJECT_MARK,
-    ChoiceColumns,
     ItemTokens,
     choice_frame,
     choice_row,
     choice_scores,
-    item_prompt,
     item_tokens,
     marked,
     non_finite,
@@ -36,25 +34,12 @@ from probing.probes.choices import (
 from probing.probes.probe import Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO
-from probing.statements.prompting import Examples, as_context, as_messages
+from probing.statements.prompting import Examples, as_context, as_messages, item_prompt
 from probing.template import Prompt, prompt
 
 NO_TEMPLATES = "generic subjects need templates, and these items have sentences of their own"
 Options = tuple[str, ...]
-ScoreOptions = Callable[[Sequence[Request]], Iterator[NDArray[np.float64] | TooLong]]
-
-
-class MultipleChoiceColumns(ChoiceColumns):
-    """Columns of a row; any further column is a tag.
-
-    `tokens`: the number of tokens of each option's scored text. `generic`: with the option `generic_subjects`, each
-    option's share of probability with them. `demonstrations`: with the option `few_shot`, the indices of the items that
-    stand before this one with their answers.
-    """
-
-    tokens: list[int]
-    generic: list[float]
-    demonstrations: list[int]
+ScoreOptions = Callable[[Sequence[Request]], Iterator[Floats | TooLong]]
 
 
 class RankedOptions(NamedTuple):
@@ -87,7 +72,7 @@ class MultipleChoice(Probe):
     name: ClassVar[str] = "multiple_choice"
     main_metric: ClassVar[str] = "accuracy"
     harness_protocol: ClassVar[bool] = True
-    columns: ClassVar[frozenset[str]] = frozenset(MultipleChoiceColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {"tokens", "generic", "demonstrations"}
 
     generic_subjects: str = option(
         "",
@@ -135,7 +120,7 @@ class MultipleChoice(Probe):
             yield row.columns, item_tokens(row.scores, marks)
 
     def marks(self, sentence: str, subject: str, option: str, statement: str) -> str:
-        """Return the scored statement with marks in place of subject and option (`roles`)."""
+        """Return the scored statement with marks in place of subject and option (`marked`)."""
         if self.chat:
             return ANSWER_MARK * len(statement)
         return marked(replace(prompt(sentence, SUBJECT_MARK * len(subject)), verbatim=True), option, statement)
@@ -270,8 +255,8 @@ def generic_shares(
     return {options: _mean_softmax([next(scores) for _ in texts], len(options)) for options in spaces}
 
 
-def _mean_softmax(answers: Sequence[NDArray[np.float64] | TooLong], options: int) -> list[float] | TooLong:
-    scores: list[NDArray[np.float64]] = []
+def _mean_softmax(answers: Sequence[Floats | TooLong], options: int) -> list[float] | TooLong:
+    scores: list[Floats] = []
     for answer in answers:
         if isinstance(answer, TooLong):
             return answer

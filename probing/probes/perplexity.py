@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.paired_tests import NO_CORRECTNESS, Correctness, ResultRows
 from probing.analysis.perplexity_metrics import (
@@ -21,11 +20,12 @@ from probing.analysis.perplexity_metrics import (
     perplexity_scores,
     sentence_figures,
 )
+from probing.arrays import Floats
 from probing.benchmark import ASKED_TAGS, Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong
 from probing.kinds import KINDS, Kind
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
-from probing.probes.probe import Probe, Row, RowColumns, shared_tags, tag_cells, unless_too_long
+from probing.probes.probe import ROW_COLUMNS, Probe, Row, shared_tags, tag_cells, unless_too_long
 from probing.settings import Settings, option
 from probing.start_token import AUTO, NONE
 from probing.template import Prompt
@@ -33,19 +33,6 @@ from probing.template import Prompt
 By = Literal["token", "word"]
 # The sentence itself is the option, and stays as it is.
 WHOLE_SENTENCE = Prompt(("", ""), verbatim=True)
-
-
-class PerplexityColumns(RowColumns):
-    """Columns of a row; any further column is a tag. `repetitions`: those that drew the statement."""
-
-    statement: str
-    true: bool
-    repetitions: list[int]
-    scores: list[float]
-    log_prob: float
-    tokens: int
-    words: int
-    perplexity: float
 
 
 class Measured(NamedTuple):
@@ -68,7 +55,9 @@ class Perplexity(Probe):
 
     name: ClassVar[str] = "perplexity"
     main_metric: ClassVar[str] = "superiority"
-    columns: ClassVar[frozenset[str]] = frozenset(PerplexityColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = ROW_COLUMNS | {
+        *("statement", "true", "repetitions", "scores", "log_prob", "tokens", "words", "perplexity"),
+    }
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "original", "reduction": "sum", "decide": False}
     correctness: ClassVar[Correctness] = NO_CORRECTNESS
     needs: ClassVar[str] = "two true and two false statements at least"
@@ -140,7 +129,7 @@ class Perplexity(Probe):
             raise NonFiniteScores.of(model.card.id, f"for {text[:80]!r}", "perplexity")
         return Measured(text, len(log_probs), float(log_probs.sum()), perplexity)
 
-    def _perplexity(self, text: str, log_probs: NDArray[np.float64], kind: Kind) -> float:
+    def _perplexity(self, text: str, log_probs: Floats, kind: Kind) -> float:
         if self.public_code:
             return public_code(log_probs, kind)
         return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
@@ -160,7 +149,7 @@ class Perplexity(Probe):
         return ["true", "perplexity", "statement"]
 
 
-def public_code(log_probs: NDArray[np.float64], kind: Kind) -> float:
+def public_code(log_probs: Floats, kind: Kind) -> float:
     """Return the perplexity as published (methods 3.3), from the tokens' log-probabilities without a start token.
 
     Masked: the sum over the T tokens is divided by T + 2. Causal: of T tokens the first has no log-probability and the

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, TypedDict, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
@@ -22,13 +22,15 @@ MadeT = TypeVar("MadeT")
 UNSCORED: Mapping[str, Any] = {"pll": Settings.pll, "reduction": Settings.reduction, "decide": Settings.decide}
 # Tags that repeat the relation or are equal in every row of a run, so that scores are not broken down by them.
 VERSION_TAGS = frozenset({"predicate", "objects"})
+# The columns of every row. `ITEM_COLUMNS` of `results.rows` says what each column of a probe holds.
+ROW_COLUMNS = frozenset({"relation", "template", "index", "subject", "subject_id"})
 
 
 class Probe(ABC):
     """A way to ask a model about a relation. Subclasses are frozen dataclasses whose fields are the probe's options.
 
     `main_metric`: the metric that models are ranked by. `correctness`: what two results are compared by.
-    `columns`: the declared columns of the rows; any further column is a tag.
+    `columns`: the declared columns of the rows, those of `ROW_COLUMNS` among them; any further column is a tag.
     `fixed`: settings that the probe leaves no choice of, so that a run records what was done and another choice is
     refused.
     `harness_protocol`: whether lm-evaluation-harness has a protocol for it (the setting `protocol`).
@@ -69,7 +71,7 @@ class Probe(ABC):
     def compare(cls, results: ResultRows) -> pd.DataFrame:
         """Compare each further result with the first on what they share, overall and by every tag that all have.
 
-        The columns are those of `comparison.compare`.
+        The columns are those of `paired_tests.compare`.
         """
         return compare(results, shared_tags(cls, results), cls.correctness)
 
@@ -197,19 +199,6 @@ def refuse_unknown(names: Iterable[str], options: Mapping[str, Option], owner: s
         if name not in options:
             step = f"Choose from: {', '.join(options)}." if options else "It has none."
             raise BadInput(f"{owner} has no option {name!r}.", step)
-
-
-class RowColumns(TypedDict):
-    """Columns of every row. `index` is the item's line in its relation's file.
-
-    A probe declares its further columns in a subclass. Any column that is not declared is a tag.
-    """
-
-    relation: str
-    template: int
-    index: int
-    subject: str
-    subject_id: str
 
 
 def item_cells(item: Item) -> dict[str, Any]:

@@ -20,24 +20,13 @@ from probing.formats.dlama import pair_named
 from probing.kinds import KINDS
 from probing.language_model import LanguageModel, OptionScores, Request, Scoring
 from probing.probes.choices import ANSWER_MARK, choice_scores, ranked
-from probing.probes.multiple_choice import MultipleChoice, MultipleChoiceColumns, RankedOptions
+from probing.probes.multiple_choice import MultipleChoice, RankedOptions
 from probing.probes.probe import VERSION_TAGS, Row, tag_cells, tag_columns, unless_too_long
 from probing.settings import Settings, option
 from probing.template import Prompt
 
+# The columns of the second rule, with the types of their values.
 STATEMENT_TYPES = {"prediction_statement": "int64", "rank_statement": "int64", "correct_statement": "bool"}
-
-
-class RankingColumns(MultipleChoiceColumns):
-    """Columns of a row; any further column is a tag.
-
-    `prediction_cultures`: those in which the predicted candidate is a valid object. `*_statement`: by the second rule.
-    """
-
-    prediction_cultures: list[str]
-    prediction_statement: int
-    rank_statement: int
-    correct_statement: bool
 
 
 @dataclass(frozen=True)
@@ -51,7 +40,9 @@ class Ranking(MultipleChoice):
 
     name: ClassVar[str] = "ranking"
     main_metric: ClassVar[str] = "p_at_1"
-    columns: ClassVar[frozenset[str]] = frozenset(RankingColumns.__annotations__) | VERSION_TAGS
+    columns: ClassVar[frozenset[str]] = (
+        MultipleChoice.columns | VERSION_TAGS | STATEMENT_TYPES.keys() | {"prediction_cultures"}
+    )
     harness_protocol: ClassVar[bool] = False
     fixed: ClassVar[Mapping[str, Any]] = {"pll": "whole_answer", "reduction": "mean"}
 
@@ -74,9 +65,13 @@ class Ranking(MultipleChoice):
     ) -> Iterator[RankedOptions | TooLong]:
         facts = KINDS[model.card.kind]
         if facts.writes and not settings.decide:
-            return statement_rules(model, requests) if facts.reads_right else both_rules(model, requests)
+            if not facts.reads_right:
+                return both_rules(model, requests)
+            # Candidates score alike up to the blank and in the whole statement.
+            return (unless_too_long(_by_both, scores, scores) for scores in model.score(requests, Scoring()))
         scoring = Scoring(**self.fixed, decide=int(settings.decide), span="answer")
-        answers = model.score(candidate_requests(model, requests), scoring)
+        own = requests if facts.reads_right else (before(*request) for request in requests)
+        answers = model.score(own, scoring)
 
         def by_mean(scores: OptionScores) -> RankedOptions:
             return RankedOptions(scores.reduce(scoring.reduction), scores)
@@ -129,20 +124,10 @@ def both_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[Ra
     return (unless_too_long(_by_both, cut, whole) for cut, whole in zip(scores, scores, strict=False))
 
 
-def statement_rules(model: LanguageModel, requests: Iterable[Request]) -> Iterator[RankedOptions | TooLong]:
-    """Yield the scores of both rules from one pass, by a model whose candidates score alike in either."""
-    return (unless_too_long(_by_both, scores, scores) for scores in model.score(requests, Scoring()))
-
-
 def _by_both(cut: OptionScores, whole: OptionScores) -> RankedOptions:
     """Return the scores of both rules, given those of the prompt up to its blank and those of the whole prompt."""
     own = candidate_scores(cut)
     return RankedOptions(own.reduce("mean"), own, whole.reduce("sum"))
-
-
-def candidate_requests(model: LanguageModel, requests: Iterable[Request]) -> Iterable[Request]:
-    """Return the requests for the candidates themselves: a causal model is given the text to the left of the blank."""
-    return requests if KINDS[model.card.kind].reads_right else (before(*request) for request in requests)
 
 
 def before(text: Prompt, options: Sequence[str]) -> Request:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from probing.analysis.accuracy import accuracy_scores, baseline_scores, with_ties
 from probing.analysis.details import condensed
+from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
-from probing.probes.choices import ChoiceColumns, choice_frame, choice_row, non_finite
+from probing.probes.choices import CHOICE_COLUMNS, choice_frame, choice_row, non_finite
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
-from probing.template import prompt
+from probing.statements.prompting import item_prompt
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,16 @@ class Similarity(Probe):
 
     name: ClassVar[str] = "similarity"
     main_metric: ClassVar[str] = "relatedness"
-    columns: ClassVar[frozenset[str]] = frozenset(ChoiceColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS
     fixed: ClassVar[Mapping[str, Any]] = UNSCORED
 
     def rows(
         self, model: LanguageModel, relation: Relation, template: int, settings: Settings
     ) -> Iterator[Row | TooLong]:
-        def row(item: Item, scores: NDArray[np.float64]) -> Row:
+        def row(item: Item, scores: Floats) -> Row:
             if not np.isfinite(scores).all():
                 raise non_finite(model, relation, item, template)
-            statement = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+            statement = item_prompt(relation, item, template)
             exact = np.ones(len(scores), dtype=bool)
             columns = choice_row(relation, statement, item, scores, exact)
             return {"relation": relation.label, "template": template} | columns
@@ -55,9 +56,7 @@ class Similarity(Probe):
         return with_ties(scores, rows).replace({"metric": {"accuracy": self.main_metric}})
 
 
-def cosines(
-    model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]
-) -> Iterator[NDArray[np.float64] | TooLong]:
+def cosines(model: LanguageModel, texts: Sequence[tuple[str, Sequence[str]]]) -> Iterator[Floats | TooLong]:
     """Yield, for each subject and its options, the cosine of the subject's vector to that of each option.
 
     Every distinct text is embedded once.
@@ -69,12 +68,12 @@ def cosines(
         yield unless_too_long(_cosines, vectors[subject], *(vectors[option] for option in options))
 
 
-def _cosines(subject: NDArray[np.float64], *options: NDArray[np.float64]) -> NDArray[np.float64]:
+def _cosines(subject: Floats, *options: Floats) -> Floats:
     return np.array([float(subject @ option) for option in options])
 
 
-def _unit_vector(vector: NDArray[np.float32]) -> NDArray[np.float64]:
+def _unit_vector(vector: NDArray[np.float32]) -> Floats:
     """Return the vector with length 1, in float64, so that rounding does not decide the order of two close cosines."""
     wide = vector.astype(np.float64)
-    unit: NDArray[np.float64] = wide / np.linalg.norm(wide)
+    unit: Floats = wide / np.linalg.norm(wide)
     return unit

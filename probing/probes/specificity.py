@@ -10,17 +10,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from probing.analysis.accuracy import with_ties
 from probing.analysis.details import condensed
 from probing.analysis.paired_tests import Correctness
 from probing.analysis.ranks import item_values
 from probing.analysis.specificity_metrics import pair_hits, specificity_scores
+from probing.arrays import Floats
 from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
 from probing.language_model import BlankDistribution, LanguageModel, OptionScores, Request, Scoring
-from probing.probes.choices import ChoiceColumns, choice_row, non_finite
+from probing.probes.choices import CHOICE_COLUMNS, choice_row, non_finite
 from probing.probes.probe import Probe, Row, unless_too_long
 from probing.probes.similarity import cosines
 from probing.settings import Settings, option
@@ -29,45 +29,23 @@ from probing.template import Prompt
 
 KEPT_WORDS = 100  # of each distribution: ten of them are nearly always shared by all models
 RANKED = ("specificity", "acc_at_10_either", "acc_at_10_fine")
+# Of each answer; `natural` is with the subject hidden, and `clause_score` only of causal models with cascades.
+PAIR_COLUMNS = ("log_prob", "rank", "natural_log_prob", "cosine", "clause_score")
 UNKNOWN_PAIR = np.full(2, np.nan)
 # A value of each option, shape (2,).
-PairValues = NDArray[np.float64]
-
-
-class SpecificityColumns(ChoiceColumns):
-    """Columns of a row.
-
-    `*_log_prob`, `*_rank`: at the blank, NaN and 0 if the answer is not a single token of the vocabulary; ranks are
-    among the whole vocabulary. `natural_log_prob`: the same with the subject hidden. `clause_score`: only for causal
-    models with cascade prompting. `specific`: whether the fine answer is strictly more probable, missing if one of the
-    two is not a single token. `best`: the most probable words at the blank. `demonstrations`: the indices of the items
-    that stand before this one with their answers.
-    """
-
-    prompting: str
-    coarse_label: str
-    fine_log_prob: float
-    coarse_log_prob: float
-    fine_rank: int
-    coarse_rank: int
-    specific: bool | None
-    fine_natural_log_prob: float
-    coarse_natural_log_prob: float
-    fine_cosine: float
-    coarse_cosine: float
-    fine_clause_score: float
-    coarse_clause_score: float
-    demonstrations: list[int]
-    best: list[str]
+PairValues = Floats
 
 
 @dataclass(frozen=True)
 class Specificity(Probe):
-    """One row per pair."""
+    """One row per pair; `*_log_prob` and `*_rank` at the blank are NaN and 0 if an answer is not a single token."""
 
     name: ClassVar[str] = "specificity"
     main_metric: ClassVar[str] = "specificity"
-    columns: ClassVar[frozenset[str]] = frozenset(SpecificityColumns.__annotations__)
+    columns: ClassVar[frozenset[str]] = CHOICE_COLUMNS | {
+        *("prompting", "coarse_label", "specific", "best", "demonstrations"),
+        *(f"{answer}_{value}" for answer in ("fine", "coarse") for value in PAIR_COLUMNS),
+    }
     fixed: ClassVar[Mapping[str, Any]] = {"decide": False}
     correctness: ClassVar[Correctness] = Correctness("specific", macro=True)
     needs: ClassVar[str] = (
@@ -174,7 +152,12 @@ def _whole_answers(
 ) -> Iterator[PairValues | TooLong]:
     """Yield each option's score by all of its tokens; for single tokens this is the log-probability at the blank."""
     scoring = Scoring(pll=settings.pll, span="answer")
-    rest = model.score((r for r, blank in zip(requests, blanks, strict=True) if _several_tokens(blank)), scoring)
+    several = (
+        request
+        for request, blank in zip(requests, blanks, strict=True)
+        if not (isinstance(blank, TooLong) or _both_single(blank))
+    )
+    rest = model.score(several, scoring)
 
     def score(blank: BlankDistribution) -> PairValues | TooLong:
         if _both_single(blank):
@@ -182,11 +165,6 @@ def _whole_answers(
         return unless_too_long(lambda scores: scores.reduce(settings.reduction), next(rest))
 
     return (unless_too_long(score, blank) for blank in blanks)
-
-
-def _several_tokens(blank: BlankDistribution | TooLong) -> bool:
-    """Return whether an option of a prompt that fits is not a single token."""
-    return not (isinstance(blank, TooLong) or _both_single(blank))
 
 
 def _clause_scores(model: LanguageModel, requests: Sequence[Request]) -> Iterator[PairValues | TooLong]:
@@ -222,13 +200,8 @@ def _pair_columns(
     clause: PairValues | None,
 ) -> dict[str, Any]:
     """Return the columns that only this probe has; the options of a pair are coarse, then fine."""
-    pairs = {
-        "log_prob": blank.options,
-        "rank": blank.ranks,
-        "natural_log_prob": hidden.options,
-        "cosine": cosine,
-        "clause_score": UNKNOWN_PAIR if clause is None else clause,
-    }
+    values = (blank.options, blank.ranks, hidden.options, cosine, UNKNOWN_PAIR if clause is None else clause)
+    pairs = dict(zip(PAIR_COLUMNS, values, strict=True))
     (fine,) = question.item.answers
     return {
         "coarse_label": question.item.options[1 - fine],

@@ -11,7 +11,12 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from probing.analysis.paired_tests import SIDE_BOUNDS, sentence, shared_in_words, smallest_difference
+from probing.analysis.paired_tests import (
+    SIDE_BOUNDS,
+    shared_in_words,
+    smallest_difference,
+    smallest_difference_in_words,
+)
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.settings import Settings
@@ -45,7 +50,7 @@ class Comparison(pd.DataFrame):
         table.remarks = [_difference(first, record, name, other) for name, other in others]
         table.remarks += filter(None, [shared_in_words(rows)])
         if probe.correctness.column and (smallest := smallest_difference(rows, probe.correctness)):
-            table.remarks.append(sentence(smallest))
+            table.remarks.append(smallest_difference_in_words(smallest))
         return table
 
     def _repr_html_(self) -> str:

@@ -4,7 +4,7 @@ Items that are too long for the model are left out: the run's record names them,
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -60,16 +60,6 @@ def _row(key: tuple[str, int, int]) -> str:
     return f"relation {key[0]}, template {key[1]}, item {key[2]}"
 
 
-class TooLongItems(NamedTuple):
-    """Items of one part that do not fit into the model's context, by their indices."""
-
-    relation: str
-    items: int
-    why: str
-    template: int
-    indices: list[int]
-
-
 def too_long_items(relation: Relation, template: int, answers: Sequence[Row | TooLong]) -> list[dict[str, Any]]:
     """Return the entry of a record with the items of a part that are too long; none if all items fit.
 
@@ -81,7 +71,8 @@ def too_long_items(relation: Relation, template: int, answers: Sequence[Row | To
         return []
     why = f"longer than the {limits[0]:,} tokens that the model takes"
     indices = [item.index for item, answer in pairs if isinstance(answer, TooLong)]
-    return [TooLongItems(relation.id, len(indices), why, template, indices)._asdict()]
+    entry = {"relation": relation.id, "items": len(indices), "why": why, "template": template, "indices": indices}
+    return [entry]
 
 
 def left_out(record: Record, part: Part) -> frozenset[int]:

@@ -112,14 +112,26 @@ class Result:
         notes += counted_in_words(self.record)
         if not keeps_rows(self.record):
             notes.append(NO_ROWS)
-        return [*notes, *missing_main_score(self.record["probe"], self.scores), *tie_warnings(self.scores)]
+        needs = probe_named(self.record["probe"]).needs
+        if needs and not len(self._main_values):
+            notes.append(f"There is no {self._main_metric}: it needs {needs}.")
+        return [*notes, *tie_warnings(self.scores)]
 
     def by(self, dimension: str = OVERALL, metric: str = "") -> pd.DataFrame:
         """Return a metric, by default the main one of the probe, by the groups of a dimension such as "domain".
 
         The columns are `value`, `low`, `high` and `n`. Raises `BadInput` if there is no such score.
         """
-        return by_group(self.scores, self.record["probe"], dimension, metric)
+        name = metric or self._main_metric
+        of_metric = self.scores[self.scores["metric"] == name]
+        if of_metric.empty:
+            step = f"Choose from: {', '.join(self.scores['metric'].unique())}."
+            raise BadInput(f"The result has no metric {name!r}.", step)
+        groups = of_metric[of_metric["dimension"] == dimension]
+        if groups.empty:
+            dimensions = ", ".join(of_metric["dimension"].unique())
+            raise BadInput(f"The metric {name} has no dimension {dimension!r}.", f"Choose from: {dimensions}.")
+        return groups.set_index("group")[FIGURES].rename_axis(dimension)
 
     def compare(self, *others: "Result") -> Comparison:
         """Return the paired differences between this result and others on the same benchmark: what `compare` prints.
@@ -152,25 +164,83 @@ class Result:
 
         The names are `metric/dimension/group`, such as "accuracy/overall/all" and "accuracy/domain/Arts"; letters,
         digits, spaces and `_.-` are kept, as MLflow takes no others. Scores without a value are left out.
-        `dimensions`: only these, such as "overall"; by default all.
+        Where two names would be equal, the later one ends in _2. `dimensions`: only these, such as "overall"; by
+        default all.
         """
-        return as_metrics(self.scores, dimensions)
+        values: dict[str, float] = {}
+        columns = ["metric", "dimension", "group", "value"]
+        for metric, dimension, group, value in self.scores[columns].itertuples(index=False):
+            if pd.isna(value) or (dimensions and dimension not in dimensions):
+                continue
+            name, number = "/".join(map(_plain_name, (metric, dimension, group))), 2
+            unique = name
+            while unique in values:
+                unique, number = f"{name}_{number}", number + 1
+            values[unique] = float(value)
+        return values
 
     def plot(self, dimension: str = OVERALL, metric: str = "") -> Any:
-        """Return a chart of Plotly with what `by` returns; needs `pip install "clozeboard[plot]"`."""
-        return as_chart(self.by(dimension, metric), metric or probe_named(self.record["probe"]).main_metric)
+        """Return a chart of Plotly with what `by` returns; needs `pip install "clozeboard[plot]"`.
+
+        It has a dot with its 95 % interval for each group.
+        """
+        library = graph_objects("Drawing a chart")
+        table = self.by(dimension, metric)
+        ordered = table.iloc[::-1]  # the first group on top
+        bars = {
+            **ERROR_BAR,
+            "array": ordered["high"] - ordered["value"],
+            "arrayminus": ordered["value"] - ordered["low"],
+            "color": LIGHT.soft,
+        }
+        dots = library.Scatter(
+            x=ordered["value"],
+            y=list(ordered.index),
+            mode="markers",
+            marker={"size": 9},
+            error_x=bars,
+            hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
+        )
+        layout = {
+            "template": chart_template(LIGHT),
+            "height": 70 + ROW_HEIGHT * len(table),
+            "xaxis_title": metric or self._main_metric,
+            "yaxis": {"type": "category", "showgrid": False},
+        }
+        return library.Figure(dots, layout)
 
     def to_latex(self, dimension: str = OVERALL, metric: str = "") -> str:
-        """Return what `by` returns as a LaTeX table, which needs the package booktabs."""
-        return as_latex(self.by(dimension, metric))
+        """Return what `by` returns as a LaTeX table, for the package booktabs, with special characters escaped."""
+        table = self.by(dimension, metric)
+        shown = table.rename(index=_latex_escaped).rename_axis(_latex_escaped(dimension))
+        return shown.to_latex(float_format="%.3f", na_rep="", escape=False)
 
     def __repr__(self) -> str:
         """Return model, benchmark and the main score in a line, because rows and record would fill screens."""
-        return f"<Result {in_a_line(self.record, self.scores)}>"
+        figures = [f"{self._main_metric} {value:.4g}" for value in self._main_values]
+        return f"<Result {', '.join([self._heading, *figures])}>"
 
     def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        return as_html(self.record, self.scores, self.notes)
+        """Return what notebooks show: model, benchmark, overall scores and notes, with all texts escaped."""
+        overall = self.scores.loc[self.scores["dimension"] == OVERALL, ["metric", *FIGURES]].set_index("metric")
+        table = overall.to_html(float_format="{:.4g}".format, na_rep="", border=0)
+        remarks = "".join(f"<p>{escape(note)}</p>" for note in self.notes)
+        return f"<div><p><strong>{escape(self._heading)}</strong></p>{table}{remarks}</div>"
+
+    @property
+    def _heading(self) -> str:
+        benchmark = self.record["benchmark"]
+        return f"{self.record['model']['id']} on {benchmark['slug']} {benchmark['version']} ({self.record['probe']})"
+
+    @property
+    def _main_metric(self) -> str:
+        return probe_named(self.record["probe"]).main_metric
+
+    @property
+    def _main_values(self) -> pd.Series:
+        """The main metric for the whole: one value, or none."""
+        is_main = (self.scores["dimension"] == OVERALL) & (self.scores["metric"] == self._main_metric)
+        return self.scores.loc[is_main, "value"].dropna()
 
     def save(self, folder: str | Path, tokens: Sequence[Path] = ()) -> None:
         """Write the result folder: all of it or nothing, and never over another one.
@@ -252,109 +322,12 @@ def _readable(path: Path) -> Iterator[None]:
         raise BadInput(f"{path} cannot be read ({error}).", "Restore it from a copy or run again.") from error
 
 
-def by_group(scores: pd.DataFrame, probe: str, dimension: str, metric: str = "") -> pd.DataFrame:
-    """Return the columns `value`, `low`, `high` and `n` of a metric, by the groups of a dimension.
-
-    `metric`: the main metric of the probe unless it is named. Raises `BadInput` if there is no such score.
-    """
-    name = metric or probe_named(probe).main_metric
-    of_metric = scores[scores["metric"] == name]
-    if of_metric.empty:
-        raise BadInput(f"The result has no metric {name!r}.", f"Choose from: {', '.join(scores['metric'].unique())}.")
-    groups = of_metric[of_metric["dimension"] == dimension]
-    if groups.empty:
-        dimensions = ", ".join(of_metric["dimension"].unique())
-        raise BadInput(f"The metric {name} has no dimension {dimension!r}.", f"Choose from: {dimensions}.")
-    return groups.set_index("group")[FIGURES].rename_axis(dimension)
-
-
-def as_html(record: Mapping[str, Any], scores: pd.DataFrame, notes: Sequence[str]) -> str:
-    """Return model, benchmark, overall scores and notes as HTML, with all texts escaped."""
-    heading = _heading(record)
-    overall = scores.loc[scores["dimension"] == OVERALL, ["metric", *FIGURES]].set_index("metric")
-    table = overall.to_html(float_format="{:.4g}".format, na_rep="", border=0)
-    remarks = "".join(f"<p>{escape(note)}</p>" for note in notes)
-    return f"<div><p><strong>{escape(heading)}</strong></p>{table}{remarks}</div>"
-
-
-def in_a_line(record: Mapping[str, Any], scores: pd.DataFrame) -> str:
-    """Return model, benchmark, probe and the overall main score, where there is one."""
-    metric = probe_named(record["probe"]).main_metric
-    values = _overall(scores, metric)
-    return ", ".join([_heading(record), *(f"{metric} {value:.4g}" for value in values)])
-
-
-def missing_main_score(probe: str, scores: pd.DataFrame) -> list[str]:
-    """Return a sentence on what the main metric of the probe needs, if it has no value for the whole."""
-    metric, needs = probe_named(probe).main_metric, probe_named(probe).needs
-    return [] if len(_overall(scores, metric)) or not needs else [f"There is no {metric}: it needs {needs}."]
-
-
-def _overall(scores: pd.DataFrame, metric: str) -> pd.Series:
-    return scores.loc[(scores["dimension"] == OVERALL) & (scores["metric"] == metric), "value"].dropna()
-
-
-def _heading(record: Mapping[str, Any]) -> str:
-    benchmark = record["benchmark"]
-    return f"{record['model']['id']} on {benchmark['slug']} {benchmark['version']} ({record['probe']})"
-
-
-def as_metrics(scores: pd.DataFrame, dimensions: Sequence[str]) -> dict[str, float]:
-    """Return values by `metric/dimension/group`, of some dimensions or of all; `Result.metrics` has the details.
-
-    Where two names would be equal, the later one ends in _2.
-    """
-    values: dict[str, float] = {}
-    for metric, dimension, group, value in scores[["metric", "dimension", "group", "value"]].itertuples(index=False):
-        if pd.isna(value) or (dimensions and dimension not in dimensions):
-            continue
-        name, number = "/".join(map(_plain_name, (metric, dimension, group))), 2
-        unique = name
-        while unique in values:
-            unique, number = f"{name}_{number}", number + 1
-        values[unique] = float(value)
-    return values
-
-
 def _plain_name(text: str) -> str:
     """Return a text with _ for everything that names of MLflow's metrics must not have."""
     plain = re.sub(r"[^\w .-]", "_", text)
     return plain if plain.strip(". ") else "_"
 
 
-def as_latex(table: pd.DataFrame) -> str:
-    """Return a table of `by_group` as LaTeX, for the package booktabs; special characters are escaped."""
-    shown = table.rename(index=_latex_escaped).rename_axis(_latex_escaped(str(table.index.name)))
-    return shown.to_latex(float_format="%.3f", na_rep="", escape=False)
-
-
 def _latex_escaped(text: str) -> str:
     special = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     return "".join(special.get(letter, f"\\{letter}" if letter in "&%$#_{}" else letter) for letter in text)
-
-
-def as_chart(table: pd.DataFrame, metric: str) -> Any:
-    """Return a table of `by_group` as a figure of Plotly: a dot with its 95 % interval for each group."""
-    library = graph_objects("Drawing a chart")
-    ordered = table.iloc[::-1]  # the first group on top
-    bars = {
-        **ERROR_BAR,
-        "array": ordered["high"] - ordered["value"],
-        "arrayminus": ordered["value"] - ordered["low"],
-        "color": LIGHT.soft,
-    }
-    dots = library.Scatter(
-        x=ordered["value"],
-        y=list(ordered.index),
-        mode="markers",
-        marker={"size": 9},
-        error_x=bars,
-        hovertemplate="%{y}: <b>%{x:.3f}</b><extra></extra>",
-    )
-    layout = {
-        "template": chart_template(LIGHT),
-        "height": 70 + ROW_HEIGHT * len(table),
-        "xaxis_title": metric,
-        "yaxis": {"type": "category", "showgrid": False},
-    }
-    return library.Figure(dots, layout)

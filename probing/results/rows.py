@@ -74,7 +74,7 @@ def write_rows(path: Path, frames: Iterable[pd.DataFrame], schema: pa.Schema, op
 
     The file also has descriptions of the columns, and the labels of the options.
     """
-    columns = [column.with_metadata({"description": item_column(column.name)}) for column in schema]
+    columns = [column.with_metadata({"description": ITEM_COLUMNS.get(column.name, TAG)}) for column in schema]
     described = pa.schema(columns, {**schema.metadata, OPTIONS: ranges_as_json(options).encode()})
     tables = (_table(frame, schema).cast(described) for frame in frames)
     with pq.ParquetWriter(path, described) as writer:
@@ -257,8 +257,3 @@ TOKEN_COLUMNS: Mapping[str, str] = {
     "role": "what the token belongs to: `subject`, `answer`, `template` or another `blank`",
     "log_prob": "the log-probability of the token",
 }
-
-
-def item_column(name: str) -> str:
-    """Return what a column of items.parquet holds; a column that no probe writes is a tag."""
-    return ITEM_COLUMNS.get(name, TAG)

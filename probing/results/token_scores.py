@@ -3,7 +3,7 @@
 From them follows which option a model would have chosen by its answer alone, and by the answer and what follows it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from probing.analysis.accuracy import SCORE_COLUMNS, mean, proportion
+from probing.analysis.accuracy import mean, proportion
 from probing.analysis.breakdowns import OVERALL
 from probing.arrays import Ints
 from probing.benchmark import ROW_KEY
@@ -118,21 +118,15 @@ def conditional_accuracy(rows: pd.DataFrame, pieces: Iterable[pd.DataFrame], met
     """
     best = pd.concat([_best_options(conditional_scores(piece)) for piece in pieces if len(piece)])
     in_order = best.loc[pd.MultiIndex.from_frame(rows[ROW_KEY])]
-    return _scores_by_rule(rows, {str(name): in_order[name].to_numpy() for name in in_order}, metric)
-
-
-def _scores_by_rule(rows: pd.DataFrame, predictions: Mapping[str, Ints], metric: str) -> pd.DataFrame:
-    """Return the `metric` and the share of changed predictions by each score, as tidy scores.
-
-    `predictions`: by the name of each score the option that it prefers, shape (rows,).
-    """
     answers, own = rows["answers"].tolist(), rows["prediction"].to_numpy()
-    tables = [pd.DataFrame(columns=SCORE_COLUMNS)]
-    for name, best in predictions.items():
-        correct = pd.Series([option in right for option, right in zip(best, answers, strict=True)], dtype=bool)
-        shares = [proportion(rows, metric, correct, OVERALL), mean(rows, CHANGED, pd.Series(best != own), OVERALL)]
-        tables += [share.assign(dimension=SCORED_BY, group=name) for share in shares]
-    return pd.concat(tables[1:] or tables, ignore_index=True)
+    tables = []
+    for name in in_order:
+        predictions = in_order[name].to_numpy()
+        correct = pd.Series([option in right for option, right in zip(predictions, answers, strict=True)], dtype=bool)
+        changed = pd.Series(predictions != own)
+        shares = [proportion(rows, metric, correct, OVERALL), mean(rows, CHANGED, changed, OVERALL)]
+        tables += [share.assign(dimension=SCORED_BY, group=str(name)) for share in shares]
+    return pd.concat(tables, ignore_index=True)
 
 
 def _best_options(scores: pd.DataFrame) -> pd.DataFrame:

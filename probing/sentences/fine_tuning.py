@@ -13,7 +13,8 @@ import pandas as pd
 
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
-from probing.template import BLANK_TEXT, prompt
+from probing.statements.prompting import item_prompt
+from probing.template import BLANK_TEXT
 
 TRAIN, TEST = "train", "test"
 COLUMNS = ("relation", "language", "index", "id", "template", "subject", "answer", "text", "masked", "prompt", "split")
@@ -68,7 +69,7 @@ def _sentences(relation: Relation, item: Item) -> Iterator[tuple[object, ...]]:
     """Yield the columns but the last for each template and right answer of an item."""
     options, language = relation.options_of(item), str(relation.tags.get("language", ""))
     for template in [0] if item.wording else range(len(relation.templates)):
-        blank = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+        blank = item_prompt(relation, item, template)
         for answer in item.answers:
             statement = blank.fill(options[answer])
             ends = not blank.pieces[1].strip(" .")

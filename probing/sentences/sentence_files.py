@@ -28,14 +28,20 @@ import pyarrow.parquet as pq
 from probing.errors import BadInput
 from probing.files.folders import alone, new_file, refuse_occupied
 
-pass
-
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
 OPENERS: dict[str, Callable[[str, str], Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 WORD = re.compile(r"\w+")
 LAST_SEPARATOR = re.compile(r"[\t,; ]+(?=[^\t,; ]*$)")
+# Of dumps of Wikipedia: the endings of their names, and patterns of what is not counted.
+DUMPS = (".xml", ".xml.bz2", ".xml.gz")
+ARTICLES = "0"  # the namespace of articles; all others are about Wikipedia itself
+GONE = re.compile(r"<!--.*?-->|<(ref|math|gallery|timeline)\b[^>]*?(/>|>.*?</\1>)|<[^>]+>|'{2,}", re.DOTALL)
+INNERMOST = re.compile(r"\{\{[^{}]*\}\}|\{\|(?:(?!\{\|).)*?\|\}", re.DOTALL)  # templates and tables
+FILE_LINK = re.compile(r"\[\[(?:File|Image|Category):(?:[^\[\]]|\[\[[^\[\]]*\]\])*\]\]", re.IGNORECASE)
+LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
+ADDRESS = re.compile(r"\[?https?://[^\s\]]+")
 
 
 def read_sentences(source: str) -> Iterator[str]:
@@ -103,7 +109,7 @@ def _name(source: str) -> str:
 def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) -> dict[str, float]:
     """Return how often each name occurs in a text file, as whole words; names of several words count where all follow.
 
-    The file may be compressed, or a dump of Wikipedia (`sentences.wikipedia`), and is read once. Marks between words do
+    The file may be compressed, or a dump of Wikipedia (`DUMPS`), and is read once. Marks between words do
     not matter.
     """
     spelled = {name: tuple(_spelled(word, ignore_case) for word in WORD.findall(name)) for name in names}
@@ -125,7 +131,7 @@ def corpus_counts(source: str, names: Iterable[str], ignore_case: bool = False) 
 
 def _texts(source: str) -> Iterator[str]:
     """Yield the articles of a dump of Wikipedia, or the lines of any other text."""
-    if not source.endswith(ENDINGS):
+    if not source.endswith(DUMPS):
         yield from read_sentences(source)
         return
     with _readable(source) as file:
@@ -228,15 +234,6 @@ def write_tables(tables: Iterable[pd.DataFrame], target: Path | None) -> None:
         WRITERS[target.suffix](tables, file)
 
 
-ENDINGS = (".xml", ".xml.bz2", ".xml.gz")
-ARTICLES = "0"  # the namespace of articles; all others are about Wikipedia itself
-GONE = re.compile(r"<!--.*?-->|<(ref|math|gallery|timeline)\b[^>]*?(/>|>.*?</\1>)|<[^>]+>|'{2,}", re.DOTALL)
-INNERMOST = re.compile(r"\{\{[^{}]*\}\}|\{\|(?:(?!\{\|).)*?\|\}", re.DOTALL)  # templates and tables
-FILE = re.compile(r"\[\[(?:File|Image|Category):(?:[^\[\]]|\[\[[^\[\]]*\]\])*\]\]", re.IGNORECASE)
-LINK = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
-ADDRESS = re.compile(r"\[?https?://[^\s\]]+")
-
-
 def articles(file: IO[bytes], name: str) -> Iterator[str]:
     """Yield the plain text of each article of a dump; raise `BadInput` where it is no XML. Redirects are left out."""
     try:
@@ -258,7 +255,7 @@ def plain_text(markup: str) -> str:
     text, replaced = GONE.sub("", markup), 1
     while replaced:
         text, replaced = INNERMOST.subn("", text)
-    return LINK.sub(r"\1", ADDRESS.sub("", FILE.sub("", text)))
+    return LINK.sub(r"\1", ADDRESS.sub("", FILE_LINK.sub("", text)))
 
 
 def _tag(element: ElementTree.Element) -> str:

@@ -71,11 +71,6 @@ class Pieces(NamedTuple):
     tokens: Ints
     log_probs: Floats
 
-    @property
-    def lists(self) -> list[list[Any]]:
-        """The same as lists, which are quicker to go through."""
-        return [column.tolist() for column in self]
-
 
 class Measured(NamedTuple):
     """A sentence, its number from 0, and its pieces or the error that it is too long."""
@@ -101,15 +96,13 @@ def surprisal(
 ) -> pd.DataFrame:
     """Return the surprisal of each word, token or sentence, as a table with a row for each.
 
-    `model`, `tokenizer`, `commit`, `device`, `batch_tokens`: as for `probing.run`. `dtype`: of a model that is loaded.
-    `base`: "2" for bits, "e" for nats. `pll`: how a masked model hides tokens (docs/own-sentences.md). `start`: the
-    token before every sentence of a causal model.
+    The model is named and loaded as for `probing.run`. `base`: "2" for bits, "e" for nats. `pll`: how a masked model
+    hides tokens (docs/own-sentences.md). `start`: the token before every sentence of a causal model.
 
     Columns: `sentence`, its place among the sentences, from 0; `number`, that of the word or token in it, from 0;
     `text`, its characters; `start` and `end`, where they begin and end in the sentence; `tokens`, how many tokens were
-    added up; `log_prob`, the natural logarithm of the probability; `surprisal`, -log_prob in the unit that the column
-    `unit` names. A sentence of spaces only has no rows. One that is too long for the model has none either, and a
-    warning names it.
+    added up; `log_prob`, the natural logarithm of the probability; `surprisal`, -log_prob in the `unit`. A sentence of
+    spaces only has no rows, and neither has one that is too long for the model, which a warning names.
 
     Raises `BadInput` for bad arguments and `UnsupportedModel` for an encoder-decoder.
 
@@ -239,6 +232,8 @@ def _table(sentences: Iterable[Measured], base: Base) -> pd.DataFrame:
         (number, number_in_sentence, text[start:end], start, end, tokens, log_prob, 0.0 - log_prob / size, unit)
         for number, text, pieces in sentences
         if not isinstance(pieces, TooLong)
-        for number_in_sentence, (start, end, tokens, log_prob) in enumerate(zip(*pieces.lists, strict=True))
+        for number_in_sentence, (start, end, tokens, log_prob) in enumerate(
+            zip(*(column.tolist() for column in pieces), strict=True)  # lists are quicker to go through than arrays
+        )
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(COLUMNS)

@@ -162,8 +162,9 @@ def _masked_sentence(
     before, answer, after = split(names[masked])
     texts = {**names, masked: before + ANSWER_SLOT + after}
     text = upper_first(SLOT.sub(lambda slot: texts[slot[1]], template))
+    digest = hashlib.sha256(f"{text} {answer}".encode()).hexdigest()
     return Sentence(
-        id=_sentence_id(fact_type.key, text, answer),
+        id=f"{fact_type.key}-{digest[:10]}",
         text=text,
         answer=answer,
         name=names[masked],
@@ -175,11 +176,6 @@ def _masked_sentence(
         names=tuple(names.values()),
         masks_subject=masked == "S",
     )
-
-
-def _sentence_id(key: str, text: str, answer: str) -> str:
-    digest = hashlib.sha256(f"{text} {answer}".encode()).hexdigest()
-    return f"{key}-{digest[:10]}"
 
 
 def _leaky(text: str, answer: str, beside: str) -> bool:
@@ -203,13 +199,9 @@ def muted(template: str, names: Mapping[str, str]) -> str:
     """Return the template without the words that its names already end in (methods 5.3); `names` are by slot."""
     for slot, name in names.items():
         for word, suffixes in MUTED_WORDS.items():
-            if _ends_in(name, suffixes):
+            if re.search(rf"\b(?:{'|'.join(suffixes)})$", name, re.IGNORECASE):
                 template = re.sub(rf"(\{{{slot}\}}) {word}s?\b", r"\1", template)
     return template
-
-
-def _ends_in(name: str, suffixes: tuple[str, ...]) -> bool:
-    return re.search(rf"\b(?:{'|'.join(suffixes)})$", name, re.IGNORECASE) is not None
 
 
 def wh_question(fact_type: FactType, names: tuple[str, ...], *, about_subject: bool) -> tuple[str, tuple[str, ...]]:

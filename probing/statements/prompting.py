@@ -18,6 +18,11 @@ PromptingName = Literal["vanilla", "few-shot", "shared-few-shot", "cascade"]
 INSTRUCTION = "Fill in the blank: {}"
 
 
+def item_prompt(relation: Relation, item: Item, template: int) -> Prompt:
+    """Return the prompt by which an item is asked."""
+    return prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+
+
 @dataclass(frozen=True)
 class Question:
     """An item as it is put to a model.
@@ -96,8 +101,7 @@ def _behind(relation: Relation, template: int, question: Question, others: Seque
 
 def _demonstration(relation: Relation, template: str, item: Item) -> str:
     """Return the item's sentence with its answer, without the final period."""
-    answer = relation.options_of(item)[item.answers[0]]
-    return answer.join(prompt(template, item.subject).pieces).removesuffix(".")
+    return right_answer(relation, item).join(prompt(template, item.subject).pieces).removesuffix(".")
 
 
 def _with_prefix(prefix: str, prompt: Prompt) -> Prompt:
@@ -166,10 +170,7 @@ def right_answer(relation: Relation, item: Item) -> str:
 
 def as_context(relation: Relation, examples: Sequence[Item], template: int) -> str:
     """Return the examples as statements with their answers, one in each line."""
-    lines = (
-        prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill(right_answer(relation, item))
-        for item in examples
-    )
+    lines = (item_prompt(relation, item, template).fill(right_answer(relation, item)) for item in examples)
     return "".join(f"{line.text}\n" for line in lines)
 
 
@@ -184,5 +185,5 @@ def as_messages(relation: Relation, examples: Sequence[Item], item: Item, templa
 
 
 def _question(relation: Relation, item: Item, template: int) -> str:
-    sentence = prompt(relation.template_of(item, template), item.subject, relation.verbatim)
+    sentence = item_prompt(relation, item, template)
     return INSTRUCTION.format(sentence.fill(BLANK_TEXT, BLANK_TEXT).text)

@@ -43,8 +43,3 @@ def test_upper_bounds_leave_only_template_sensitivity(rows: pd.DataFrame) -> Non
     tables = detail_tables(decided, MultipleChoice().scores(decided))
     assert {entry.title for entry in tables} == {"template sensitivity", "accuracy by relation and template"}
     assert (needs_full_run(decided), needs_full_run(rows)) == (True, False)
-
-
-def test_scores_read_back_from_parquet_are_the_same(rows: pd.DataFrame, tmp_path: object) -> None:
-    rows.to_parquet(f"{tmp_path}/items.parquet")
-    pd.testing.assert_frame_equal(detail_scores(pd.read_parquet(f"{tmp_path}/items.parquet")), detail_scores(rows))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from probing.__main__ import main
-from probing.analysis.culture_metrics import COLUMNS
+from probing.analysis.culture_metrics import SHARE_COLUMNS
 from probing.baselines import UniformModel
 from probing.catalog import open_benchmark
 from probing.command_line.predictions import prediction_chart
@@ -78,7 +78,7 @@ def test_bars_add_up_to_one_and_rare_answers_share_a_colour() -> None:
         ("P140", "ar", "Islam", 10, 1.0, 1.0, 1.0),
         ("P30", "en", "Asia", 1, 1.0, 1.0, 1.0),
     ]
-    chart = prediction_chart(pd.DataFrame(rows, columns=COLUMNS), most=2)
+    chart = prediction_chart(pd.DataFrame(rows, columns=SHARE_COLUMNS), most=2)
     first = [trace for trace in chart.data if trace.visible]
     assert [trace.name for trace in first] == ["Islam", "&lt;b&gt;Judaism&lt;/b&gt;", "all other answers"]
     bars = [f"{language} {kind}" for language in ("en", "ar") for kind in ("predicted", "predicted rightly", "right")]

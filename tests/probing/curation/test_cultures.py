@@ -1,11 +1,14 @@
-"""Tests of cultures and their pairs: those that ship with the library, and new ones."""
+"""Cultures: those that ship with the library, new ones, and the items that belong to one."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair, read_culture
+from probing.curation.cultures import KNOWN_PAIRS, known_pair, members, new_pair, read_countries, read_culture
 from probing.errors import BadInput
+from tests.probing.curation.conftest import Source
+from tests.probing.curation.world import World
 
 
 @pytest.mark.parametrize(("name", "countries"), [("arab", 22), ("west", 20), ("asia", 13), ("south-america", 12)])
@@ -95,7 +98,6 @@ def test_a_faulty_yaml_file_is_refused(tmp_path: Path, file: str, text: str, mes
         ("x", ["arab"], ["en"], "two cultures or more"),
         ("x", ["arab", "west"], [], "needs a language"),
         ("x", ["arab", "west"], ['en"'], "not a language code"),
-        ("x", ["arab", "west"], ["ES"], "not a language code"),
     ],
 )
 def test_a_faulty_pair_is_refused(name: str, cultures: list[str], languages: list[str], message: str) -> None:
@@ -106,3 +108,23 @@ def test_a_faulty_pair_is_refused(name: str, cultures: list[str], languages: lis
 def test_an_unknown_pair_is_refused() -> None:
     with pytest.raises(BadInput, match="Choose from: arab-west"):
         known_pair("moon-mars")
+
+
+def test_citizens_and_what_lies_in_a_country_however_far_below_belong_to_it(serve: Callable[[World], Source]) -> None:
+    world = World()
+    world.claim("Q90", "P131", "Q13917")  # Paris lies in a region
+    world.claim("Q13917", "P17", "Q142")  # which lies in France
+    world.claim("Q7186", "P27", "Q36", "Q142")  # a citizen of Poland and of France
+    world.claim("Q85", "P17", "Q79")  # Cairo lies in Egypt
+    world.claim("Q9999", "P27", "Q29999")  # a citizen of the Kingdom of the Netherlands
+    items = ["Q90", "Q142", "Q7186", "Q85", "Q79", "Q9999", "Q4"]
+    assert members(serve(world).endpoint(), read_culture("west"), items) == {"Q90", "Q142", "Q7186", "Q9999"}
+
+
+def test_a_table_names_the_countries_of_ids(tmp_path: Path) -> None:
+    path = tmp_path / "countries.tsv"
+    path.write_text("Q90\tQ142\n\nQ7186\tQ36\tQ142\nQ90\tQ183\n")
+    assert read_countries(path) == {"Q90": {"Q142", "Q183"}, "Q7186": {"Q36", "Q142"}}
+    path.write_text("Q90\tQ142\nQ85\n")
+    with pytest.raises(BadInput, match=r"countries\.tsv, line 2: no id or no country"):
+        read_countries(path)

@@ -1,14 +1,26 @@
-"""Facts of a property: well-known subjects, their objects in order, and values that are no items."""
+"""What all curations share: facts of a property, what lies above an item, and the account of triples."""
 
 from collections.abc import Callable
 
 import pytest
 
-from probing.curation.facts import NOT_AN_ITEM, Subject, TripleCounts, facts_query, label_of, subjects_of
+from probing.curation.facts import (
+    NOT_AN_ITEM,
+    PART,
+    SUBCLASS,
+    TERRITORY,
+    Subject,
+    TripleCounts,
+    ancestors,
+    facts_query,
+    label_of,
+    parents,
+    subjects_of,
+)
 from probing.curation.wikidata import MOST_LINKS
-from probing.errors import BadInput
+from probing.errors import BadInput, Incomplete
 from tests.probing.curation.conftest import Source
-from tests.probing.curation.world import SOMETHING, World
+from tests.probing.curation.world import SOMETHING, SOVEREIGN, World
 
 
 @pytest.fixture
@@ -45,3 +57,71 @@ def test_numbers_of_sitelinks_that_no_subject_has_are_refused(sitelinks: int) ->
 def test_an_item_without_a_label_in_a_language_has_an_empty_one() -> None:
     labels = {"Q1": {"en": "Egypt"}}
     assert (label_of(labels, "Q1"), label_of(labels, "Q1", "ar")) == ("Egypt", "")
+
+
+@pytest.fixture
+def hierarchy() -> World:
+    hierarchy = World()
+    hierarchy.claim("Q1", SUBCLASS, "Q10", "Q2")
+    hierarchy.claim("Q2", SUBCLASS, "Q3")
+    hierarchy.claim("Q10", SUBCLASS, "Q3")
+    return hierarchy
+
+
+def test_everything_above_is_found_level_by_level(serve: Callable[[World], Source], hierarchy: World) -> None:
+    source = serve(hierarchy)
+    assert parents(source.endpoint(), SUBCLASS, ["Q1"]) == {
+        "Q1": ("Q2", "Q10"),
+        "Q2": ("Q3",),
+        "Q10": ("Q3",),
+        "Q3": (),
+    }
+    assert len(source.sparql.requests) == 3
+
+
+def test_no_more_levels_are_followed_than_asked_for(serve: Callable[[World], Source], hierarchy: World) -> None:
+    assert parents(serve(hierarchy).endpoint(), SUBCLASS, ["Q1"], levels=1) == {"Q1": ("Q2", "Q10")}
+
+
+def test_no_items_need_no_query(serve: Callable[[World], Source], hierarchy: World) -> None:
+    source = serve(hierarchy)
+    assert parents(source.endpoint(), SUBCLASS, []) == {}
+    assert source.sparql.requests == []
+
+
+def test_cycles_and_unknown_parents_end_the_search(serve: Callable[[World], Source], hierarchy: World) -> None:
+    hierarchy.claim("Q3", SUBCLASS, "Q1", "Q3", SOMETHING)
+    above = parents(serve(hierarchy).endpoint(), SUBCLASS, ["Q2"])
+    assert above == {"Q2": ("Q3",), "Q3": ("Q1",), "Q1": ("Q2", "Q10"), "Q10": ("Q3",)}
+
+
+@pytest.mark.parametrize(("property", "above_norway"), [(TERRITORY, ()), (PART, ("Q46",))])
+def test_nothing_lies_above_a_sovereign_state_as_a_territory(
+    serve: Callable[[World], Source], property: str, above_norway: tuple[str, ...]
+) -> None:
+    hierarchy = World()
+    hierarchy.claim("Q20", "P31", SOVEREIGN)
+    hierarchy.claim("Q585", property, "Q20")
+    hierarchy.claim("Q20", property, "Q46")
+    above = parents(serve(hierarchy).endpoint(), property, ["Q585"])
+    assert (above["Q585"], above["Q20"]) == (("Q20",), above_norway)
+
+
+def test_each_ancestor_comes_once_and_the_nearest_first() -> None:
+    above = {"a": ("b", "c"), "b": ("d",), "c": ("d", "e"), "d": ("a",)}
+    assert list(ancestors(above, "a")) == ["b", "c", "d", "e"]
+    assert list(ancestors(above, "unknown")) == []
+
+
+def test_reasons_for_dropping_are_counted_and_sorted() -> None:
+    counts = TripleCounts(found=5, added=1, kept=2)
+    counts.drop("no label", 3)
+    counts.drop("no article")
+    counts.drop("never", 0)
+    assert counts.to_json() == {"found": 5, "added": 1, "dropped": {"no article": 1, "no label": 3}, "kept": 2}
+    assert list(counts.to_json()["dropped"]) == ["no article", "no label"]
+
+
+def test_triples_that_are_neither_kept_nor_dropped_are_an_error() -> None:
+    with pytest.raises(Incomplete, match="neither kept nor dropped"):
+        TripleCounts(found=3, kept=2).to_json()

@@ -42,7 +42,7 @@ QUERIES: list[Query] = [
     *graph_triples.queries(graph_triples.GraphPlan(("P36",), least_sitelinks=200)),
     *choice_questions.queries(choice_questions.MultipleChoicePlan(("P36",), least_sitelinks=200)),
     *translation.queries(translation.TranslationPlan(Path(), ("fr",))),
-    popularity.query_of(("Q233", "Q801")),
+    popularity.sitelinks_query(("Q233", "Q801")),
     titles_query("en", ("Q233", "Q801")),
 ]
 

@@ -128,8 +128,6 @@ def test_templates_and_questions_stand_in_the_entry(tmp_path: Path) -> None:
 
 
 def test_own_predicates_have_a_template_and_a_question_in_four_languages() -> None:
-    assert len(PREDICATES) == 20
-    assert all(id == predicate.id for id, predicate in PREDICATES.items())
     languages = {id: (sorted(one.templates), sorted(one.questions)) for id, one in PREDICATES.items()}
     four = ["ar", "en", "es", "ko"]
     assert {id: names for id, names in languages.items() if names != (four, four)} == {}

@@ -1,4 +1,4 @@
-"""LAMA's files, as T-REx has them."""
+"""LAMA's files and lists of bare triples, as T-REx has them."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 
 from probing.errors import BadBenchmark
 from probing.formats import format_of
-from probing.formats.lama import read
+from probing.formats.lama import holds_triples, read, read_triples
 
 RELATIONS = [
     {"relation": "P36", "template": "The capital of [X] is [Y] .", "label": "capital", "type": "1-1"},
@@ -81,3 +81,34 @@ def test_a_misspelt_key_is_named_and_what_t_rex_has_beside_is_read(tmp_path: Pat
     read(write(tmp_path / "whole", [RELATIONS[0] | {"description": "the seat of a government"}]))
     with pytest.raises(BadBenchmark, match=r"line 1: the key 'lable' is not known\. Did you mean 'label'\?"):
         read(write(tmp_path / "misspelt", [RELATIONS[0] | {"lable": "capital"}]))
+
+
+def write_lines(path: Path, *lines: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{line}\n" for line in lines))
+
+
+@pytest.mark.parametrize("place", ["", "TREx"])
+def test_each_line_is_a_triple_of_its_lists_predicate(tmp_path: Path, place: str) -> None:
+    write_lines(
+        tmp_path / place / "P36.jsonl",
+        '{"sub_uri": "Q142", "obj_uri": "Q90"}',
+        "",
+        '{"sub_uri": "Q79", "obj_uri": ["Q85"]}',
+    )
+    write_lines(tmp_path / place / "templates.jsonl", "{}")
+    assert holds_triples(tmp_path)
+    triples = [("P36", "Q142", frozenset({"Q90"})), ("P36", "Q79", frozenset({"Q85"}))]
+    assert list(read_triples(tmp_path)) == triples
+
+
+def test_other_folders_hold_no_triples(tmp_path: Path) -> None:
+    assert not holds_triples(tmp_path)
+    write_lines(tmp_path / "P36.jsonl", '{"sub_id": "Q142", "obj_id": "Q90"}')
+    assert not holds_triples(tmp_path)
+
+
+def test_a_fault_is_named_with_its_line(tmp_path: Path) -> None:
+    write_lines(tmp_path / "P36.jsonl", '{"sub_uri": "Q142", "obj_uri": "Q90"}', '{"sub_uri": "Q142"}')
+    with pytest.raises(BadBenchmark, match=r"P36\.jsonl, line 2: the field 'obj_uri' is missing"):
+        list(read_triples(tmp_path))

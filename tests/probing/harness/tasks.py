@@ -9,7 +9,7 @@ from lm_eval import simple_evaluate
 from lm_eval.tasks import TaskManager
 
 from probing.benchmark import Benchmark
-from probing.probes.choices import item_prompt
+from probing.statements.prompting import item_prompt
 
 QUESTIONS = [
     ("Where is Chad located?", ["Africa", "South America", "Asia", "in Europe"], 0),

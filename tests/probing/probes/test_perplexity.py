@@ -13,7 +13,7 @@ import torch
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import OptionScores, Request, Scoring
-from probing.probes.perplexity import Measured, Perplexity, PerplexityColumns
+from probing.probes.perplexity import Measured, Perplexity
 from probing.probes.probe import changed_options, declared_options, make, parse
 from probing.results.result import Result
 from probing.runner import run
@@ -106,7 +106,7 @@ def test_its_options_are_read_from_the_command_line() -> None:
 def test_a_row_has_the_sentence_its_truth_and_its_repetitions(model: FakeModel) -> None:
     statements = relation(item(0, "Oslo is fine", "true"), item(1, "Rome is fine", "false"))
     first, second = Perplexity().rows(model, statements, 0, Settings())
-    assert first.keys() == PerplexityColumns.__annotations__.keys()
+    assert first.keys() == Perplexity.columns
     assert (first["statement"], first["true"], first["repetitions"]) == ("Oslo is fine", True, [1, 1, 3])
     assert (second["index"], second["true"], second["words"], second["tokens"]) == (1, False, 3, 3)
     assert first["scores"] == [first["log_prob"]]

@@ -4,11 +4,13 @@ import inspect
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+import pandas as pd
 import pytest
 
+from probing.benchmark import Item, Relation
 from probing.errors import BadInput
 from probing.probes import PROBES, probe_named
-from probing.probes.probe import changed_options, declared_options, make, offered_options, parse
+from probing.probes.probe import changed_options, declared_options, make, offered_options, parse, tag_cells
 from probing.probes.similarity import Similarity
 from probing.runner import run
 from probing.settings import SETTINGS
@@ -105,3 +107,21 @@ def test_every_option_of_a_shipped_probe_is_explained_and_hides_no_setting() -> 
 
 def test_only_options_that_differ_from_their_defaults_enter_the_digest() -> None:
     assert changed_options(make(Few, {"k": 10, "weight": 0.25})) == {"weight": 0.25}
+
+
+def test_tags_of_an_item_go_before_those_of_its_relation() -> None:
+    relation = Relation("P36", (), (), (), tags={"domain": "Politics", "language": "en"})
+    item = Item(0, "Chad", (0,), tags={"domain": "Geography"})
+    assert tag_cells(relation, item) == {"domain": "Geography", "language": "en"}
+
+
+def test_several_values_of_a_tag_stay_together_in_one_cell() -> None:
+    relation = Relation("P36", (), (), (), tags={"domain": ("Politics", "Geography"), "language": "en"})
+    cells = [tag_cells(relation, Item(index, "Chad", (0,))) for index in range(2)]
+    assert cells[0] == {"domain": ["Politics", "Geography"], "language": "en"}
+    assert pd.DataFrame(cells).shape == (2, 2)
+    assert cells[0]["domain"] is not cells[1]["domain"]
+
+
+def test_an_item_without_tags_adds_no_columns() -> None:
+    assert tag_cells(Relation("P36", (), (), ()), Item(0, "Chad", (0,))) == {}

@@ -11,7 +11,7 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput, NonFiniteScores
 from probing.language_model import BlankDistribution, OptionScores, Request, Scoring
 from probing.probes.probe import Row, make
-from probing.probes.specificity import Specificity, SpecificityColumns
+from probing.probes.specificity import Specificity
 from probing.settings import Settings
 from tests.fakes import FAKE_CARD, FakeModel
 
@@ -48,7 +48,7 @@ def rows(model: FakeModel, relation: Relation = RELATION, **options: object) -> 
 def test_it_yields_one_row_per_pair_with_the_columns_it_promises() -> None:
     all_rows = rows(FakeModel())
     assert [row["index"] for row in all_rows] == [0, 1, 2]
-    promised = SpecificityColumns.__annotations__.keys() - {"generic"}
+    promised = Specificity.columns
     assert all(row.keys() == promised for row in all_rows)
     assert (all_rows[0]["answer_label"], all_rows[0]["coarse_label"], all_rows[0]["prompting"]) == (
         "France",

@@ -1,26 +1,68 @@
-"""Results: saved whole, loaded with clear words, complete or not results."""
+"""A result: saved, loaded and shown in Python and in notebooks, by group, compared, as HTML, LaTeX and a chart."""
 
 import errno
 import json
+import posixpath
+import re
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
 
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.benchmark import Benchmark
+from probing.chart_template import LIGHT
 from probing.errors import BadInput, Incomplete, NoSpace
+from probing.formats import bear
 from probing.plan import plan_of
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.completeness import check_complete
 from probing.results.result import Result
 from probing.results.rows import join
+from probing.runner import run
 from probing.settings import Settings
-from tests.fakes import FakeModel
+from tests.conftest import BearFolder
+from tests.fakes import FAKE_CARD, FakeModel
 
 PROBE = MultipleChoice()
 SETTINGS = Settings(templates=(0, 2))
+PAGE = (Path(__file__).parents[3] / "docs" / "result-files.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+
+
+class Recorder:
+    """Stands in for W&B's run and for MLflow, with their signatures and MLflow's rule for names."""
+
+    def __init__(self) -> None:
+        self.logged: dict[str, float] = {}
+
+    def init(self, project: str | None = None, config: dict[str, Any] | None = None) -> None:
+        assert project and config
+
+    def log_params(self, params: dict[str, Any]) -> None:
+        assert params
+
+    def log(
+        self, data: dict[str, Any], step: int | None = None, commit: bool | None = None, sync: bool | None = None
+    ) -> None:
+        self.logged |= data
+
+    def log_metrics(
+        self,
+        metrics: dict[str, float],
+        step: int | None = None,
+        synchronous: bool | None = None,
+        run_id: str | None = None,
+        timestamp: int | None = None,
+    ) -> None:
+        for name, value in metrics.items():
+            assert re.fullmatch(r"[/\w.\- ]+", name) and posixpath.normpath(name) == name and len(name) <= 250
+            assert type(value) is float
+        self.logged |= metrics
 
 
 @pytest.fixture
@@ -135,19 +177,19 @@ def test_all_rows_are_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None
     check_complete(rows.sample(frac=1, random_state=0), plan_of(benchmark, SETTINGS), {})
 
 
-def test_a_missing_row_is_named(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="1 of 12 rows are missing, the first is relation P30, template 0, item 2"):
-        check_complete(rows.drop(index=2), plan_of(benchmark, SETTINGS), {})
-
-
-def test_no_rows_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="12 of 12 rows"):
-        check_complete(rows.iloc[:0], plan_of(benchmark, SETTINGS), {})
-
-
-def test_a_repeated_row_is_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
-    with pytest.raises(Incomplete, match="13 rows for 12"):
-        check_complete(join([rows, rows.iloc[:1]]), plan_of(benchmark, SETTINGS), {})
+@pytest.mark.parametrize(
+    ("kept", "message"),
+    [
+        ([0, 1, *range(3, 12)], "1 of 12 rows are missing, the first is relation P30, template 0, item 2"),
+        ([], "12 of 12 rows"),
+        ([*range(12), 0], "13 rows for 12"),
+    ],
+)
+def test_rows_that_are_missing_or_repeated_are_named(
+    rows: pd.DataFrame, benchmark: Benchmark, kept: list[int], message: str
+) -> None:
+    with pytest.raises(Incomplete, match=message):
+        check_complete(rows.iloc[kept], plan_of(benchmark, SETTINGS), {})
 
 
 def test_rows_that_nobody_asked_for_are_not_complete(rows: pd.DataFrame, benchmark: Benchmark) -> None:
@@ -160,3 +202,138 @@ def test_a_row_without_all_scores_is_incomplete(rows: pd.DataFrame, benchmark: B
     rows.at[3, "scores"] = scores
     with pytest.raises(Incomplete, match="relation P30, template 0, item 3 are not all there"):
         check_complete(rows, plan_of(benchmark, SETTINGS), {})
+
+
+@pytest.fixture
+def measured(benchmark: Benchmark) -> Result:
+    return run(FakeModel(replace(FAKE_CARD, id="<b>org/model")), benchmark, progress=False)
+
+
+def test_a_metric_by_group_is_that_of_the_scores(measured: Result) -> None:
+    table = measured.by("domain")
+    assert list(table.index) == ["Geographic", "Political"] and list(table.columns) == ["value", "low", "high", "n"]
+    scores = measured.scores[(measured.scores["metric"] == "accuracy") & (measured.scores["dimension"] == "domain")]
+    assert table["value"].tolist() == scores["value"].tolist()
+    assert measured.by(metric="chance").loc["all", "value"] == pytest.approx(7 / 18)
+
+
+def test_a_score_that_is_not_there_is_told(measured: Result) -> None:
+    with pytest.raises(BadInput, match=r"The metric accuracy has no dimension 'dommain'\. Choose from: overall, "):
+        measured.by("dommain")
+    with pytest.raises(BadInput, match="no metric 'f1'"):
+        measured.by(metric="f1")
+
+
+def test_results_are_compared_item_by_item(measured: Result, benchmark: Benchmark) -> None:
+    other = run(FakeModel(knows=["Chad is located in Africa."]), benchmark, progress=False)
+    overall = measured.compare(other).set_index("dimension").loc["overall"]
+    assert overall["difference"] == pytest.approx(other.items["correct"].mean() - measured.items["correct"].mean())
+
+
+def test_what_cannot_be_compared_is_refused(measured: Result) -> None:
+    record = measured.record | {"benchmark": measured.record["benchmark"] | {"digest": "other"}}
+    with pytest.raises(BadInput, match=r"small \w+ in the first result, small \w+ in the second result\. Compare"):
+        measured.compare(replace(measured, record=record))
+    for others in ([], [measured] * 8):
+        with pytest.raises(BadInput, match=rf"compared with {len(others)} others\. Give one to 7\."):
+            measured.compare(*others)
+    with pytest.raises(BadInput, match=r"'results' is no result\. Read a folder with probing\.Result\.load"):
+        measured.compare("results")  # type: ignore[arg-type]
+
+
+def test_a_notebook_shows_the_scores_and_no_markup_of_strangers_or_a_line(measured: Result) -> None:
+    html = measured._repr_html_()
+    assert "&lt;b&gt;org/model on small" in html and "<b>" not in html
+    assert "<th>accuracy</th>" in html
+    version, accuracy = measured.record["benchmark"]["version"], measured.by()["value"].iloc[0]
+    model = measured.record["model"]["id"]
+    assert repr(measured) == f"<Result {model} on small {version} (multiple_choice), accuracy {accuracy:.4g}>"
+
+
+def test_a_result_without_its_main_score_says_what_that_needs(measured: Result) -> None:
+    assert not any("There is no" in note for note in measured.notes)
+    record = measured.record | {"probe": "perplexity"}
+    without = replace(measured, record=record)
+    assert without.notes == [
+        *measured.notes,
+        "There is no superiority: it needs two true and two false statements at least.",
+    ]
+    assert repr(without).endswith("(perplexity)>")
+
+
+def test_results_of_different_samples_say_on_how_many_rows_they_are_compared(benchmark: Benchmark) -> None:
+    whole, part = (run(FakeModel(), benchmark, limit=limit, progress=False) for limit in (None, 1))
+    assert "Results of 6 and 2 rows are compared on the 2 that all of them have." in whole.compare(part).remarks
+    assert not any("rows are compared" in remark for remark in whole.compare(whole).remarks)
+
+
+def test_latex_is_escaped(measured: Result) -> None:
+    assert "Geographic & " in measured.to_latex("domain")
+    row = measured.scores[measured.scores["metric"] == "accuracy"].head(1)
+    scores = row.assign(dimension="a_b", group="50 % of_R&D", value=0.5)
+    latex = replace(measured, scores=scores).to_latex("a_b")
+    assert r"50 \% of\_R\&D & 0.500" in latex and r"a\_b" in latex
+
+
+def test_a_chart_has_a_dot_with_its_interval_for_each_group(measured: Result) -> None:
+    figure = measured.plot("domain")
+    assert isinstance(figure, go.Figure)
+    assert figure.layout.template.layout.colorway == (LIGHT.accent, LIGHT.muted)
+    (dots,) = figure.data
+    assert list(dots.y) == ["Political", "Geographic"]
+    assert list(dots.x) == measured.by("domain")["value"].tolist()[::-1]
+    assert (dots.x + dots.error_x.array).tolist() == pytest.approx(measured.by("domain")["high"].tolist()[::-1])
+
+
+def test_a_notebook_shows_what_was_compared(measured: Result, benchmark: Benchmark) -> None:
+    other = run(FakeModel(knows=["Chad is located in Africa."]), benchmark, reduction="mean", progress=False)
+    comparison = measured.compare(other)
+    html = comparison._repr_html_()
+    assert "<strong>first: &lt;b&gt;org/model (multiple_choice)</strong>" in html
+    assert "What differs between the first and the second run: model: &lt;b&gt;org/model and fake/hash;" in html
+    assert "reduction: sum and mean" in html and "how small a difference can be told apart" in html
+    assert "<th>difference</th>" in html and "first_low" not in html
+    assert type(comparison[comparison["dimension"] == "overall"]) is pd.DataFrame
+
+
+def test_the_scores_can_be_logged(measured: Result) -> None:
+    wandb, mlflow = Recorder(), Recorder()
+    wandb.log(measured.metrics())
+    mlflow.log_metrics(measured.metrics())
+    assert wandb.logged == mlflow.logged
+    assert wandb.logged["accuracy/overall/all"] == measured.by().loc["all", "value"]
+    assert wandb.logged["accuracy/domain/Political"] == measured.by("domain").loc["Political", "value"]
+    assert len(wandb.logged) == measured.scores["value"].notna().sum()
+    assert {name.split("/")[1] for name in measured.metrics("overall", "domain")} == {"overall", "domain"}
+
+
+def test_the_examples_of_the_documentation_run(
+    bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bear_folder.metadata["P19"] = bear_folder.metadata["P30"]
+    bear_folder.lines["P19"] = [{"sub_label": f"Person {place}", "answer_idx": place % 3} for place in range(5)]
+    benchmark = bear.read(bear_folder.write())
+    for name, known in (("results", []), ("others", ["Chad is located in Africa."])):
+        run(FakeModel(knows=known), benchmark, out=tmp_path / name, progress=False)
+    monkeypatch.chdir(tmp_path)
+    recorder = Recorder()
+    names: dict[str, Any] = {"wandb": recorder, "mlflow": recorder}
+    for example in EXAMPLES:
+        exec(example, names)
+    assert len(EXAMPLES) == 6
+    assert names["labels"][names["row"]["answer"]] == names["row"]["answer_label"]
+    assert recorder.logged["accuracy/overall/all"] == names["result"].by().loc["all", "value"]
+
+
+def test_names_that_loggers_refuse_are_made_plain_and_stay_different(measured: Result) -> None:
+    row = measured.scores[measured.scores["metric"] == "accuracy"].head(1)
+    groups = ["a/b", "a:b", "..", "C\u00f4te d'Ivoire"]
+    scores = pd.concat([row.assign(dimension="tag", group=group, value=place) for place, group in enumerate(groups)])
+    metrics = replace(measured, scores=scores).metrics()
+    Recorder().log_metrics(metrics)
+    assert metrics == {
+        "accuracy/tag/a_b": 0,
+        "accuracy/tag/a_b_2": 1,
+        "accuracy/tag/_": 2,
+        "accuracy/tag/C\u00f4te d_Ivoire": 3,
+    }

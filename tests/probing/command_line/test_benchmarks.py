@@ -1,0 +1,245 @@
+"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity` and `sample`."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import probing
+from probing.__main__ import main
+from probing.catalog import CATALOG, open_benchmark
+from probing.command_line import benchmarks as download_command
+from probing.formats import bear
+from probing.formats.knowledge_graph import read
+from probing.probes import PROBES
+from probing.probes.probe import declared_options
+from tests.conftest import BearFolder
+from tests.fakes import ShoutingCorrector
+from tests.probing.command_line.helpers import printed_by, refusal
+from tests.probing.curation.conftest import Source, serve  # noqa: F401
+from tests.probing.curation.world import World
+from tests.probing.formats.dlama_folder import DlamaFolder
+
+
+def test_all_benchmarks_and_all_options_of_all_probes_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = printed_by(capsys, "list")
+    for slug, benchmark in CATALOG.items():
+        assert f"\n{slug}: {benchmark.title}, probe {benchmark.probe}" in printed
+    for name, probe in PROBES.items():
+        _, _, section = printed.partition(f"\nProbe {name} (--probe {name})\n")
+        lines = section.split("\n\n")[0].splitlines()
+        assert [line.split("=")[0].strip() for line in lines if "=" in line.split("  ")[1]] == [
+            *declared_options(probe)
+        ]
+    assert "  few_shot=0  show so many other items with their answers before each [whole number]" in printed
+
+
+def test_the_relations_of_a_benchmark_are_listed_with_their_templates(capsys: pytest.CaptureFixture[str]) -> None:
+    printed = printed_by(capsys, "list", "starter")
+    for relation in open_benchmark("starter").relations:
+        assert f"\n{relation.id}" in printed
+        assert all(f"  {number}  {template}" in printed for number, template in enumerate(relation.templates))
+
+
+def test_the_notes_of_a_benchmark_are_listed(bear_folder: BearFolder, capsys: pytest.CaptureFixture[str]) -> None:
+    bear_folder.lines["P30"].append(bear_folder.lines["P30"][0])
+    assert main(["list", str(bear_folder.write())]) == 0
+    assert capsys.readouterr().out.endswith("\nNotes\nRelations in which a subject occurs more than once: P30.\n")
+
+
+def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "neither a folder nor a known benchmark" in refusal(capsys, "list", "no-such")
+
+
+def test_download_of_an_unknown_benchmark_is_bad_input(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Choose from: starter, " in refusal(capsys, "download", "nothing")
+
+
+def test_download_says_where_the_benchmark_is(
+    bear_folder: BearFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bear_folder.path = tmp_path / "benchmarks" / "bear"
+    bear_folder.path.parent.mkdir()
+    digest = bear.read(bear_folder.write()).digest
+    monkeypatch.setitem(CATALOG, "bear", replace(CATALOG["bear"], digest=digest))
+    monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path / "benchmarks")
+    assert main(["download", "bear"]) == 0
+    assert capsys.readouterr().out == (
+        f"BEAR {digest[:12]} (6 items) is in {bear_folder.path}.\n"
+        f"Its files have the digest in the catalog ({digest[:12]}).\n"
+    )
+
+
+def test_lama_is_another_name_of_its_part_from_t_rex(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "trex"
+    folder.mkdir()
+    (folder / "relations.jsonl").write_text('{"relation": "P36", "template": "[X] is a city in [Y] ."}\n')
+    (folder / "P36.jsonl").write_text('{"sub_label": "Oslo", "obj_label": "Norway"}\n')
+    monkeypatch.setattr(download_command, "benchmarks_folder", lambda: tmp_path)
+    assert f"(1 items) is in {folder}." in printed_by(capsys, "download", "lama")
+    assert open_benchmark("lama", tmp_path).slug == "trex"
+
+
+FIXTURES = Path(__file__).parents[3] / "fixtures"
+
+
+def printed(out: Path, *arguments: str) -> "pd.Series[float]":
+    assert main(["baselines", *arguments, "--csv", str(out)]) == 0
+    return pd.read_csv(out).set_index(["metric", "dimension", "group"])["value"]
+
+
+def test_the_rarer_answer_is_the_papers_share_of_pairs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Computed anew: of each relation the share of pairs whose finer answer has the smaller count, then their mean."""
+    relations = open_benchmark("pairs").relations
+    answers = sorted({option for r in relations for item in r.items for option in item.options})
+    counts = {answer: len(answer) % 5 for answer in answers}
+    (tmp_path / "list").write_text("".join(f"{answer}\t{count}\n" for answer, count in counts.items()))
+    values = printed(tmp_path / "out.csv", "pairs", "--frequencies", str(tmp_path / "list"))
+    shares = {
+        relation.label: sum(counts[i.options[1]] < counts[i.options[0]] for i in relation.items) / len(relation.items)
+        for relation in relations
+    }
+    for label, share in shares.items():
+        assert values["rarer_answer", "relation", label] == pytest.approx(share)
+    assert values["rarer_answer", "overall", "all"] == pytest.approx(sum(shares.values()) / len(shares))
+    assert values["chance", "overall", "all"] == 0.5
+    zero = sum(count == 0 for count in counts.values())
+    assert f"{zero} of {len(counts)} answers do not occur" in capsys.readouterr().out
+
+
+def test_a_corpus_gives_the_same_as_a_list_of_its_words(tmp_path: Path) -> None:
+    (tmp_path / "corpus").write_text("Europe Europe Europe, France. Asia Asia: Japan\n")
+    (tmp_path / "list").write_text("Europe 3\nFrance 1\nAsia 2\nJapan 1\n")
+    first = printed(tmp_path / "a.csv", "pairs", "--corpus", str(tmp_path / "corpus"))
+    pd.testing.assert_series_equal(first, printed(tmp_path / "b.csv", "pairs", "--frequencies", str(tmp_path / "list")))
+    assert first["rarer_answer", "relation", "lies_in"] > 0
+
+
+def test_multiple_choice_has_chance_and_the_majority_and_open_blanks_have_the_majority_alone(tmp_path: Path) -> None:
+    values = printed(tmp_path / "out.csv", "starter")
+    chance, majority = (values[metric, "overall", "all"] for metric in ("chance", "majority_answer"))
+    assert 0 < chance < 1
+    assert chance - 1e-9 <= majority < 1
+    of_blanks = printed(tmp_path / "blanks.csv", str(FIXTURES / "geography"))
+    assert set(of_blanks.index.get_level_values("metric")) == {"majority_answer"}
+    assert 0 < of_blanks["majority_answer", "overall", "all"] < 1
+
+
+def test_frequencies_need_pairs_of_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "list").write_text("France 3\n")
+    assert "no pairs of answers" in refusal(capsys, "baselines", "starter", "--frequencies", str(tmp_path / "list"))
+
+
+@pytest.fixture
+def triples(tmp_path: Path) -> str:
+    """A folder of bare triples: the capitals of France and of Egypt."""
+    folder = tmp_path / "TREx"
+    folder.mkdir()
+    lines = ('{"sub_uri": "Q142", "obj_uri": "Q90"}', '{"sub_uri": "Q79", "obj_uri": "Q85"}')
+    (folder / "P36.jsonl").write_text("\n".join(lines))
+    return str(folder)
+
+
+def test_a_benchmark_that_names_cultures_needs_nothing_else(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = DlamaFolder(tmp_path / "pairs").write()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "P37.jsonl").write_text('{"sub_uri": "Q142", "obj_uri": "Q150"}\n')
+    table = tmp_path / "table.csv"
+    output = printed_by(capsys, "diversity", str(folder), "--with", str(other), "--csv", str(table))
+    assert f"Arab: 40.0% of the facts (2), of which {other} has 0.0% (0)." in output
+    assert f"West: 60.0% of the facts (3), of which {other} has 33.3% (1)." in output
+    assert pd.read_csv(table).columns.tolist() == ["relation", "group", "facts", "share", "shared", "shared_share"]
+
+
+def test_the_papers_shares_stand_beside_those_of_its_data_sets(
+    triples: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    shutil.copytree(triples, tmp_path / "benchmarks" / "trex")
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\n")
+    table = tmp_path / "table.csv"
+    words = ["--relation", "P36", "--countries", str(countries), "--csv", str(table)]
+    assert main(["diversity", "trex", *words]) == 0
+    printed = pd.read_csv(table).set_index(["relation", "group"])["printed"]
+    assert printed["P36", "West"] == 0.62
+    assert pd.isna(printed["P36", "unknown"])
+    assert pd.isna(printed["all", "West"]), "the paper's is about 26 predicates"
+
+
+def test_wikidata_is_asked_where_ids_belong(
+    triples: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    serve: Callable[[World], Source],  # noqa: F811
+) -> None:
+    world = World()
+    world.claim("Q90", "P17", "Q142")
+    world.claim("Q85", "P17", "Q79")
+    source = serve(world)
+    options = ["--endpoint", source.endpoint_url, "--cache", str(tmp_path / "cache.sqlite"), "--interval", "0"]
+    printed = printed_by(capsys, "diversity", triples, "--wikidata", "--culture", "arab", *options)
+    assert "Arab: 50.0% of the facts (1)." in printed
+    assert len(source.sparql.requests) == 1
+
+
+def test_a_table_tells_where_ids_belong_and_only_some_relations_are_counted(
+    triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (Path(triples) / "P17.jsonl").write_text('{"sub_uri": "Q85", "obj_uri": "Q79"}\n')
+    countries = tmp_path / "countries.tsv"
+    countries.write_text("Q90\tQ142\nQ85\tQ79\n")
+    printed = printed_by(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36")
+    assert "West: 50.0% of the facts (1).\nrest of the world: 50.0% of the facts (1).\n" in printed
+    refused = refusal(capsys, "diversity", triples, "--countries", str(countries), "--relation", "P36", "P99")
+    assert "There are no facts of P99. Choose from: P17, P36." in refused
+
+
+def test_without_cultures_it_says_what_is_needed(triples: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Give --wikidata" in refusal(capsys, "diversity", triples)
+    assert "--interval" in refusal(capsys, "diversity", triples, "--wikidata", "--interval", "-1")
+
+
+def test_other_predicates_share_nothing(triples: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = DlamaFolder(tmp_path / "pairs").write()
+    assert "has none of these predicates" in refusal(capsys, "diversity", str(folder), "--with", triples)
+
+
+GRAPH = str(Path(__file__).parents[3] / "fixtures" / "graph")
+
+
+def test_a_sample_is_a_benchmark_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hard = ["--resampled", "1", "--within-category", "--samples", "10", "--repetitions", "2", "--seed", "5"]
+    assert main(["sample", GRAPH, *hard, "--out", str(tmp_path / "hard")]) == 0
+    benchmark = read(tmp_path / "hard")
+    assert f"{benchmark.size} sentences are in" in capsys.readouterr().out
+    assert "2 repetitions, each of 10 true" in benchmark.notes[-1]
+    assert "1 of 3 parts within their categories were drawn again at random, with seed 5" in benchmark.notes[-1]
+
+
+def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "kept").write_text("")
+    assert "exists already" in refusal(capsys, "sample", GRAPH, "--out", str(tmp_path))
+
+
+def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "Corrector", ShoutingCorrector, raising=False)
+    assert main(["sample", GRAPH, "--samples", "5", "--correct", "loud", "--out", str(tmp_path / "loud")]) == 0
+    benchmark = read(tmp_path / "loud")
+    assert ShoutingCorrector.remark in benchmark.notes
+    assert all(item.subject.isupper() for relation in benchmark.relations for item in relation.items)
+
+
+def test_a_ladder_is_a_benchmark_whose_false_statements_have_levels(tmp_path: Path) -> None:
+    out = tmp_path / "ladder"
+    assert main(["sample", "graph", "--samples", "4", "--repetitions", "1", "--ladder", "--out", str(out)]) == 0
+    benchmark = read(out)
+    levels = {item.tags["level"] for relation in benchmark.relations for item in relation.items}
+    assert len(levels) == 1 + 6
+    assert any("of each level" in note for note in benchmark.notes)
