@@ -1,6 +1,6 @@
 """A program that reads pickled weights and writes them as safetensors, in a process of its own.
 
-`command_line.convert` starts it. Its arguments are the bytes of memory and the seconds of the processor that it may
+`files.pickled_weights` starts it. Its arguments are the bytes of memory and the seconds of the processor that it may
 take.
 """
 

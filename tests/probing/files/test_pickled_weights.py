@@ -11,7 +11,7 @@ import torch
 from safetensors.torch import load_file
 
 from probing.__main__ import main
-from probing.command_line.convert import convert
+from probing.files.pickled_weights import convert
 from probing.errors import BadConfig, BadInput, BadWeights, UnsafeModel
 from probing.language_model import Scoring
 from probing.scoring.load import load
