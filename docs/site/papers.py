@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from probing.papers.declarations import NAMES, Exhibit, Paper, read_paper
 
 HEAD = ("In the paper", "Here", "Shown by", "What is different")
-TEST = "`tests/probing/papers/test_exhibits.py::test_small_models_fill_every_table_and_figure`"
+TEST = "`tests/probing/papers/test_paper_runs.py::test_small_models_fill_every_table_and_figure`"
 INTRODUCTION = """# The five papers
 
 Every table, figure, experiment and capability of the papers that this project brings together: where it is here, what

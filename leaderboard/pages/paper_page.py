@@ -40,7 +40,7 @@ from probing.papers.declarations import (
     read_paper,
     sizes,
 )
-from probing.papers.presentation import labels as paper_labels
+from probing.papers.exhibits import labels as paper_labels
 from probing.settings import Settings
 
 MOST_CHARTED = 48  # figures in one chart

@@ -8,8 +8,8 @@ from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
 from probing.papers.declarations import NAMES, Exhibit, Paper, differences_of_source, read_paper
-from probing.papers.exhibits import Choices, Measurement, asks, forecasts, measure, needs
-from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, paper_table, remarks
+from probing.papers.exhibits import CHARTS, TEXTS, all_figures, as_latex, paper_table, remarks
+from probing.papers.paper_runs import Choices, Measurement, asks, forecasts, measure, needs
 
 KINDS = ("table", "figure", "section")
 

@@ -66,7 +66,7 @@ class Exhibit:
     `rows`, `columns`: which of model, way, metric and group tell rows and columns apart. `unit`: "percent", "number",
     or "power" for numbers of many sizes. `models`: those of the paper where no printed figure names them. `steps`:
     whether the models that are given are the states of one training in their order, whose printed figures stand at the
-    same place. `chart` and `texts`: functions of `probing.papers.presentation`, of which an exhibit has one: that which
+    same place. `chart` and `texts`: functions of `probing.papers.exhibits`, of which an exhibit has one: that which
     draws its chart, or that which returns its table of texts. `facts`: what the paper states beside measurements.
     `printed`: its printed figures that `fixtures/published` does not have, each with value, metric and group.
     `needs`: what a reader must bring. `also`: where else the same is, as the page of the papers names it. `differs`:

@@ -1,236 +1,303 @@
-"""The runs of a paper's exhibits: what they need, in lines for people, and their results, which later calls find again.
+"""An exhibit as its paper has it: a table with printed, measured and their difference, as text, CSV, LaTeX or chart.
 
-All runs are those of `probing.study`, below one folder for a paper, so that tables that show the same runs share them.
+A chart of Plotly shows printed figures as hollow marks, and measured ones as filled marks with their intervals. Tables
+of texts and lists, which papers have in their appendices, are read from the files by which this project asks.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from math import nan
-from pathlib import Path
-from typing import Any
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import cycle
+from math import isnan
+from typing import Any, cast
 
 import pandas as pd
 
-import probing
-from probing.benchmark import Benchmark
-from probing.catalog import CATALOG, benchmarks_folder, download, known_benchmark, open_benchmark
-from probing.curation.graph_triples import sample_graph
-from probing.dry_run import forecast_prepared
-from probing.errors import BadInput, ProbingError
-from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Way, models_of, printed_figures, sizes, step_name
-from probing.papers.measures import MEASURES, Runs
-from probing.plan import plan
-from probing.results.result import Result
-from probing.studies.study import planned_turns, study_arguments
-from probing.studies.study_results import Study
+from probing.analysis.breakdowns import ALL
+from probing.benchmark import Relation
+from probing.chart_template import ERROR_BAR, LIGHT, chart_template
+from probing.curation.cultures import COMMON_SITE, KNOWN_PAIRS, read_culture
+from probing.extras import graph_objects
+from probing.formats.dlama import natural
+from probing.formats.own_wordings import paper_questions
+from probing.papers.declarations import KEY, Exhibit, Paper, sizes
+from probing.papers.measures import Runs
+from probing.statements.geography_sentences import FACT_TYPES
 
-MEASURED = ["value", "low", "high", "n"]
-Key = tuple[str, str]  # a model and the name of a way
+KINDS = ("printed", "measured", "difference")
+CSV_COLUMNS = [*KEY, "name", "printed", "measured", "low", "high", "n", "difference", "reference"]
+TASK = "The chart of a paper"
+ROW_HEIGHT = 26  # pixels
+FRAME = 120  # pixels for axes and legend
 
 
-@dataclass(frozen=True)
-class Choices:
-    """What a reader chooses for all exhibits of a call.
+def paper_table(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the table in the paper's form: texts, with up to three lines for each of its rows (`KINDS`).
 
-    `models`: in place of the paper's. `data`: folders of benchmarks by slug, in place of those that are downloaded.
-    `sample`: ask so many items of each relation, or draw so many true sentences of a graph, in place of all.
-    `corrector`: the model that corrects the grammar of a graph's sentences, in place of the paper's; "none" for none.
+    `cells`: those of a measurement. The columns are those that name a row, one that tells the line, and the paper's.
     """
+    named = _named(paper, exhibit, cells)
+    columns = sorted(dict.fromkeys(named["column"]), key=lambda column: column == paper.labels.get(ALL, ALL))
+    table = []
+    for row, part in named.groupby("row", sort=False):
+        for kind in KINDS:
+            values = part[part[kind].notna()].set_index("column")[kind]
+            if len(values):
+                texts = {column: in_unit(exhibit.unit, values.get(column), kind) for column in columns}
+                table.append({**dict(zip(exhibit.rows, cast(tuple[str, ...], row), strict=True)), "": kind, **texts})
+    return pd.DataFrame(table, columns=[*exhibit.rows, "", *columns])
 
-    out: Path
-    models: tuple[str, ...] = ()
-    data: Mapping[str, Path] = field(default_factory=dict)
-    sample: int | None = None
-    device: str = "auto"
-    corrector: str = ""
-    progress: bool = True
+
+def all_figures(exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return every cell as a row with full precision, for CSV."""
+    return _with_difference(cells)[CSV_COLUMNS].assign(exhibit=exhibit.number)
 
 
-@dataclass(frozen=True)
-class Measurement:
-    """What was measured for an exhibit, and why some of it was not.
+def as_latex(paper: Paper, exhibit: Exhibit, table: pd.DataFrame) -> str:
+    """Return the table of an exhibit as LaTeX for the package booktabs, with its caption."""
+    caption = f"{paper.title}, {exhibit.number}: {exhibit.caption}"
+    escaped = caption.replace("%", r"\%").replace("&", r"\&").replace("_", r"\_")
+    return (
+        table.style.hide(axis="index")
+        .format(escape="latex")
+        .to_latex(caption=escaped, label=f"tab:{paper.name}-{exhibit.slug}", hrules=True)
+    )
 
-    `cells`: `KEY` and `MEASURED`, with `printed` and `reference` where the paper prints a figure, and a `name`.
-    `notes`: what the benchmarks say about themselves, such as whose wordings they have.
+
+def labels(paper: Paper, exhibit: Exhibit, values: Sequence[str]) -> list[str]:
+    """Return the names of groups, metrics and ways for readers."""
+    ways = {way.name: way.label for way in exhibit.ways}
+    return [paper.labels.get(value, ways.get(value, value)) for value in values]
+
+
+def in_unit(unit: str, value: float | None, kind: str = "") -> str:
+    """Return a figure as the paper writes it: in percent, as a number, or as a power of ten."""
+    if value is None or isnan(value):
+        return ""
+    sign = "+" if kind == "difference" else ""
+    if unit == "percent":
+        return f"{100 * value:{sign}.2f}"
+    if unit == "power":
+        return f"{value:{sign}.2e}"
+    return f"{value:{sign},.0f}" if value == round(value) else f"{value:{sign}.3f}"
+
+
+def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sample: int | None) -> Iterator[str]:
+    """Yield why measured figures can differ from printed ones where both stand, or why none are printed."""
+    if cells["value"].notna().any():
+        has_printed = cells["printed"].notna().any()
+        if sample:
+            about_all = "; the paper's figures are about all" if has_printed else ""
+            yield f"Measured on a sample of {sample} for each relation{about_all}."
+        if has_printed:
+            yield from sources
+        if exhibit.differs:
+            yield exhibit.differs
+
+
+def _named(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells with the names of their row, a tuple, and of their column for readers."""
+    shown = _with_difference(cells).assign(model=cells["name"])
+    parts = {field: labels(paper, exhibit, shown[field].tolist()) for field in {*exhibit.rows, *exhibit.columns}}
+    rows = list(zip(*(parts[field] for field in exhibit.rows), strict=True))
+    columns = [" ".join(values) for values in zip(*(parts[field] for field in exhibit.columns), strict=True)]
+    return shown.assign(row=pd.Series(rows, index=shown.index, dtype=object), column=columns)
+
+
+def _with_difference(cells: pd.DataFrame) -> pd.DataFrame:
+    measured = cells["value"].astype(float)
+    return cells.assign(measured=measured, difference=measured - cells["printed"].astype(float))
+
+
+def dots(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a chart with a row for each group of the exhibit and a colour for each model, or what tells its rows."""
+    places, series = (_text(paper, exhibit, cells, fields) for fields in (exhibit.columns, exhibit.rows))
+    return _marks(exhibit, cells, places, series)
+
+
+def lines(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a chart over the states of a training, a line for each column of the exhibit."""
+    return _curves(paper, exhibit, cells.assign(across=cells["name"]), {"type": "category"})
+
+
+def plane(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a plane whose axes are the exhibit's two metrics, with a mark for each model and way."""
+    figure = graph_objects(TASK).Figure()
+    across, up = exhibit.scores
+    for name, colour in _colours(_text(paper, exhibit, cells, ("way",))):
+        own = cells[_text(paper, exhibit, cells, ("way",)) == name]
+        for kind, column, style in (("printed", "printed", _hollow(colour)), ("measured", "value", _filled(colour))):
+            points = own.pivot(index="name", columns="metric", values=column).dropna().reindex(columns=[across, up])
+            labelled = {"mode": "markers+text", "text": [*points.index], "textposition": "top center", **style}
+            _add(figure, name, points[across], points[up], labelled, kind)
+    axes = [{**_axis(exhibit), "title": {"text": text}} for text in labels(paper, exhibit, [across, up])]
+    return _laid_out(figure, xaxis=axes[0], yaxis=axes[1])
+
+
+def sizes_in_rows(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a chart of each column of the exhibit over the parameters of models, for those whose size is known."""
+    sized = cells.assign(across=cells["model"].map(sizes())).dropna(subset="across").sort_values("across")
+    return _curves(paper, exhibit, sized, {"type": "log", "title": {"text": "parameters"}})
+
+
+def boxes(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a box over the repetitions for each model."""
+    library = graph_objects(TASK)
+    figure = library.Figure()
+    for name, colour in _colours(cells["name"]):
+        own = cells[cells["name"] == name]
+        for kind, values, fill in (("printed", own["printed"], LIGHT.paper), ("measured", own["value"], colour)):
+            if values.notna().any():
+                own_name = html.escape(f"{name}, {kind}")
+                box = {"name": own_name, "boxpoints": "all", "line": {"color": colour}, "fillcolor": fill}
+                figure.add_trace(library.Box(y=values.dropna().astype(float), **box))
+    return _laid_out(figure, xaxis={"type": "category"}, yaxis=_axis(exhibit))
+
+
+def parts(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> Any:
+    """Return a bar for each group of the exhibit: its first metric, of which the second is the part that is right."""
+    library = graph_objects(TASK)
+    whole, part = exhibit.scores
+    bars = _text(paper, exhibit, cells, exhibit.rows)
+    wide = cells.assign(bar=bars).pivot(index="bar", columns="metric", values="value").reindex(bars.unique())
+    figure = library.Figure()
+    for name, values, colour in (("right", wide[part], LIGHT.accent), ("wrong", wide[whole] - wide[part], LIGHT.muted)):
+        figure.add_trace(
+            library.Bar(y=wide.index.map(html.escape), x=values, orientation="h", name=name, marker={"color": colour})
+        )
+    rows = {"type": "category", "autorange": "reversed"}
+    return _laid_out(figure, barmode="stack", height=FRAME + ROW_HEIGHT * len(wide), xaxis=_axis(exhibit), yaxis=rows)
+
+
+def _curves(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame, axis: Mapping[str, Any]) -> Any:
+    """Return a chart of each column of the exhibit over what the cells have in `across`."""
+    figure = graph_objects(TASK).Figure()
+    columns = _text(paper, exhibit, cells, exhibit.columns)
+    for name, colour in _colours(columns):
+        own = cells[columns == name]
+        _add(figure, name, own["across"], own["printed"], {"mode": "lines+markers", **_hollow(colour)}, "printed")
+        measured = {"mode": "lines+markers", **_filled(colour), "error_y": _bars(own, colour)}
+        _add(figure, name, own["across"], own["value"], measured, "measured")
+    return _laid_out(figure, xaxis=axis, yaxis=_axis(exhibit))
+
+
+def _marks(exhibit: Exhibit, cells: pd.DataFrame, places: pd.Series, series: pd.Series) -> Any:
+    figure = graph_objects(TASK).Figure()
+    for name, colour in _colours(series):
+        own, at = cells[series == name], places[series == name].map(html.escape)
+        _add(figure, name, own["printed"], at, {"mode": "markers", **_hollow(colour)}, "printed")
+        measured = {"mode": "markers", **_filled(colour), "error_x": _bars(own, colour)}
+        _add(figure, name, own["value"], at, measured, "measured")
+    height = FRAME + ROW_HEIGHT * (places.nunique() + series.nunique())
+    rows = {"type": "category", "autorange": "reversed"}
+    return _laid_out(figure, height=height, xaxis=_axis(exhibit), yaxis=rows)
+
+
+def _add(figure: Any, name: str, across: pd.Series, up: pd.Series, style: Mapping[str, Any], kind: str) -> None:
+    """Add marks to a figure, unless all of them lack a value."""
+    if across.notna().any() and up.notna().any():
+        library = graph_objects(TASK)
+        figure.add_trace(library.Scatter(x=across, y=up, name=html.escape(f"{name}, {kind}"), **style))
+
+
+def _colours(names: pd.Series) -> Iterator[tuple[str, str]]:
+    """Yield each name once, with its colour."""
+    return zip(dict.fromkeys(names), cycle(LIGHT.series), strict=False)
+
+
+def _hollow(colour: str) -> dict[str, Any]:
+    return {"marker": {"symbol": "circle-open", "size": 10, "color": colour, "line": {"width": 2}}}
+
+
+def _filled(colour: str) -> dict[str, Any]:
+    return {"marker": {"symbol": "circle", "size": 9, "color": colour}}
+
+
+def _axis(exhibit: Exhibit) -> dict[str, Any]:
+    return {"percent": {"tickformat": ".0%"}, "power": {"type": "log"}}.get(exhibit.unit, {})
+
+
+def _laid_out(figure: Any, **layout: Any) -> Any:
+    return figure.update_layout(template=chart_template(LIGHT), showlegend=True, **layout)
+
+
+def _bars(cells: pd.DataFrame, colour: str) -> dict[str, Any]:
+    values = cells["value"].astype(float)
+    ends = {"array": cells["high"].astype(float) - values, "arrayminus": values - cells["low"].astype(float)}
+    return {**ERROR_BAR, **ends, "color": colour}
+
+
+def _text(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame, fields: tuple[str, ...]) -> pd.Series:
+    """Return the names for readers of what the fields of each cell say."""
+    shown = cells.assign(model=cells["name"])
+    parts = [labels(paper, exhibit, shown[field].tolist()) for field in fields]
+    return pd.Series([" ".join(filter(None, values)) for values in zip(*parts, strict=True)], index=cells.index)
+
+
+CHARTS: Mapping[str, Callable[[Paper, Exhibit, pd.DataFrame], Any]] = {
+    "dots": dots,
+    "lines": lines,
+    "plane": plane,
+    "sizes": sizes_in_rows,
+    "boxes": boxes,
+    "parts": parts,
+}
+
+
+def templates(runs: Runs) -> pd.DataFrame:
+    """Return the templates by relation and language (DLAMA, Table F9), with those of cascades (S-TEST, Table 6)."""
+    table = _texts(runs, "template", lambda relation: relation.cascades or relation.templates)
+    return table if table["language"].any() else table.drop(columns="language")
+
+
+def questions(runs: Runs) -> pd.DataFrame:
+    """Return the questions to chat models by predicate and language, and those of the paper (DLAMA, Table F10)."""
+    table = _texts(runs, "question", lambda relation: relation.questions)
+    places = zip(table["relation"], table["language"], strict=True)
+    return table.assign(printed=[paper_questions().get(place, ("",))[0] for place in places])
+
+
+def _texts(runs: Runs, column: str, texts_of: Callable[[Relation], Sequence[str]]) -> pd.DataFrame:
+    texts = {
+        (relation.label, str(relation.tags.get("language", "")), text)
+        for benchmark in runs.benchmarks.values()
+        for relation in benchmark.relations
+        for text in texts_of(relation)
+    }
+    rows = sorted(texts, key=lambda row: (natural(row[0]), *row[1:]))
+    return pd.DataFrame(rows, columns=["relation", "language", column])
+
+
+def countries(runs: Runs) -> pd.DataFrame:
+    """Return the countries of each culture with the Wikipedia sites whose articles are read (DLAMA, Table F8).
+
+    Their names are those of a benchmark about them, in English.
     """
-
-    cells: pd.DataFrame
-    runs: Runs
-    problems: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def measure(exhibit: Exhibit, choices: Choices) -> Measurement:
-    """Measure an exhibit as chosen, and put its figures beside the printed ones.
-
-    What cannot be had, such as data without a download or a model that does not load, is a problem and no exception.
-    """
-    benchmarks, problems = _benchmarks(exhibit, choices)
-    results: dict[Key, Result] = {}
-    for models, ways in _studies(exhibit, choices, list(benchmarks)):
-        try:
-            study = _study(models, {way: benchmarks[way] for way in ways}, choices)
-        except ProbingError as error:
-            problems.append(str(error))
-            continue
-        results |= {(pair.model, pair.benchmark): study.result(*pair) for pair in study.folders}
-        problems += [f"{pair}: {reason}" for pair, reason in study.failures.items()]
-    runs = Runs({way.name: benchmark for way, benchmark in benchmarks.items()}, results)
-    printed = printed_figures(exhibit)
-    measured = pd.DataFrame(columns=[*KEY, *MEASURED])
-    try:
-        measured = MEASURES[exhibit.measure](runs) if exhibit.measure else measured
-    except ProbingError as error:
-        problems.append(str(error))
-    cells = beside(printed, _of_exhibit(measured, exhibit, runs))
-    notes = [note for benchmark in benchmarks.values() for note in benchmark.notes]
-    return Measurement(cells, runs, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
-
-
-def asks(exhibit: Exhibit) -> bool:
-    """Whether the exhibit is about answers of models, and not about benchmarks alone."""
-    return bool(exhibit.measure) and MEASURES[exhibit.measure].asks
-
-
-def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
-    """Yield how long each model will take with each way, by trying it for some seconds; nothing is stored."""
-    benchmarks, problems = _benchmarks(exhibit, choices)
-    yield from problems
-    for models, ways in _studies(exhibit, choices, list(benchmarks)):
-        asked = _asked({way: benchmarks[way] for way in ways}, choices)
-        turns = planned_turns(study_arguments(models, asked, None, {"device": choices.device}), choices.out)
-        for pair, turn in turns.items():
-            try:
-                yield f"{pair}: {forecast_prepared(turn.source, turn.prepared)}"
-            except (ProbingError, OSError) as error:
-                yield f"{pair}: {error}"
-
-
-def _benchmarks(exhibit: Exhibit, choices: Choices) -> tuple[dict[Way, Benchmark], list[str]]:
-    """Return the benchmark of each way, and why some have none."""
-    benchmarks, problems = {}, []
-    for way in exhibit.ways if exhibit.measure or exhibit.texts else ():
-        try:
-            benchmark = _benchmark(way, choices)
-            narrowed = way.settings and not asks(exhibit)
-            benchmarks[way] = (
-                plan(benchmark, {"probe": benchmark.probe, **way.settings}).benchmark if narrowed else benchmark
-            )
-        except (ProbingError, OSError) as error:
-            problems.append(str(error))
-    return benchmarks, problems
-
-
-def _benchmark(way: Way, choices: Choices) -> Benchmark:
-    """Return the benchmark of a way: the reader's own copy, or the downloaded one, or a sample of a graph."""
-    folder = choices.data.get(way.benchmark)
-    if way.sampling:
-        return open_benchmark(_sampled(way, folder or _downloaded(way.benchmark), choices))
-    if folder:
-        return replace(open_benchmark(folder), slug=way.benchmark)
-    _downloaded(way.benchmark)
-    return open_benchmark(way.benchmark)
-
-
-def _downloaded(slug: str) -> Path:
-    """Return the folder of a known benchmark, which is fetched from its source if it is not there yet."""
-    if slug not in CATALOG:
-        step = f"Give the folder of your copy: --data {slug}=FOLDER."
-        raise BadInput(f"The benchmark {slug} cannot be downloaded.", step)
-    target = benchmarks_folder() / slug
-    if known_benchmark(slug).downloads:
-        download(slug, target)
-    return target
-
-
-def _sampled(way: Way, graph: Path, choices: Choices) -> Path:
-    """Return the folder of a way's sentences, which are drawn once for all models."""
-    sampling = {**way.sampling, **({"samples": choices.sample} if choices.sample else {})}
-    corrector = choices.corrector or str(sampling.get("correct", ""))
-    sampling["correct"] = "" if corrector == "none" else corrector
-    name = "-".join([way.name, *(["uncorrected"] if not sampling["correct"] else [])])
-    folder = _below(choices, "sentences") / name
-    return folder if folder.is_dir() else sample_graph(graph, folder, **sampling)
-
-
-def _below(choices: Choices, name: str) -> Path:
-    return choices.out / (f"{name}-{choices.sample}" if choices.sample else name)
-
-
-def _studies(exhibit: Exhibit, choices: Choices, ways: Sequence[Way]) -> list[tuple[list[str], list[Way]]]:
-    """Return the ways of the exhibit by the models that they are put to, so that each model is loaded seldom."""
-    together: dict[tuple[str, ...], list[Way]] = {}
-    for way in ways:
-        models = choices.models or tuple(models_of(exhibit, way))
-        together.setdefault(models, []).append(way)
-    return [(list(models), own) for models, own in together.items() if models and asks(exhibit)]
-
-
-def _study(models: list[str], benchmarks: Mapping[Way, Benchmark], choices: Choices) -> Study:
-    out, asked = _below(choices, "runs"), _asked(benchmarks, choices)
-    return probing.study(models, asked, out=out, device=choices.device, progress=choices.progress)
-
-
-def _asked(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[dict[str, Any]]:
-    """Return the ways as benchmarks of a study."""
-    sample = {"sample": choices.sample} if choices.sample else {}
-    return [
-        {"benchmark": benchmark, "name": way.name, **({} if way.sampling else sample), **way.settings}
-        for way, benchmark in benchmarks.items()
+    names = {
+        item.subject_id: item.subject
+        for benchmark in runs.benchmarks.values()
+        for relation in benchmark.relations
+        if relation.tags.get("language") == COMMON_SITE
+        for item in relation.items
+    }
+    rows = [
+        (culture.name, names.get(country, country), ", ".join(dict.fromkeys([COMMON_SITE, *sites])))
+        for culture in map(
+            read_culture, dict.fromkeys(name for cultures, _ in KNOWN_PAIRS.values() for name in cultures)
+        )
+        for country, sites in culture.sites.items()
     ]
+    return pd.DataFrame(rows, columns=["culture", "country", "sites"])
 
 
-def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: Runs) -> pd.DataFrame:
-    """Return the measured scores that the exhibit shows."""
-    shown = {(metric, dimension) for metric, dimensions in exhibit.scores.items() for dimension in dimensions}
-    keys = zip(measured["metric"], measured["dimension"], strict=True)
-    kept = measured[pd.Series([key in shown for key in keys], index=measured.index, dtype=bool)]
-    if exhibit.steps:
-        numbers = {model: step_name(number) for number, model in enumerate(runs.models)}
-        kept = kept.assign(model=kept["model"].map(numbers))
-    return kept[[*KEY, *MEASURED]]
+def fact_type_templates(_: Runs) -> pd.DataFrame:
+    """Return the templates of each fact type (Geography, Table 7)."""
+    rows = [(kind.head, kind.name, template) for kind in FACT_TYPES.values() for template in kind.templates]
+    return pd.DataFrame(rows, columns=["head", "fact type", "template"])
 
 
-def beside(printed: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """Join printed and measured figures: first those that the paper prints, in its order, then the others."""
-    unmeasured = dict.fromkeys(MEASURED, nan)
-    cells = printed.merge(measured, on=KEY, how="outer") if len(measured) else printed.assign(**unmeasured)
-    order = {key: place for place, key in enumerate(dict.fromkeys([*_keys(printed), *_keys(measured)]))}
-    places = [order[key] for key in _keys(cells)]
-    ordered = cells.assign(place=places).sort_values("place", kind="stable").drop(columns="place")
-    names = dict(zip(printed["model"], printed["name"], strict=True))
-    own = ordered["model"].map(lambda model: names.get(model) or model.removeprefix(UNRESOLVED))
-    return ordered.assign(name=own, reference=ordered["reference"].fillna("")).reset_index(drop=True)
-
-
-def _keys(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    return zip(*(table[name] for name in KEY), strict=True)
-
-
-def needs(exhibit: Exhibit) -> list[str]:
-    """Return a line for each thing that an exhibit needs, and why it has no printed figures where it has none."""
-    needed = [
-        *_data_needed(exhibit),
-        *_models_needed(exhibit),
-        *([f"beside that: {exhibit.needs}"] if exhibit.needs else []),
-    ]
-    has_printed = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
-    missing = [] if has_printed else [f"printed figures: none. {exhibit.differs}".rstrip()]
-    return [*needed, *missing] or ["nothing: the paper states it"]
-
-
-def _data_needed(exhibit: Exhibit) -> Iterator[str]:
-    for slug in dict.fromkeys(way.benchmark for way in exhibit.ways):
-        known = CATALOG[slug]
-        origin = f"downloaded from {known.source}; licence: {known.licence}"
-        yield f"data: {known.title}, {origin if known.downloads else 'which ships with this project'}"
-
-
-def _models_needed(exhibit: Exhibit) -> Iterator[str]:
-    if not asks(exhibit):
-        return
-    known = sizes()
-    models = {model: known.get(model) for way in exhibit.ways for model in models_of(exhibit, way)}
-    named = [f"{model} ({size / 1e9:.2f} B)" if size else model for model, size in models.items()]
-    yield f"models: {', '.join(named) or 'yours, as --models MODEL'}"
-    yield f"time: {exhibit.flag} --dry-run tries each model for some seconds and tells how long it will take here"
+TEXTS: Mapping[str, Callable[[Runs], pd.DataFrame]] = {
+    "templates": templates,
+    "questions": questions,
+    "countries": countries,
+    "fact_type_templates": fact_type_templates,
+}

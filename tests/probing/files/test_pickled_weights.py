@@ -11,8 +11,8 @@ import torch
 from safetensors.torch import load_file
 
 from probing.__main__ import main
-from probing.files.pickled_weights import convert
 from probing.errors import BadConfig, BadInput, BadWeights, UnsafeModel
+from probing.files.pickled_weights import convert
 from probing.language_model import Scoring
 from probing.scoring.load import load
 from tests.hub.local_hub import serve

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from probing.catalog import EMBEDDED
-from probing.papers.exhibits import Choices
+from probing.papers.paper_runs import Choices
 from tests.conftest import BearFolder
 from tests.probing.formats.mlama_folder import MlamaFolder, triple
 from tests.tiny_models import SENTENCES, build_bert, build_gpt2, byte_level_bpe, word_piece

@@ -1,75 +1,79 @@
-"""Every table and figure that is declared shows something: small models on small benchmarks fill it."""
+"""The tables of a paper: printed figures, measured ones and their differences, in the paper's form."""
 
-from dataclasses import replace
-
+import pandas as pd
 import pytest
 
-from probing.papers.declarations import NAMES, Exhibit, Paper, Way, models_of, printed_figures, read_paper, sizes
-from probing.papers.exhibits import Choices, measure
-from probing.papers.presentation import CHARTS, TEXTS, all_figures, as_latex, paper_table
+from probing.papers.declarations import printed_figures, read_paper
+from probing.papers.exhibits import all_figures, as_latex, in_unit, paper_table, remarks
+from probing.papers.paper_runs import beside
 
-EXHIBITS = [(paper, exhibit) for paper in map(read_paper, NAMES) for exhibit in paper.exhibits]
-IDS = [f"{paper.name} {exhibit.number}" for paper, exhibit in EXHIBITS]
-
-# Where not every metric can be measured here: nobody has judged grammar, and a random model has nothing to lose.
-MEASURABLE = {
-    "geography Section 2.2": ("leaky", "repeated_word"),
-    "bear Figure 5": ("relative_accuracy_lm_pub_quiz", "relative_accuracy_bear"),
-    "bear Table 2": ("relative_accuracy_lm_pub_quiz",),
-}
-
-# A masked model writes no answers, and the small generator has no room for the questions in Arabic.
-NOT_MEASURABLE = {"Table D3": ("encoder on chat-", "generator on chat-ar: Not a single item can be asked")}
+PAPER = read_paper("s-test")
+TABLE_2 = next(exhibit for exhibit in PAPER.exhibits if exhibit.number == "Table 2")
+GPT2 = "openai-community/gpt2"
 
 
-# Of the larger benchmarks only these relations are asked.
-FEW_RELATIONS = {"dlama": ["P36", "P37"], "geography": ["city_country", "river_countries"]}
+@pytest.fixture
+def cells() -> pd.DataFrame:
+    """The printed Table 2, with two measured figures of GPT-2 and one of another model."""
+    key = {"way": "vanilla", "metric": "specificity", "low": 0.59, "high": 0.61, "n": 4000.0}
+    measured = pd.DataFrame(
+        [
+            {**key, "model": GPT2, "dimension": "relation", "group": "P19", "value": 0.6},
+            {**key, "model": GPT2, "dimension": "overall", "group": "all", "value": 0.5682},
+            {**key, "model": "mine", "dimension": "overall", "group": "all", "value": 0.7},
+        ]
+    )
+    return beside(printed_figures(TABLE_2), measured)
 
 
-def small(way: Way) -> Way:
-    """Show as many examples as the models of the tests have room for, and ask and draw little."""
-    shots = {"shots": 2} if way.settings.get("prompting") == "few-shot" else {}
-    few = FEW_RELATIONS.get(way.benchmark) if way.settings else None
-    relations = {"relations": few} if few else {}
-    repetitions = {"repetitions": 3} if way.sampling else {}
-    settings = {**way.settings, **shots, **relations}
-    return replace(way, settings=settings, sampling={**way.sampling, **repetitions})
+def test_a_model_has_a_line_for_printed_measured_and_difference(cells: pd.DataFrame) -> None:
+    table = paper_table(PAPER, TABLE_2, cells)
+    assert list(table.columns[:3]) == ["model", "", "birthplace"]
+    assert table.columns[-1] == "average"
+    lines = table[table["model"] == "GPT-2"].set_index("")
+    assert lines["birthplace"].to_dict() == {"printed": "59.72", "measured": "60.00", "difference": "+0.28"}
+    assert lines["average"].to_dict() == {"printed": "56.82", "measured": "56.82", "difference": "+0.00"}
+    assert lines["occupation"].to_dict() == {"printed": "57.28", "measured": "", "difference": ""}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
-def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit, choices: Choices) -> None:
-    enough = 12 if paper.name == "s-test" else choices.sample  # for a correlation over relations
-    measurement = measure(replace(exhibit, ways=tuple(map(small, exhibit.ways))), replace(choices, sample=enough))
-    if exhibit.texts:
-        assert len(TEXTS[exhibit.texts](measurement.runs)) > 2
-        return
-    cells = measurement.cells
-    if not exhibit.measure or exhibit.facts:
-        assert exhibit.facts or (exhibit.needs and cells["printed"].notna().any())
-        return
-    unexpected = [
-        problem for problem in measurement.problems if not problem.startswith(NOT_MEASURABLE.get(exhibit.number, ()))
-    ]
-    assert unexpected == []
-    assert cells["value"].notna().any()
-    for metric in MEASURABLE.get(f"{paper.name} {exhibit.number}", exhibit.scores):
-        assert cells.loc[cells["metric"] == metric, "value"].notna().any(), (metric, measurement.problems)
-    table = paper_table(paper, exhibit, cells)
-    assert "measured" in set(table[""])
-    assert "\\toprule" in as_latex(paper, exhibit, table)
-    assert len(all_figures(exhibit, cells)) == len(cells)
-    if exhibit.chart:
-        assert len(CHARTS[exhibit.chart](paper, exhibit, cells).data) > 0
+def test_models_of_the_paper_come_first_and_others_behind_them(cells: pd.DataFrame) -> None:
+    table = paper_table(PAPER, TABLE_2, cells)
+    models = list(dict.fromkeys(table["model"]))
+    assert models == ["GPT-2", "BERT-Base", "BERT-Large", "RoBERTa-Base", "RoBERTa-Large", "mine"]
+    assert list(table[table["model"] == "mine"][""]) == ["measured"]
 
 
-@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
-def test_every_table_and_figure_has_printed_figures_or_says_why_not(paper: Paper, exhibit: Exhibit) -> None:
-    shown = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
-    assert shown or exhibit.differs
+def test_the_csv_has_every_figure_with_full_precision(cells: pd.DataFrame) -> None:
+    figures = all_figures(TABLE_2, cells).set_index(["model", "group"])
+    assert figures.loc[(GPT2, "P19"), "difference"] == pytest.approx(0.0028)
+    assert figures.loc[(GPT2, "P19"), "low"] == 0.59
+    assert len(figures) == 31
 
 
-@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
-def test_the_size_of_every_model_is_known(paper: Paper, exhibit: Exhibit) -> None:
-    models = {model for way in exhibit.ways for model in models_of(exhibit, way)}
-    assert models <= sizes().keys()
+def test_latex_has_a_caption_and_no_bare_special_characters(cells: pd.DataFrame) -> None:
+    text = as_latex(PAPER, TABLE_2, paper_table(PAPER, TABLE_2, cells).replace("mine", "my_model"))
+    assert "\\caption{S-TEST, Table 2:" in text
+    assert "my\\_model" in text
+
+
+def test_reasons_for_differences_are_told_only_where_there_is_something_to_compare(cells: pd.DataFrame) -> None:
+    assert next(remarks(TABLE_2, cells, ["Other items."], sample=20)).startswith("Measured on a sample of 20")
+    assert list(remarks(TABLE_2, cells, ["Other items."], sample=None)) == ["Other items."]
+    without_printed = cells.assign(printed=float("nan"))
+    lines = list(remarks(TABLE_2, without_printed, ["Other items."], sample=20))
+    assert lines == ["Measured on a sample of 20 for each relation."]
+    assert list(remarks(TABLE_2, cells.assign(value=float("nan")), ["Other items."], sample=None)) == []
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "text"),
+    [
+        ("percent", 0.1234, "12.34"),
+        ("number", 20628.0, "20,628"),
+        ("number", 0.8031, "0.803"),
+        ("power", 3.52e-48, "3.52e-48"),
+        ("percent", float("nan"), ""),
+    ],
+)
+def test_a_figure_is_written_as_in_the_paper(unit: str, value: float, text: str) -> None:
+    assert in_unit(unit, value) == text

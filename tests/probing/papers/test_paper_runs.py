@@ -1,0 +1,75 @@
+"""Every table and figure that is declared shows something: small models on small benchmarks fill it."""
+
+from dataclasses import replace
+
+import pytest
+
+from probing.papers.declarations import NAMES, Exhibit, Paper, Way, models_of, printed_figures, read_paper, sizes
+from probing.papers.exhibits import CHARTS, TEXTS, all_figures, as_latex, paper_table
+from probing.papers.paper_runs import Choices, measure
+
+EXHIBITS = [(paper, exhibit) for paper in map(read_paper, NAMES) for exhibit in paper.exhibits]
+IDS = [f"{paper.name} {exhibit.number}" for paper, exhibit in EXHIBITS]
+
+# Where not every metric can be measured here: nobody has judged grammar, and a random model has nothing to lose.
+MEASURABLE = {
+    "geography Section 2.2": ("leaky", "repeated_word"),
+    "bear Figure 5": ("relative_accuracy_lm_pub_quiz", "relative_accuracy_bear"),
+    "bear Table 2": ("relative_accuracy_lm_pub_quiz",),
+}
+
+# A masked model writes no answers, and the small generator has no room for the questions in Arabic.
+NOT_MEASURABLE = {"Table D3": ("encoder on chat-", "generator on chat-ar: Not a single item can be asked")}
+
+
+# Of the larger benchmarks only these relations are asked.
+FEW_RELATIONS = {"dlama": ["P36", "P37"], "geography": ["city_country", "river_countries"]}
+
+
+def small(way: Way) -> Way:
+    """Show as many examples as the models of the tests have room for, and ask and draw little."""
+    shots = {"shots": 2} if way.settings.get("prompting") == "few-shot" else {}
+    few = FEW_RELATIONS.get(way.benchmark) if way.settings else None
+    relations = {"relations": few} if few else {}
+    repetitions = {"repetitions": 3} if way.sampling else {}
+    settings = {**way.settings, **shots, **relations}
+    return replace(way, settings=settings, sampling={**way.sampling, **repetitions})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
+def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit, choices: Choices) -> None:
+    enough = 12 if paper.name == "s-test" else choices.sample  # for a correlation over relations
+    measurement = measure(replace(exhibit, ways=tuple(map(small, exhibit.ways))), replace(choices, sample=enough))
+    if exhibit.texts:
+        assert len(TEXTS[exhibit.texts](measurement.runs)) > 2
+        return
+    cells = measurement.cells
+    if not exhibit.measure or exhibit.facts:
+        assert exhibit.facts or (exhibit.needs and cells["printed"].notna().any())
+        return
+    unexpected = [
+        problem for problem in measurement.problems if not problem.startswith(NOT_MEASURABLE.get(exhibit.number, ()))
+    ]
+    assert unexpected == []
+    assert cells["value"].notna().any()
+    for metric in MEASURABLE.get(f"{paper.name} {exhibit.number}", exhibit.scores):
+        assert cells.loc[cells["metric"] == metric, "value"].notna().any(), (metric, measurement.problems)
+    table = paper_table(paper, exhibit, cells)
+    assert "measured" in set(table[""])
+    assert "\\toprule" in as_latex(paper, exhibit, table)
+    assert len(all_figures(exhibit, cells)) == len(cells)
+    if exhibit.chart:
+        assert len(CHARTS[exhibit.chart](paper, exhibit, cells).data) > 0
+
+
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
+def test_every_table_and_figure_has_printed_figures_or_says_why_not(paper: Paper, exhibit: Exhibit) -> None:
+    shown = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts
+    assert shown or exhibit.differs
+
+
+@pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
+def test_the_size_of_every_model_is_known(paper: Paper, exhibit: Exhibit) -> None:
+    models = {model for way in exhibit.ways for model in models_of(exhibit, way)}
+    assert models <= sizes().keys()
