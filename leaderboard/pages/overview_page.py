@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
+from django.urls import NoReverseMatch, reverse
 
 from leaderboard.data_version import FiguresVersion
 from leaderboard.figures.filters import MODEL_FACETS, OverviewFilter, read_overview_filter
@@ -131,6 +132,8 @@ class Selection(NamedTuple):
 
 def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
+    if "benchmark" in query:
+        return _to_benchmark(query)
     chosen = selection(query, of_a_page=True)
     main = main_column(chosen, query)
     matrix = _matrix(chosen, main, query)
@@ -255,6 +258,17 @@ def main_column(chosen: Selection, query: QueryDict) -> BenchmarkColumn | None:
 def matrix_table(chosen: Selection) -> Table[ModelRow]:
     """Return the table with all models and benchmarks of a selection, without the texts of tooltips."""
     return overview_table(chosen.rows, chosen.columns, Details())
+
+
+def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:
+    """Redirect to the leaderboard of one benchmark, with all other parameters."""
+    rest = query.copy()
+    slug = rest.pop("benchmark")[-1]
+    try:
+        address = reverse("benchmark", args=[slug]) if slug else reverse("benchmarks")
+    except NoReverseMatch as error:
+        raise Http404(f"There is no benchmark {slug!r}.") from error
+    return HttpResponseRedirect(f"{address}?{rest.urlencode()}" if rest else address)
 
 
 def _near(filters: OverviewFilter, candidates: Sequence[ModelRow], query: QueryDict) -> list[PageLink]:

@@ -145,7 +145,7 @@ def see_logs() -> str:
 
 def expect_on_leaderboard(run: Run, site: str, web: Process) -> None:
     """Raise `CommandError` unless the leaderboard, fetched over HTTP, links to the run."""
-    page = fetch(f"{site}{run.benchmark.get_absolute_url()}", web)
+    page = fetch(f"{site}/?benchmark={run.benchmark.slug}", web)
     if run.get_absolute_url() not in page:
         raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. {see_logs()}")
 

@@ -317,6 +317,16 @@ def test_readers_are_led_to_questions_that_they_can_try(client: Client, small: B
     assert 'href="/benchmarks/small/try/"' in page(client)
 
 
+def test_the_address_of_a_leaderboard_leads_to_its_benchmark(client: Client, tiny: Benchmark) -> None:
+    response = client.get("/?benchmark=tiny&sort=-accuracy&columns=a:b&columns=c:d&format=csv")
+    assert response.status_code == 302
+    assert response["Location"] == "/benchmarks/tiny/?sort=-accuracy&columns=a%3Ab&columns=c%3Ad&format=csv"
+    assert client.get("/?benchmark=tiny")["Location"] == "/benchmarks/tiny/"
+    assert client.get("/?benchmark=nonsense", follow=True).status_code == 404
+    assert client.get("/?benchmark=no/slug").status_code == 404
+    assert client.get("/?benchmark=")["Location"] == "/benchmarks/"
+
+
 def test_a_column_that_is_empty_on_the_page_is_only_in_the_csv(client: Client, tiny: Benchmark) -> None:
     make.finished(tiny, 0.5, make.model("org/a"))
     make.finished(make.benchmark("other"), 0.5, make.model("org/b"))

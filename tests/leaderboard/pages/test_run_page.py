@@ -112,8 +112,10 @@ def test_the_command_of_a_quantised_file_measures_that_file(client: Client, smal
     assert "--commit" not in words
     html = page(client, run)
     assert "Q4_1, 4 bits, GGUF, local file" in html.split("</h1>")[0]
-    for address in (f"/benchmarks/{small.slug}/", "/models/org/chat/"):
-        assert "Q4_1, 4 bits, GGUF, local file" in client.get(address).content.decode()
+    listed = client.get(f"/benchmarks/{small.slug}/", follow=True).content.decode()
+    listed += client.get(f"/?benchmark={small.slug}", follow=True).content.decode()
+    assert "Q4_1, 4 bits, GGUF, local file" in listed
+    assert "Q4_1, 4 bits, GGUF, local file" in client.get("/models/org/chat/").content.decode()
 
 
 def test_the_command_of_a_local_folder_does_not_name_the_model_of_the_hub(small: Benchmark) -> None:
