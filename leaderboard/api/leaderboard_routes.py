@@ -12,7 +12,7 @@ from leaderboard.api.interface import Routes
 from leaderboard.api.parameters import PagedQuery, PageFacts, Parameters, choice, one_of, page_of_rows
 from leaderboard.api.run_routes import Json, ModelFacts, ScoreFacts, facts, model_facts, score_facts
 from leaderboard.figures import runs as run_lists
-from leaderboard.figures.filters import FACETS, SIZES
+from leaderboard.figures.filters import RUN_FACETS, SIZES
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import Standing, differs, leaderboard, published_version
@@ -196,7 +196,7 @@ def current_benchmark(name: str) -> Benchmark:
 
 
 def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
-    for facet in FACETS:
+    for facet in RUN_FACETS:
         one_of(facet.name, query.get(facet.name), facet.choices)
     one_of("published", query.get("published"), ["ranked"])
     for text in query.getlist("columns"):

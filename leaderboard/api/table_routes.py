@@ -12,7 +12,7 @@ from leaderboard.api.interface import BenchmarkPath, Routes
 from leaderboard.api.leaderboard_routes import SEARCH, SIZE, current_benchmark
 from leaderboard.api.parameters import PagedQuery, PageFacts, choice, one_of, page_of_list
 from leaderboard.api.run_routes import Json
-from leaderboard.figures.filters import MODEL_FACETS
+from leaderboard.figures.filters import OVERVIEW_FACETS
 from leaderboard.figures.questions import (
     ORDERS,
     PAIR_TAGS,
@@ -35,7 +35,7 @@ QuestionPath = PathEx[
     str, P(description="Id of the question: its relation and its number, with a hyphen between them.", pattern="^.+$")
 ]
 RelationPath = PathEx[str, P(description="Id of the relation.", pattern="^[^/]+$")]
-CHOICES = {facet.name: facet.choices for facet in MODEL_FACETS}
+CHOICES = {facet.name: facet.choices for facet in OVERVIEW_FACETS}
 
 
 class OverviewQuery(PagedQuery):
@@ -117,7 +117,7 @@ class Questions(PageFacts):
 @routes.read("overview")
 def overview_json(request: HttpRequest, query: Query[OverviewQuery]) -> Overview:
     """Return the models of the overview with their figures on all benchmarks, 200 per page: the columns of its CSV."""
-    for facet in MODEL_FACETS:
+    for facet in OVERVIEW_FACETS:
         one_of(facet.name, getattr(query, facet.name), facet.choices)
     chosen = selection(request.GET)
     one_of("part", query.part, [part.value for part in chosen.parts])

@@ -20,7 +20,7 @@ SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B"
 
 
 @dataclass(frozen=True)
-class Facet:
+class RunFacet:
     """A property by which the leaderboard is narrowed.
 
     `choices` maps values to titles; `value` returns the one that a run has, or a text that is none of them.
@@ -37,10 +37,10 @@ def _size(run: Run) -> str:
     return next((name for name, (low, high) in SIZES.items() if low <= parameters < high), "")
 
 
-FACETS = (
-    Facet("kind", "Type", {kind: kind for kind in KINDS}, lambda run: run.model.kind),
-    Facet("size", "Size", SIZE_TITLES, _size),
-    Facet(
+RUN_FACETS = (
+    RunFacet("kind", "Type", {kind: kind for kind in KINDS}, lambda run: run.model.kind),
+    RunFacet("size", "Size", SIZE_TITLES, _size),
+    RunFacet(
         "provenance",
         "Source",
         {choice.value: choice.label.lower() for choice in (Provenance.MEASURED, *REPORTED)},
@@ -51,8 +51,8 @@ FACETS = (
 
 def chosen_facets(query: QueryDict) -> dict[str, str]:
     """Return the choice of each facet in a query string; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in FACETS}
-    return {facet.name: chosen[facet.name] for facet in FACETS if chosen[facet.name] in facet.choices}
+    chosen = {facet.name: query.get(facet.name, "") for facet in RUN_FACETS}
+    return {facet.name: chosen[facet.name] for facet in RUN_FACETS if chosen[facet.name] in facet.choices}
 
 
 # The facets by which the overview is narrowed, and what is left without each of them.
@@ -78,7 +78,7 @@ def _has_figure(row: ModelRow, choice: str) -> bool:
     return any(figure.is_measured == (choice == Provenance.MEASURED) for figure in row.figures.values())
 
 
-class ModelFacet(NamedTuple):
+class OverviewFacet(NamedTuple):
     """A property by which rows are narrowed. `choices` maps values to titles; `holds` tests a row."""
 
     name: str
@@ -87,21 +87,21 @@ class ModelFacet(NamedTuple):
     holds: Callable[[ModelRow, str], bool]
 
 
-MODEL_FACETS = (
-    ModelFacet(
+OVERVIEW_FACETS = (
+    OverviewFacet(
         "kind",
         "Type",
         {kind: facts.title for kind, facts in KINDS.items()},
         lambda row, kind: row.kind == kind,
     ),
-    ModelFacet("size", "Size", SIZE_TITLES, _in_size),
-    ModelFacet(
+    OverviewFacet("size", "Size", SIZE_TITLES, _in_size),
+    OverviewFacet(
         "weights",
         "Weights",
         {"full": "full precision", "quantised": "quantised", "adapter": "with an adapter"},
         _has_weights,
     ),
-    ModelFacet(
+    OverviewFacet(
         "provenance",
         "Source",
         {Provenance.MEASURED.value: "● measured here", Provenance.PUBLISHED.value: "○ published"},
@@ -123,7 +123,7 @@ class OverviewFilter:
     def active(self) -> dict[str, str]:
         """The names of the parameters that narrow the rows, each with its choice in words."""
         facets = {
-            facet.name: facet.choices[self.chosen[facet.name]] for facet in MODEL_FACETS if facet.name in self.chosen
+            facet.name: facet.choices[self.chosen[facet.name]] for facet in OVERVIEW_FACETS if facet.name in self.chosen
         }
         search = {SEARCH_NAME: f"“{self.search}”"} if self.search else {}
         several = {SEVERAL_NAME: f"at least {LEAST_COVERAGE} benchmarks"} if self.several else {}
@@ -135,7 +135,7 @@ class OverviewFilter:
             return False
         if without != SEVERAL_NAME and self.several and row.coverage < LEAST_COVERAGE:
             return False
-        facets = [facet for facet in MODEL_FACETS if facet.name in self.chosen and facet.name != without]
+        facets = [facet for facet in OVERVIEW_FACETS if facet.name in self.chosen and facet.name != without]
         return all(facet.holds(row, self.chosen[facet.name]) for facet in facets)
 
     def left_without(self, rows: Sequence[ModelRow]) -> list[tuple[str, str, int]]:
@@ -152,10 +152,10 @@ class OverviewFilter:
 
 def read_overview_filter(query: QueryDict) -> OverviewFilter:
     """Return what a query string asks for; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in MODEL_FACETS}
+    chosen = {facet.name: query.get(facet.name, "") for facet in OVERVIEW_FACETS}
     return OverviewFilter(
         query.get(SEARCH_NAME, "").strip(),
-        {facet.name: chosen[facet.name] for facet in MODEL_FACETS if chosen[facet.name] in facet.choices},
+        {facet.name: chosen[facet.name] for facet in OVERVIEW_FACETS if chosen[facet.name] in facet.choices},
         query.get(SEVERAL_NAME) == "yes",
     )
 

@@ -16,7 +16,7 @@ from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
 from leaderboard.data_version import FiguresVersion, figures_version
-from leaderboard.figures.filters import FACETS, REPORTED, Facet
+from leaderboard.figures.filters import REPORTED, RUN_FACETS, RunFacet
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.runs import ANY_VERSION, finished, light_rows, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
@@ -83,7 +83,7 @@ class Standing:
     @cached_property
     def facets(self) -> dict[str, str]:
         """Its choice of each facet by the facet's name; a text that is none of them where it has none."""
-        return {facet.name: facet.value(self.run) for facet in FACETS}
+        return {facet.name: facet.value(self.run) for facet in RUN_FACETS}
 
     @cached_property
     def stored_rank(self) -> RunRank | None:
@@ -182,9 +182,9 @@ class LeaderboardFilter:
     limits: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def narrows(self) -> list[Facet]:
+    def narrows(self) -> list[RunFacet]:
         """The facets of which the reader has chosen a value."""
-        return [facet for facet in FACETS if self.chosen.get(facet.name)]
+        return [facet for facet in RUN_FACETS if self.chosen.get(facet.name)]
 
     @property
     def board(self) -> Hashable:
@@ -320,12 +320,12 @@ def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     return ranks
 
 
-def facet_choices(filters: LeaderboardFilter, board: Leaderboard) -> list[tuple[Facet, list[FacetChoice]]]:
+def facet_choices(filters: LeaderboardFilter, board: Leaderboard) -> list[tuple[RunFacet, list[FacetChoice]]]:
     """Return the facets with their choices, and how many rows each of these would leave."""
-    return [(facet, _choices(facet, filters, board.everything)) for facet in FACETS]
+    return [(facet, _choices(facet, filters, board.everything)) for facet in RUN_FACETS]
 
 
-def _choices(facet: Facet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
+def _choices(facet: RunFacet, filters: LeaderboardFilter, rows: Iterable[Standing]) -> list[FacetChoice]:
     left = filters.passing(rows, without=facet.name)
     counts = Counter(row.facets[facet.name] for row in left if not row.is_baseline)
     return [

@@ -252,8 +252,8 @@ def refuse_revision(revision: str) -> None:
 
 
 def listed_revisions(text: str) -> list[str]:
-    """Read revisions that are written one per line, or with commas or spaces between them."""
-    return [name for name in re.split(r"[\s,]+", text) if name]
+    """Read revisions that are written one per line, or with commas or spaces between them, each once."""
+    return list(dict.fromkeys(name for name in re.split(r"[\s,]+", text) if name))
 
 
 def full_ids(name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Sections of a benchmark's page: published figures, facts that other benchmarks have, and sizes that know as much."""
+"""Sections of a benchmark's page: published figures, shared facts, replicates, and sizes that know as much."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -441,9 +441,8 @@ def _any(name: str) -> Callable[[Sequence[Row]], bool]:
 
 BENCHMARKS_TITLE = "On several benchmarks"
 BENCHMARKS_LEAD = "All benchmarks on which exactly these models were measured alike."
-BenchmarkScores = Mapping[
-    str, Sequence[StepScore]
-]  # those of the models in their order, by what the benchmark is called
+# The scores of the models in their order, by what the benchmark is called.
+BenchmarkScores = Mapping[str, Sequence[StepScore]]
 
 
 def benchmarks_fold(runs: Sequence[Run], names: Sequence[str]) -> Fold | None:

@@ -238,6 +238,7 @@ def _settings_cell(row: RunScore) -> cells.Cell:
 
 
 def _metric_of_score(benchmark: Benchmark) -> str:
+    """Return the title of a score's metric: that of published figures where a benchmark has no measured ones."""
     pages = pages_of(benchmark)
     return pages.metric_label(pages.main_metric(benchmark))
 
@@ -259,6 +260,7 @@ def row_label(run: Run, score: Score | None = None) -> str:
 
 
 def metric_label(benchmark: Benchmark) -> str:
+    """Return the title of the metric in which models are compared: that of the benchmark's probe."""
     return pages_of(benchmark).metric_label(benchmark.main_metric)
 
 

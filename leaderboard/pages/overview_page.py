@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedi
 from django.urls import NoReverseMatch, reverse
 
 from leaderboard.data_version import FiguresVersion
-from leaderboard.figures.filters import MODEL_FACETS, OverviewFilter, read_overview_filter
+from leaderboard.figures.filters import OVERVIEW_FACETS, OverviewFilter, read_overview_filter
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.leaders import column_groups, fullest
 from leaderboard.figures.overview import (
@@ -161,7 +161,7 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "running": running(),
         "quiz": _quiz(everything.columns),
         "filters": filters,
-        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in MODEL_FACETS],
+        "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in OVERVIEW_FACETS],
         "parts": chosen.parts if any(column.measure.part != OVERALL_SLICE for column in columns) else [],
         "tabs": _tabs(query, everything.columns, chosen.topic),
         "topic": chosen.topic,

@@ -357,9 +357,9 @@ def _runs_of(benchmarks: Mapping[str, tuple[Benchmark, Settings]], models: Itera
     return runs
 
 
-def _has(run: Run, settings: Settings) -> bool:
+def _has(run: Run, chosen: Settings) -> bool:
     """Tell whether a run has these settings, whatever number format its model's size asks for."""
-    changed = differences(run.settings, settings)
+    changed = differences(run.settings, chosen)
     return not settings_group(changed, run.settings, run.model.parameters, run.model.stored_dtype)
 
 

@@ -1,4 +1,4 @@
-"""/benchmarks/<slug>/relations/<relation>/: what a relation asks, with the models on it, and all in rows."""
+"""/benchmarks/<slug>/relations/<relation>/: what a relation asks, and models on it; the table of all relations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -145,22 +145,22 @@ def held(run: Run, worker: str) -> Iterator[HeldRun | None]:
     if claim is None:
         yield None
         return
-    held_run, stop = HeldRun(run, claim), Event()
-    thread = Thread(target=_report, args=(held_run, stop), daemon=True)
+    held_run, ended = HeldRun(run, claim), Event()
+    thread = Thread(target=_report, args=(held_run, ended), daemon=True)
     thread.start()
     try:
         yield held_run
     finally:
-        stop.set()
+        ended.set()
         thread.join()
         with suppress(*UNAVAILABLE):  # the claim will become stale
             Claim.objects.release(claim)
 
 
-def _report(held_run: HeldRun, stop: Event) -> None:
-    """Report again and again until `stop` is set, also after a time in which the database was away."""
+def _report(held_run: HeldRun, ended: Event) -> None:
+    """Report again and again until `ended` is set, also after a time in which the database was away."""
     try:
-        while not stop.wait(INTERVAL):
+        while not ended.wait(INTERVAL):
             try:
                 held_run.report()
             except UNAVAILABLE:

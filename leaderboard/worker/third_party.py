@@ -93,10 +93,11 @@ def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", re
 
 
 def receive(claim: Claim, items: IO[bytes], token: AccessToken) -> tuple[Run, bool]:
-    """Store a pushed result, and return its run, with whether it is new here.
+    """Store a pushed result, and return its run, with whether it is new here. The same result again changes nothing.
 
     A large one is checked by a worker later, and its run is "aggregating" until then.
-    `items`: the file of rows. The same result again changes nothing. Raises `BadInput` where the rows are not what a
+
+    `items`: the file of rows. Raises `BadInput` where the rows are not what a
     measurement gives, and `OtherResult` where the site has other rows of the same.
     """
     digest = digest_of_file(items)

@@ -76,13 +76,15 @@ class Command(PlainCommand):
 
 
 def submit(model: str, slugs: Sequence[str]) -> list[Run]:
-    """Submit the model to these benchmarks, and return its runs in the order in which they are measured."""
-    runs = []
-    for submission in submitted(model, [benchmarks.current(slug) for slug in slugs], {}):
-        if submission.run is None:
-            raise CommandError(outcome(submission), returncode=2)
-        runs.append(submission.run)
-    return runs
+    """Submit the model to these benchmarks, and return its runs in the order in which they are measured.
+
+    Raises `CommandError` with a line for each benchmark on which it cannot be measured, after all have been checked.
+    """
+    submissions = list(submitted(model, [benchmarks.current(slug) for slug in slugs], {}))
+    if refused := [submission for submission in submissions if submission.run is None]:
+        lines = (f"{submission.benchmark.title}: {outcome(submission)}" for submission in refused)
+        raise CommandError("\n".join([f"{model} cannot be measured.", *lines]), returncode=2)
+    return [submission.run for submission in submissions if submission.run]
 
 
 def wait_for(run: Run, processes: Mapping[str, Process]) -> None:
@@ -145,9 +147,9 @@ def see_logs() -> str:
 
 def expect_on_leaderboard(run: Run, site: str, web: Process) -> None:
     """Raise `CommandError` unless the leaderboard, fetched over HTTP, links to the run."""
-    page = fetch(f"{site}/?benchmark={run.benchmark.slug}", web)
-    if run.get_absolute_url() not in page:
-        raise CommandError(f"The run is finished, but {site}/ does not show {run.model.hub_id}. {see_logs()}")
+    address = f"{site}{run.benchmark.get_absolute_url()}"
+    if run.get_absolute_url() not in fetch(address, web):
+        raise CommandError(f"The run is finished, but {address} does not show {run.model.hub_id}. {see_logs()}")
 
 
 def fetch(address: str, web: Process, patience: float = 30) -> str:

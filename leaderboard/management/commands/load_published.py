@@ -99,10 +99,10 @@ def _benchmark(facts: Json, source: Json) -> Benchmark:
     return benchmark
 
 
-def nested(settings: Json) -> dict[str, Any]:
+def nested(values: Json) -> dict[str, Any]:
     """Return settings with everything that is no setting of the library under `options`, as measured runs store it."""
-    own = {name: value for name, value in settings.items() if name in SETTINGS}
-    options = {name: value for name, value in settings.items() if name not in SETTINGS}
+    own = {name: value for name, value in values.items() if name in SETTINGS}
+    options = {name: value for name, value in values.items() if name not in SETTINGS}
     return {**own, "options": options} if options else own
 
 

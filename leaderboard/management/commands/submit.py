@@ -91,6 +91,9 @@ def submitted(
 def outcome(submission: Submission) -> str:
     """Return in one line what became of a submission."""
     name, run = submission.revision or NEWEST, submission.run
-    faults = [check for check in submission.checks if check["state"] in ("failed", "warning")]
+    faults = sorted(
+        (check for check in submission.checks if check["state"] in ("failed", "warning")),
+        key=lambda check: check["state"] != "failed",
+    )
     fault = f"{faults[0]['message']} {faults[0]['next_step']}".strip() if faults else "Not checked."
     return f"{MARKS['ok']} {name}: run {run.pk} is {run.state}." if run else f"{MARKS['failed']} {name}: {fault}"

@@ -198,6 +198,15 @@ def of_another_subject(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(subject="Atlantis")
 
 
+def test_what_no_measurement_gives_is_refused_and_leaves_nothing(pusher: Pusher, result: Path) -> None:
+    answer = pusher.push(changed(result, of_another_subject))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (422, "bad-input")
+    assert "'subject' differs" in error["message"]
+    assert error["next_step"]
+    assert not Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY).exists()
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [({}, "no file 'items'"), ({"items": SimpleUploadedFile("a", b"a")}, "no file 'record'")],

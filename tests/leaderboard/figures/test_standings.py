@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.http import QueryDict
 
-from leaderboard.figures.filters import Facet, chosen_facets
+from leaderboard.figures.filters import RunFacet, chosen_facets
 from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import (
@@ -52,7 +52,7 @@ def test_slices_are_those_asked_for_or_else_those_of_the_default_dimensions(quer
     assert chosen_slices(QueryDict(query), [ARTS, SPORTS, FIRST], ["domain"]) == expected
 
 
-def counts(choices: list[tuple[Facet, list[FacetChoice]]]) -> dict[str, dict[str, int]]:
+def counts(choices: list[tuple[RunFacet, list[FacetChoice]]]) -> dict[str, dict[str, int]]:
     return {facet.name: {choice.value: choice.count for choice in of_facet} for facet, of_facet in choices}
 
 

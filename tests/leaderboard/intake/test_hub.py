@@ -16,7 +16,15 @@ from pytest_django.fixtures import Settings
 
 from leaderboard.intake import hub
 from leaderboard.intake.disk import remove_abandoned, remove_abandoned_downloads, temporary_files
-from leaderboard.intake.hub import ModelName, full_ids, gguf_config, parse_name, suggestions
+from leaderboard.intake.hub import (
+    ModelName,
+    full_ids,
+    gguf_config,
+    listed_revisions,
+    parse_name,
+    refuse_revision,
+    suggestions,
+)
 from leaderboard.models import Benchmark, Model, Run
 from probing.errors import BadInput, BadWeights, ModelNotFound, NoSpace, SourceUnavailable
 from probing.files.listing import files_to_load
@@ -191,6 +199,16 @@ def test_ids_and_addresses_name_a_model_and_perhaps_a_revision() -> None:
 def test_the_address_of_a_data_set_is_refused() -> None:
     with pytest.raises(BadInput, match="This is the address of one of the datasets"):
         parse_name("https://huggingface.co/datasets/org/name")
+
+
+@pytest.mark.parametrize("revision", ["a b", "../x", "-x", "x" * 101])
+def test_what_is_no_revision_is_refused(revision: str) -> None:
+    with pytest.raises(BadInput, match="is not a revision"):
+        refuse_revision(revision)
+
+
+def test_a_revision_that_is_named_twice_is_asked_once() -> None:
+    assert listed_revisions("main, v1\nmain") == ["main", "v1"]
 
 
 def test_a_short_name_stands_for_the_models_of_that_name(db: None) -> None:

@@ -178,7 +178,7 @@ def test_a_worker_outlasts_its_server_and_a_queue_that_was_emptied_and_measures_
 
 
 @pytest.mark.slow
-def test_a_worker_outlasts_a_locked_database_and_gives_its_run_back_at_once_when_it_is_stopped(
+def test_a_stopped_worker_gives_its_run_back_at_once_also_after_its_file_of_sqlite_was_locked(
     local_hub: Hub, starter: Benchmark, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CLOZEBOARD_DATABASE_SECONDS", "1")

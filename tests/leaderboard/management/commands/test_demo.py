@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings as DjangoSettings
 import probing
 from leaderboard.management.base import Process, child
 from leaderboard.management.commands import demo
-from leaderboard.models import Benchmark, Run, RunEvent
+from leaderboard.models import Benchmark, Run, RunEvent, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard import factories as make
 
@@ -65,6 +65,18 @@ def test_the_demo_does_not_wait_for_a_hub_that_does_not_answer(small: Benchmark,
 def test_the_demo_submits_its_model_to_each_benchmark(small: Benchmark, pairs: Benchmark, local_hub: Hub) -> None:
     runs = demo.submit("org/causal", ["small", "pairs"])
     assert [(run.benchmark, run.state) for run in runs] == [(small, "queued"), (pairs, "queued")]
+
+
+def test_the_demo_names_each_benchmark_that_its_model_cannot_be_measured_on_and_leaves_nothing_open(
+    small: Benchmark, pairs: Benchmark, local_hub: Hub
+) -> None:
+    with pytest.raises(CommandError) as error:
+        demo.submit("org/none", ["small", "pairs"])
+    lines = str(error.value).splitlines()
+    assert lines[0] == "org/none cannot be measured."
+    assert [line.split(":")[0] for line in lines[1:]] == [small.title, pairs.title]
+    assert all("main: There is no model" in line for line in lines[1:])
+    assert not Submission.objects.filter(state=Submission.State.CHECKING).exists()
 
 
 def test_the_demo_stops_when_a_process_has_ended(small: Benchmark, data: Path) -> None:
