@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.test_architecture import LOADS_TORCH, MODULES, PACKAGES, imports
+from tests.test_architecture import LOADS_TORCH, PACKAGES, imports, modules
 
 ROOT = Path(__file__).parent.parent
 LIST_PACKAGED_BENCHMARKS = """
@@ -87,7 +87,7 @@ def test_the_command_passes_its_exit_code_on(installed: Path) -> None:
 
 def test_every_package_that_is_imported_is_declared_for_its_module() -> None:
     distributions = packages_distributions()
-    for module, tree in MODULES.items():
+    for module, tree in modules().items():
         declared = {canonicalize_name(Requirement(requirement).name) for requirement in declared_for(module)}
         names = {name.partition(".")[0] for name in imports(tree)} - {"django_stubs_ext"}  # which type checkers read
         for name in names - sys.stdlib_module_names - {*PACKAGES}:

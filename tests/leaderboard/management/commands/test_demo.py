@@ -75,7 +75,7 @@ def test_the_demo_names_each_benchmark_that_its_model_cannot_be_measured_on_and_
     lines = str(error.value).splitlines()
     assert lines[0] == "org/none cannot be measured."
     assert [line.split(":")[0] for line in lines[1:]] == [small.title, pairs.title]
-    assert all("main: There is no model" in line for line in lines[1:])
+    assert all("main: There is no public model org/none at" in line for line in lines[1:])
     assert not Submission.objects.filter(state=Submission.State.CHECKING).exists()
 
 
