@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing import monitor
     from probing.benchmark import Benchmark
     from probing.catalog import open_benchmark
-    from probing.curation.graph_triples import sample_graph
+    from probing.curation.graph_samples import sample_graph
     from probing.dry_run import forecast
     from probing.remote.served import connect
     from probing.remote.site import Site
@@ -67,7 +67,7 @@ MODULES = {
     "monitor": "probing.monitor",
     "open_benchmark": "probing.catalog",
     "run": "probing.runner",
-    "sample_graph": "probing.curation.graph_triples",
+    "sample_graph": "probing.curation.graph_samples",
     "study": "probing.studies.study",
     "surprisal": "probing.sentences.surprisal",
     "sweep": "probing.studies.study",

@@ -23,7 +23,7 @@ from probing.analysis.specificity_metrics import RARER
 from probing.baselines import UniformModel, baseline_scores, rarer_scores
 from probing.benchmark import Benchmark as Content
 from probing.catalog import CATALOG
-from probing.curation.graph_triples import sample_graph
+from probing.curation.graph_samples import sample_graph
 from probing.errors import BadInput, ProbingError
 from probing.files.folders import new_folder
 from probing.formats import FORMATS, read_version

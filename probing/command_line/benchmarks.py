@@ -17,7 +17,7 @@ from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
-from probing.curation.graph_triples import sample_graph
+from probing.curation.graph_samples import sample_graph
 from probing.errors import BadInput
 from probing.exposure import named_facts
 from probing.exposure.counting import count_exposure

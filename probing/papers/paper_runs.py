@@ -14,7 +14,7 @@ import pandas as pd
 import probing
 from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, known_benchmark, open_benchmark
-from probing.curation.graph_triples import sample_graph
+from probing.curation.graph_samples import sample_graph
 from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, ProbingError
 from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Way, models_of, printed_figures, sizes, step_name

@@ -45,8 +45,10 @@ def load(
 ) -> AnsweringModel:
     """Load a hub id (at `commit`), a folder in Hugging Face format, or a `.gguf` file, and run the self-check.
 
-    `tokenizer`, `device`, `device_map`, `attn_implementation`, `batch_tokens`: as `probing.model_source.ModelSource`
-    explains. `dtype`, `quantization`: as `probing.scoring.loading_options.LoadingOptions` explains.
+    Models of a hub are downloaded with the token in HF_TOKEN, or that of `hf auth login`, if there is one. `tokenizer`:
+    a folder or hub id whose tokenizer a model in a folder is loaded with. `device`, `device_map`, `attn_implementation`
+    and `batch_tokens`: as `probing.model_source.ModelSource` explains. `dtype`: as that of
+    `probing.scoring.loading_options.LoadingOptions`. `quantization`: "4bit" or "8bit" quantises plain weights.
     `model+adapter` names a LoRA adapter as well, a folder or a hub id (`org/name@commit` pins it); it is merged into
     the weights. `adapter`: the same beside a model whose path has a plus.
     `on_phase` is called with "tokenizer", "weights" and "trial" before each of these phases begins.
@@ -70,9 +72,7 @@ def load(
     loaded = MODEL_CLASSES[source.kind](network, loaded_tokenizer, card, batch_tokens)
     loaded.usage.notes += [*source.notes, *_adapter_notes(card)]
     on_phase("trial")
-    with loaded.scoring_state():
-        loaded.usage.notes += try_network(model, network, ids)
-    self_check(loaded)
+    _try(loaded, model, network, ids)
     return loaded
 
 
@@ -91,6 +91,13 @@ def _read(
         if source.key and not source.kept:
             keep_network(source.key, network, tokenizer, AUTO_CLASSES[source.kind])
     return network, tokenizer, ids
+
+
+def _try(loaded: AnsweringModel, model: str, network: PreTrainedModel, ids: list[int]) -> None:
+    """Compute the start of a text, and check in which ways the model's statements can share work."""
+    with loaded.scoring_state():
+        loaded.usage.notes += try_network(model, network, ids)
+    self_check(loaded)
 
 
 def _card(

@@ -1,7 +1,8 @@
-"""The state in which a network is scored. It is put back exactly as it was, also when an error is raised.
+"""The state in which a network is scored. The network is put back exactly as it was, also when an error is raised.
 
 A network may be handed over in the middle of its training. Then it drops out states, runs in mixed precision, or uses
-an attention that takes no mask for single pairs of tokens.
+an attention that takes no mask for single pairs of tokens. Settings of torch for the whole process are changed while
+any network is scored; `_full_precision` names what cannot be put back exactly.
 
 On a CPU, a step of the gated delta rule, by which Qwen3.5 and its relatives continue a text by a token, is computed in
 another way while a network is scored. A layer's recurrent state has a matrix for each head and text. transformers makes
@@ -13,10 +14,9 @@ results differ by rounding.
 import random
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import wraps
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial, wraps
 from threading import RLock
 from types import ModuleType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
@@ -33,8 +33,40 @@ from probing.scoring.quantised import exact_products
 
 # For how long answers are taken in one entry into the scoring state.
 HELD_SECONDS = 0.05
+# The function of transformers, which each of its modules that define layers with the gated delta rule has.
+GATED_DELTA_RULE = "torch_recurrent_gated_delta_rule"
+DELTA_RULE_EPSILON = 1e-6  # added to the squared length by which queries and keys are divided
 ParametersT = ParamSpec("ParametersT")
 AnswerT = TypeVar("AnswerT")
+DeltaRule = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
+
+
+class _Shared:
+    """A change that holds as long as any of several blocks, in any number of threads, needs it.
+
+    The first block that begins makes the change, and the last one that ends takes it back.
+    """
+
+    def __init__(self) -> None:
+        self._blocks, self._way_back = 0, ExitStack()
+        self._changing = RLock()
+
+    @contextmanager
+    def block(self, change: Callable[[ExitStack], None]) -> Iterator[None]:
+        """Hold the change, which `change` makes; it leaves the way back on the stack."""
+        with self._changing:
+            if not self._blocks:
+                with ExitStack() as stack:
+                    change(stack)
+                    self._way_back = stack.pop_all()
+            self._blocks += 1
+        try:
+            yield
+        finally:
+            with self._changing:
+                self._blocks -= 1
+                if not self._blocks:
+                    self._way_back.close()
 
 
 class ScoringState:
@@ -45,8 +77,7 @@ class ScoringState:
 
     def __init__(self, network: PreTrainedModel) -> None:
         self._network = ref(network)  # weak, as the states of networks must not keep them in memory
-        self._blocks, self._way_back = 0, ExitStack()
-        self._changing = RLock()
+        self._shared = _Shared()
 
     @classmethod
     def of(cls, network: PreTrainedModel) -> "ScoringState":
@@ -61,26 +92,9 @@ class ScoringState:
         """Hold the network in the state in which it is scored."""
         network = self._network()
         assert network is not None, "whoever scores a network holds it"
-        self._begin(network)
-        try:
-            with torch.autocast(network.device.type, enabled=False):  # a state of the thread, not of the network
-                yield
-        finally:
-            self._end()
-
-    def _begin(self, network: PreTrainedModel) -> None:
-        with self._changing:
-            if not self._blocks:
-                with ExitStack() as stack:
-                    _enter(stack, network)
-                    self._way_back = stack.pop_all()
-            self._blocks += 1
-
-    def _end(self) -> None:
-        with self._changing:
-            self._blocks -= 1
-            if not self._blocks:
-                self._way_back.close()
+        mixed_precision = torch.autocast(network.device.type, enabled=False)  # a state of the thread
+        with self._shared.block(partial(_enter, network=network)), mixed_precision:
+            yield
 
 
 STATES: WeakKeyDictionary[PreTrainedModel, ScoringState] = WeakKeyDictionary()
@@ -126,13 +140,12 @@ def _computed(model: _Stateful, stream: Iterator[AnswerT]) -> list[AnswerT]:
 
 
 def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
+    stack.enter_context(PROCESS.block(_enter_for_process))
     for keep in (
-        _random_states,
+        _random_states_of_devices,
         _evaluation_mode,
         _plain_forward,
         _pairwise_attention,
-        _full_precision,
-        _attention_for_any_shape,
         exact_products,
         fast_products,
         fast_steps,
@@ -140,20 +153,37 @@ def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
         stack.enter_context(keep(network))
 
 
+def _enter_for_process(stack: ExitStack) -> None:
+    """Set what is not of one network but of the whole process."""
+    for keep in (_random_states, _full_precision, _attention_for_any_shape):
+        stack.enter_context(keep())
+
+
+PROCESS = _Shared()
+
+
 @contextmanager
-def _random_states(network: PreTrainedModel) -> Iterator[None]:
-    """Keep the states of the random generators of Python, NumPy, torch and every device in use."""
-    accelerator = torch.accelerator.current_accelerator(check_available=True)
-    backend: Any = getattr(torch, accelerator.type) if accelerator and network.device.type != "cpu" else None
-    devices = range(torch.accelerator.device_count() if backend else 0)
+def _random_states() -> Iterator[None]:
+    """Keep the states of the random generators of Python, NumPy and torch."""
     python, numpy, cpu = random.getstate(), np.random.get_state(), torch.get_rng_state()
-    on_devices = [backend.get_rng_state(device) for device in devices]
     try:
         yield
     finally:
         random.setstate(python)
         np.random.set_state(numpy)
         torch.set_rng_state(cpu)
+
+
+@contextmanager
+def _random_states_of_devices(network: PreTrainedModel) -> Iterator[None]:
+    """Keep the states of the random generators of all accelerators, if the network is on one."""
+    accelerator = torch.accelerator.current_accelerator(check_available=True)
+    backend: Any = getattr(torch, accelerator.type) if accelerator and network.device.type != "cpu" else None
+    devices = range(torch.accelerator.device_count() if backend else 0)
+    on_devices = [backend.get_rng_state(device) for device in devices]
+    try:
+        yield
+    finally:
         for device, state in zip(devices, on_devices, strict=True):
             backend.set_rng_state(state, device)
 
@@ -197,26 +227,52 @@ def _plain_forward(network: PreTrainedModel) -> Iterator[None]:
 
 
 @contextmanager
-def _full_precision(network: PreTrainedModel) -> Iterator[None]:
+def _full_precision() -> Iterator[None]:
     """Compute with float32 numbers in float32, also where a setting of torch lets them be rounded to fewer bits.
 
-    By default torch lets cuDNN round the inputs of convolutions, which recurrent networks have (TensorFloat-32).
+    By default torch lets cuDNN round the inputs of convolutions, which recurrent networks have (TensorFloat-32). An
+    operation has a precision of its own, or inherits that of its library, as this does that of all: those above are set
+    first, so that what inherits is left alone. torch's older switches are set too, because torch refuses to read one
+    that contradicts the precisions. One trace stays: where `torch.backends.cudnn.allow_tf32` was on, which is the
+    default, cuDNN's convolutions and recurrent layers have "tf32" as their own precision afterwards, and no longer
+    inherit one that is set later. torch offers no way to restore that.
     """
-    libraries: tuple[Any, ...] = torch.backends.cudnn, torch.backends.mkldnn
-    backends = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
-    backends += [operations for library in libraries for operations in (library.conv, library.rnn)]
-    before = [backend.fp32_precision for backend in backends]
-    for backend in backends:
-        backend.fp32_precision = "ieee"
-    try:
+    libraries: list[Any] = [torch.backends.cudnn, torch.backends.mkldnn]
+    operations: list[Any] = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+    operations += [operation for library in libraries for operation in (library.conv, library.rnn)]
+    before = [operation.fp32_precision for operation in operations]
+    with ExitStack() as stack:
+        stack.callback(_restore_precisions, operations, before)
+        _switch_off_rounding(stack)
+        for level in (torch.backends, *libraries, *operations):
+            if level.fp32_precision != "ieee":
+                stack.callback(setattr, level, "fp32_precision", level.fp32_precision)
+                level.fp32_precision = "ieee"
         yield
-    finally:
-        for backend, precision in zip(backends, before, strict=True):
-            backend.fp32_precision = precision
+
+
+def _restore_precisions(operations: list[Any], before: list[str]) -> None:
+    """Set those that a switch, which stands for several operations, has set to something else."""
+    for operation, precision in zip(operations, before, strict=True):
+        if operation.fp32_precision != precision:
+            operation.fp32_precision = precision
+
+
+def _switch_off_rounding(stack: ExitStack) -> None:
+    """Set torch's older switches of the precision of float32, where they are on and agree with the newer ones."""
+    with suppress(RuntimeError):  # it is raised where they do not agree
+        if (precision := torch.get_float32_matmul_precision()) != "highest":
+            torch.set_float32_matmul_precision("highest")
+            stack.callback(torch.set_float32_matmul_precision, precision)
+    for library in (torch.backends.cuda.matmul, torch.backends.cudnn):
+        with suppress(RuntimeError):
+            if library.allow_tf32:
+                library.allow_tf32 = False
+                stack.callback(setattr, library, "allow_tf32", True)
 
 
 @contextmanager
-def _attention_for_any_shape(network: PreTrainedModel) -> Iterator[None]:
+def _attention_for_any_shape() -> Iterator[None]:
     """Leave attention on a GPU to other kernels than those of cuDNN, which prepares for each shape of a batch anew.
 
     That takes far longer than computing a batch, and most batches have a shape of their own. torch prefers cuDNN for 16
@@ -252,38 +308,27 @@ def _is_configured(module: torch.nn.Module) -> bool:
     return isinstance(getattr(module, "config", None), PreTrainedConfig)
 
 
-# The function of transformers, which each of its modules that define such layers has.
-GATED_DELTA_RULE = "torch_recurrent_gated_delta_rule"
-EPSILON = 1e-6  # added to the squared length by which queries and keys are divided
-Rule = Callable[..., tuple[torch.Tensor, torch.Tensor | None]]
-# Several networks of a module, or several threads, may be in the scoring state at once.
-CHANGING_RULES = RLock()
-RULE_USERS: Counter[ModuleType] = Counter()
-USUAL_RULES: dict[ModuleType, Rule] = {}
+# The gated delta rule. Several networks of a module, or several threads, may be in the scoring state at once.
+RULES: dict[ModuleType, _Shared] = {}
 
 
 @contextmanager
 def fast_steps(network: nn.Module) -> Iterator[None]:
     """Compute single steps of the network's layers with the gated delta rule, if it has any, in place on a CPU."""
     names = {type(layer).__module__ for layer in network.modules()}
-    modules = [sys.modules[name] for name in names if hasattr(sys.modules.get(name), GATED_DELTA_RULE)]
-    with CHANGING_RULES:
-        for module in modules:
-            if not RULE_USERS[module]:
-                USUAL_RULES[module] = getattr(module, GATED_DELTA_RULE)
-                setattr(module, GATED_DELTA_RULE, in_place_where_possible(USUAL_RULES[module]))
-            RULE_USERS[module] += 1
-    try:
+    with ExitStack() as stack:
+        for module in (sys.modules[name] for name in names if hasattr(sys.modules.get(name), GATED_DELTA_RULE)):
+            stack.enter_context(RULES.setdefault(module, _Shared()).block(partial(_replace_rule, module=module)))
         yield
-    finally:
-        with CHANGING_RULES:
-            for module in modules:
-                RULE_USERS[module] -= 1
-                if not RULE_USERS[module]:
-                    setattr(module, GATED_DELTA_RULE, USUAL_RULES.pop(module))
 
 
-def in_place_where_possible(usual: Rule) -> Rule:
+def _replace_rule(stack: ExitStack, module: ModuleType) -> None:
+    usual = getattr(module, GATED_DELTA_RULE)
+    setattr(module, GATED_DELTA_RULE, in_place_where_possible(usual))
+    stack.callback(setattr, module, GATED_DELTA_RULE, usual)
+
+
+def in_place_where_possible(usual: DeltaRule) -> DeltaRule:
     """Return a function that continues texts by one token in place, and computes everything else as usual.
 
     Other threads may train a network of the same class meanwhile, which is never done in the inference mode.
@@ -294,7 +339,7 @@ def in_place_where_possible(usual: Rule) -> Rule:
         is_step = state is not None and key.shape[1] == 1 and options.get("use_qk_l2norm_in_kernel")
         if not (is_step and torch.is_inference_mode_enabled() and _is_plain(state)):
             return usual(query, key, value, **options)
-        return step(query, key, value, options["g"], options["beta"], state), state
+        return delta_rule_step(query, key, value, options["g"], options["beta"], state), state
 
     return rule
 
@@ -303,7 +348,7 @@ def _is_plain(state: torch.Tensor) -> bool:
     return (state.dtype, state.device.type) == (torch.float32, "cpu")
 
 
-def step(
+def delta_rule_step(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
@@ -330,4 +375,4 @@ def step(
 def _unit(vectors: torch.Tensor) -> torch.Tensor:
     """Return vectors of length 1 in float32, shape (texts, heads, 1, size)."""
     vectors = vectors.float().transpose(1, 2)
-    return vectors * torch.rsqrt((vectors * vectors).sum(dim=-1, keepdim=True) + EPSILON)
+    return vectors * torch.rsqrt((vectors * vectors).sum(dim=-1, keepdim=True) + DELTA_RULE_EPSILON)

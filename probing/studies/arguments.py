@@ -136,6 +136,8 @@ def _entry(value: Any, kind: str) -> Entry:
     _refuse_unknown(value, ENTRY_KEYS[kind], f"A {kind}")
     content, name = value.get(kind), value.get(NAME, "")
     if not isinstance(content, is_content):
+        if kind not in value:
+            raise BadInput(f"{dict(value)!r:.80} names no {kind}.", f"Give it the key {kind!r}.")
         raise BadInput(f"{content!r:.80} is no {kind}.", f"Give its name as text, under the key {kind!r}.")
     if not isinstance(name, str) or (name and not _is_name(name)):
         raise BadInput(f"{name!r:.80} cannot be the name of a {kind}.", "Use letters, digits and . _ - @ + only.")

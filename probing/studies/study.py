@@ -57,8 +57,9 @@ def study(
     `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
     option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
     them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
-    `executor`: what measures several models at the same time: an `Executor` of `concurrent.futures`, or the name of one
-    (`probing.studies.executors`). All workers must be able to write to `out`. By default the models are measured here.
+    `executor`: what measures several models at once: an `Executor` of `concurrent.futures`, or the name of one, such as
+    processes:4, dask:tcp://host:8786, ray:auto or slurm, whose workers can write to `out`. By default, models are
+    measured here.
     Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it (`Pair.folder_name`).
     `study.parquet` and `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same
     call goes on where it was interrupted. A model that cannot be loaded, or whose run ends with an error, is named in
@@ -104,6 +105,7 @@ def sweep(
     (`sweep.parquet`) and a chart (`sweep.html`).
     `progress`: print a line for each revision to the standard error output, with the time that is left.
     `arguments`: `tokenizer`, with which checkpoints in folders are read, and all else that `probing.run` takes.
+    Failures, a repeated call and `BadInput` are as for `study`.
 
     Examples:
         >>> import probing
@@ -113,8 +115,7 @@ def sweep(
         ['checkpoint-0', 'checkpoint-500']
     """
     graph_objects(TASK)  # refuses a missing package before anything is measured
-    if lists := sorted({"models", "benchmarks"} & set(arguments)):
-        raise BadInput(f"A sweep takes no {lists[0]}.", "Use probing.study for several models or benchmarks.")
+    _refuse_no_sweep(model, arguments)
     models = [{MODEL: model, REVISIONS: revisions}]
     checked = StudyArguments.of({**arguments, "models": models, "benchmarks": [benchmark], "out": out})
     folder = checked.folder
@@ -131,6 +132,13 @@ def sweep(
     if swept.folders:
         swept.save(folder)
     return swept
+
+
+def _refuse_no_sweep(model: Any, arguments: Mapping[str, Any]) -> None:
+    if lists := sorted({"models", "benchmarks"} & set(arguments)):
+        raise BadInput(f"A sweep takes no {lists[0]}.", "Use probing.study for several models or benchmarks.")
+    if not isinstance(model, str | Path):
+        raise BadInput("A sweep loads its checkpoints itself.", "Give a hub id, or a folder with checkpoints.")
 
 
 def stored_scores(turns: Mapping[Pair, Turn]) -> dict[Pair, Any]:
@@ -300,8 +308,8 @@ def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
         if values.get(REVISIONS) == ALL:
             names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
             first, *others = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
-            number = f"{len(others) + 1:,} checkpoints, from {first} to {others[-1]}" if others else f"one, {first}"
-            print(f"{entry.content}: {number}.", file=sys.stderr, flush=True)
+            several = f"{len(others) + 1:,} checkpoints, from {first} to {others[-1]}" if others else ""
+            print(f"{entry.content}: {several or f'one checkpoint, {first}'}.", file=sys.stderr, flush=True)
 
 
 def _model_name(entry: Entry) -> str:

@@ -17,7 +17,7 @@ from leaderboard.probes.benchmark_words import counts
 from leaderboard.probes.items import item_url
 from leaderboard.probes.perplexity import benchmark_sections, run_sections
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
-from probing.curation.graph_triples import sample_graph
+from probing.curation.graph_samples import sample_graph
 from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows

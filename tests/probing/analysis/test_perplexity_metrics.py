@@ -130,6 +130,15 @@ def test_scores_are_tidy_and_finite_with_perplexities_by_truth(two_repetitions: 
     assert not any(metric.startswith("phrasing") for metric in scores["metric"])
 
 
+def test_a_p_value_of_zero_keeps_its_logarithm() -> None:
+    lines = [("r", True, 1 + i / 1000, [1]) for i in range(1000)] + [
+        ("r", False, 9 + i / 1000, [1]) for i in range(1000)
+    ]
+    scores = perplexity_scores(rows(*lines))
+    assert value(scores, "p_value_median") == 0.0
+    assert value(scores, "log10_p_median") < -1000
+
+
 def test_the_summary_is_of_the_population_and_does_not_underflow() -> None:
     assert summary([1e-250, 3e-250]) == pytest.approx(
         {"mean": 2e-250, "std": 1e-250, "median": 2e-250, "spread": 2e-250}

@@ -59,6 +59,10 @@ def scores(model: AnsweringModel) -> list[float]:
     return answer.reduce().tolist()
 
 
+def random_states() -> tuple[Any, ...]:
+    return random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()
+
+
 def snapshot(network: PreTrainedModel) -> dict[str, Any]:
     """Return everything about a network and the random generators that scoring must leave alone."""
     return {
@@ -70,7 +74,7 @@ def snapshot(network: PreTrainedModel) -> dict[str, Any]:
         "configuration": deepcopy(network.config.to_dict()),
         "forward": network.__dict__.get("forward"),
         "hooks": [len(module._forward_hooks) + len(module._forward_pre_hooks) for module in network.modules()],
-        "random": (random.getstate(), str(np.random.get_state()), torch.get_rng_state().tolist()),
+        "random": random_states(),
         "records_gradients": torch.is_grad_enabled(),
         "autocast": torch.is_autocast_enabled("cpu"),
         "precision": torch.get_float32_matmul_precision(),
@@ -148,33 +152,111 @@ def test_mixed_precision_is_set_aside_for_the_time(network: PreTrainedModel, fol
     assert snapshot(network) == before
 
 
+LIBRARIES: list[Any] = [torch.backends.cudnn, torch.backends.mkldnn]
+MATMUL: list[Any] = [torch.backends.cuda.matmul, torch.backends.mkldnn.matmul]  # type: ignore[attr-defined]
+OPERATIONS = [*MATMUL, *(operation for library in LIBRARIES for operation in (library.conv, library.rnn))]
+
+
+def precisions() -> dict[str, Any]:
+    """Return everything that says how torch rounds float32 numbers; the older switches may not be readable."""
+
+    def readable(read: Callable[[], Any]) -> Any:
+        try:
+            return read()
+        except RuntimeError:
+            return "contradicts"
+
+    return {
+        "levels": [level.fp32_precision for level in (torch.backends, *LIBRARIES, *OPERATIONS)],
+        "matmul": readable(torch.get_float32_matmul_precision),
+        "switches": [readable(lambda own=own: own.allow_tf32) for own in (torch.backends.cuda.matmul, LIBRARIES[0])],
+    }
+
+
 @pytest.fixture
-def medium_precision() -> Iterator[None]:
-    """Let float32 products be rounded as bfloat16, as trainings often do."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("medium")
+def usual_precisions() -> Iterator[None]:
+    """Put torch's defaults back after a test that sets precisions."""
     yield
-    torch.set_float32_matmul_precision(before)
+    torch.set_float32_matmul_precision("highest")
+    for level in (torch.backends, *LIBRARIES, *OPERATIONS):
+        level.fp32_precision = "none"
+    torch.backends.cudnn.allow_tf32 = True
 
 
-def test_products_of_float32_numbers_are_not_rounded(network: PreTrainedModel, medium_precision: None) -> None:
-    model, before = probing.wrap(network), snapshot(network)
-    assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
+def set_to(level: Any, precision: str) -> Callable[[], None]:
+    return lambda: setattr(level, "fp32_precision", precision)
+
+
+@pytest.mark.usefixtures("usual_precisions")
+@pytest.mark.parametrize(
+    "setting",
+    [
+        pytest.param(lambda: None, id="default"),
+        pytest.param(lambda: torch.set_float32_matmul_precision("medium"), id="medium"),
+        pytest.param(lambda: setattr(torch.backends.cuda.matmul, "allow_tf32", True), id="tf32"),
+        pytest.param(lambda: setattr(torch.backends.cudnn, "allow_tf32", False), id="no-tf32"),
+        pytest.param(set_to(torch.backends, "tf32"), id="all"),
+        pytest.param(set_to(torch.backends.mkldnn, "bf16"), id="library"),
+        pytest.param(set_to(OPERATIONS[2], "ieee"), id="operation"),
+    ],
+)
+def test_float32_numbers_are_not_rounded_and_the_settings_are_as_before(
+    network: PreTrainedModel, setting: Callable[[], None]
+) -> None:
+    """By default torch rounds the inputs of convolutions on a GPU to ten bits, and trainings often more."""
+    model = probing.wrap(network)
+    setting()
+    before = precisions()
     with model.scoring_state():
-        assert torch.backends.mkldnn.matmul.fp32_precision == "ieee"
-        assert torch.backends.cuda.matmul.fp32_precision == "ieee"
-    assert torch.backends.mkldnn.matmul.fp32_precision == "bf16"
-    assert snapshot(network) == before
+        assert [operation.fp32_precision for operation in OPERATIONS] == ["ieee"] * len(OPERATIONS)
+    assert precisions() == before
 
 
-def test_convolutions_of_float32_numbers_are_not_rounded_on_a_gpu(network: PreTrainedModel) -> None:
-    """By default torch rounds their inputs to ten bits."""
-    model, operations = probing.wrap(network), (torch.backends.cudnn.conv, torch.backends.cudnn.rnn)
-    before = [operation.fp32_precision for operation in operations]
-    assert before[0] == "tf32"
+@pytest.mark.usefixtures("usual_precisions")
+@pytest.mark.parametrize("precision", ["highest", "high", "medium"])
+def test_the_older_switches_can_be_read_and_set_while_a_network_is_scored(
+    network: PreTrainedModel, precision: str
+) -> None:
+    """torch refuses to read one that contradicts the precisions of operations."""
+    model = probing.wrap(network)
+    torch.set_float32_matmul_precision(precision)
     with model.scoring_state():
-        assert [operation.fp32_precision for operation in operations] == ["ieee", "ieee"]
-    assert [operation.fp32_precision for operation in operations] == before
+        assert precisions()["switches"] == [False, False]
+        assert torch.get_float32_matmul_precision() == "highest"
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+            assert not torch.backends.cudnn.allow_tf32
+    assert torch.get_float32_matmul_precision() == precision
+    assert torch.backends.cudnn.allow_tf32
+
+
+@pytest.mark.usefixtures("usual_precisions")
+def test_a_precision_that_was_inherited_is_inherited_afterwards(network: PreTrainedModel) -> None:
+    model, inheriting = probing.wrap(network), [*MATMUL, torch.backends.mkldnn.conv]
+    for operation in inheriting:
+        operation.fp32_precision = "none"
+    torch.backends.fp32_precision = "tf32"
+    with model.scoring_state():
+        pass
+    assert [operation.fp32_precision for operation in inheriting] == ["tf32"] * 3
+    torch.backends.fp32_precision = "none"
+    assert [operation.fp32_precision for operation in inheriting] == ["none"] * 3
+
+
+def test_settings_of_the_process_are_put_back_after_the_last_of_several_networks(folder: Path) -> None:
+    def settings() -> Any:
+        return precisions(), torch.backends.cuda.cudnn_sdp_enabled(), str(random_states())
+
+    before = settings()
+    models = [probing.wrap(KINDS[folder.name][1].from_pretrained(folder)) for _ in range(2)]
+    first, second = (model.scoring_state() for model in models)
+    first.__enter__()
+    within = settings()
+    second.__enter__()
+    random_numbers(None, None, None)
+    first.__exit__(None, None, None)
+    assert settings()[:2] == within[:2] != before[:2]
+    second.__exit__(None, None, None)
+    assert settings() == before
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -323,7 +405,7 @@ def test_a_step_equals_that_of_transformers() -> None:
 )
 @torch.inference_mode()
 def test_anything_else_is_left_to_transformers(other: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(network_state, "step")
+    monkeypatch.delattr(network_state, "delta_rule_step")
     tensors = inputs(**other)
     for output, expected in zip(in_place_where_possible(USUAL)(**tensors), USUAL(**tensors), strict=True):
         torch.testing.assert_close(output, expected, rtol=0, atol=0)
@@ -349,13 +431,13 @@ def test_transformers_is_as_before_after_the_last_of_several_networks() -> None:
 
 
 def test_networks_are_scored_by_these_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    steps, step = [], network_state.step
+    steps, step = [], network_state.delta_rule_step
 
     def counted(*tensors: torch.Tensor) -> torch.Tensor:
         steps.append(tensors)
         return step(*tensors)
 
-    monkeypatch.setattr(network_state, "step", counted)
+    monkeypatch.setattr(network_state, "delta_rule_step", counted)
     tokenizer = byte_level_bpe(start="<s>")
     assert CausalModel(HYBRID["qwen3.5"](len(tokenizer)), tokenizer).check() == "states"
     assert steps

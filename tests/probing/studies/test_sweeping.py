@@ -22,8 +22,10 @@ from probing.errors import BadInput
 from probing.model_source import ModelSource
 from probing.results.result import Result
 from probing.scoring.tokens import Encoder
+from probing.studies.arguments import StudyArguments
 from probing.studies.checkpoints import Checkpoint
-from probing.studies.study_results import POINT_COLUMNS, Sweep
+from probing.studies.study import _print_revisions
+from probing.studies.study_results import POINT_COLUMNS, Pair, Sweep
 from probing.studies.turns import Outcome, Reporter, Turn
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
@@ -226,6 +228,12 @@ def test_all_revisions_of_a_hub_model_are_those_whose_names_state_a_step_and_are
     assert first == "org/model: 2 checkpoints, from step1000 to step2000-tokens4B."
 
 
+def test_a_single_checkpoint_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    checked = StudyArguments.of({"models": ["org/x"], "benchmarks": ["starter"], "revisions": "all"})
+    _print_revisions(checked, [Pair("org/x", "starter", "step1")])
+    assert capsys.readouterr().err == "org/x: one checkpoint, step1.\n"
+
+
 def test_a_hub_model_without_steps_has_no_sweep_of_all(hub: Hub, benchmark: Benchmark, tmp_path: Path) -> None:
     hub.repositories["org/model"].revisions.clear()
     with pytest.raises(BadInput, match="No branch or tag of org/model states a step"):
@@ -266,7 +274,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ({"revisions": ["../other"]}, "'../other' is no name of a revision."),
     ({"revisions": ["a/b", "a--b"]}, "Two revisions would have the same folder."),
     ({"revisions": "step1", "model": "org/model", "tokenizer": "gpt2"}, "This model has its own tokenizer."),
-    ({"revisions": "step1", "model": object()}, "is no model. Give its name as text"),
+    ({"revisions": "step1", "model": object()}, "Give a hub id, or a folder with checkpoints."),
     ({"revisions": "step1", "tokenizer": object()}, "Give the folder or hub id of the tokenizer."),
     ({"revisions": "step1", "limit": "3"}, "limit cannot be '3'."),
     ({"revisions": "step1", "out": 5}, "5 is no folder."),
