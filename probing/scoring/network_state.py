@@ -264,7 +264,8 @@ def _switch_off_rounding(stack: ExitStack) -> None:
         if (precision := torch.get_float32_matmul_precision()) != "highest":
             torch.set_float32_matmul_precision("highest")
             stack.callback(torch.set_float32_matmul_precision, precision)
-    for library in (torch.backends.cuda.matmul, torch.backends.cudnn):
+    libraries: list[Any] = [torch.backends.cuda.matmul, torch.backends.cudnn]
+    for library in libraries:
         with suppress(RuntimeError):
             if library.allow_tf32:
                 library.allow_tf32 = False
