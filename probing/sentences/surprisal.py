@@ -103,7 +103,6 @@ def surprisal(
     `text`, its characters; `start` and `end`, where they begin and end in the sentence; `tokens`, how many tokens were
     added up; `log_prob`, the natural logarithm of the probability; `surprisal`, -log_prob in the `unit`. A sentence of
     spaces only has no rows, and neither has one that is too long for the model, which a warning names.
-
     Raises `BadInput` for bad arguments and `UnsupportedModel` for an encoder-decoder.
 
     Examples:

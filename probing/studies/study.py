@@ -59,8 +59,7 @@ def study(
     them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
     `executor`: what measures several models at once: an `Executor` of `concurrent.futures`, or the name of one, such as
     processes:4, dask:tcp://host:8786, ray:auto or slurm, whose workers can write to `out`. By default, models are
-    measured here.
-    Below `out`, each pair has the result folder `<model>/<benchmark>`, as `probing.run` writes it (`Pair.folder_name`).
+    measured here. Below `out`, each pair has the folder `<model>/<benchmark>` of a result (`Pair.folder_name`).
     `study.parquet` and `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same
     call goes on where it was interrupted. A model that cannot be loaded, or whose run ends with an error, is named in
     `failures`. Raises `BadInput` for bad arguments, before anything is measured.
@@ -102,10 +101,9 @@ def sweep(
     `model`: a hub id with these `revisions` (branches, tags or commits), or a folder whose subfolders they are; "all"
     stands for all branches and tags, or subfolders, whose names state a step, such as `checkpoint-500`.
     `out`: the folder to write: a result folder for each revision, as `probing.run` writes it, a table of all scores
-    (`sweep.parquet`) and a chart (`sweep.html`).
-    `progress`: print a line for each revision to the standard error output, with the time that is left.
-    `arguments`: `tokenizer`, with which checkpoints in folders are read, and all else that `probing.run` takes.
-    Failures, a repeated call and `BadInput` are as for `study`.
+    (`sweep.parquet`) and a chart (`sweep.html`). `progress`: print a line for each revision to the standard error
+    output, with the time that is left. `arguments`: `tokenizer`, with which checkpoints in folders are read, and all
+    else that `probing.run` takes. Failures, a repeated call and `BadInput` are as for `study`.
 
     Examples:
         >>> import probing
