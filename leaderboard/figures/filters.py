@@ -49,12 +49,6 @@ RUN_FACETS = (
 )
 
 
-def chosen_facets(query: QueryDict) -> dict[str, str]:
-    """Return the choice of each facet in a query string; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in RUN_FACETS}
-    return {facet.name: chosen[facet.name] for facet in RUN_FACETS if chosen[facet.name] in facet.choices}
-
-
 # The facets by which the overview is narrowed, and what is left without each of them.
 
 
@@ -111,6 +105,12 @@ OVERVIEW_FACETS = (
 SEVERAL_NAME, SEARCH_NAME = "several", "search"
 
 
+def chosen_facets(query: QueryDict, facets: Sequence[RunFacet | OverviewFacet] = RUN_FACETS) -> dict[str, str]:
+    """Return the choice of each facet in a query string; a choice that does not exist is left out."""
+    chosen = {facet.name: query.get(facet.name, "") for facet in facets}
+    return {facet.name: chosen[facet.name] for facet in facets if chosen[facet.name] in facet.choices}
+
+
 @dataclass(frozen=True)
 class OverviewFilter:
     """The models that a reader asked for. `chosen` maps a facet's name to the choice."""
@@ -152,12 +152,8 @@ class OverviewFilter:
 
 def read_overview_filter(query: QueryDict) -> OverviewFilter:
     """Return what a query string asks for; a choice that does not exist is left out."""
-    chosen = {facet.name: query.get(facet.name, "") for facet in OVERVIEW_FACETS}
-    return OverviewFilter(
-        query.get(SEARCH_NAME, "").strip(),
-        {facet.name: chosen[facet.name] for facet in OVERVIEW_FACETS if chosen[facet.name] in facet.choices},
-        query.get(SEVERAL_NAME) == "yes",
-    )
+    several = query.get(SEVERAL_NAME) == "yes"
+    return OverviewFilter(query.get(SEARCH_NAME, "").strip(), chosen_facets(query, OVERVIEW_FACETS), several)
 
 
 # Models and benchmarks whose names are near to a text, for pages that do not exist and searches without a result.
