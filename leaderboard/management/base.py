@@ -1,11 +1,11 @@
-"""What commands share: errors as messages, a run's progress in the terminal, and child processes that end together."""
+"""What commands share: errors as messages, and child processes that end together."""
 
 import os
 import subprocess
 import sys
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
@@ -13,17 +13,10 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
-from leaderboard.figures.progress import Progress, progress
-from leaderboard.models import Run
-from leaderboard.ui import cells
 from probing.errors import BadInput, ProbingError
 from probing.measuring.limits import die_with_parent
-from probing.progress_bar import BAR
 
-LOOK_SECONDS = 0.5  # seconds between two looks at a run
-LINE_SECONDS = 10.0  # seconds between two lines where there is no terminal on which a bar could move
 MANAGE = "manage.py"
 STOP_SECONDS = 10  # how long a process may take to stop before it is killed
 Process = subprocess.Popen[bytes]
@@ -44,41 +37,6 @@ class PlainCommand(BaseCommand, ABC):
 
     def say(self, text: str) -> None:
         self.stdout.write(text)
-
-
-def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
-    """Show the progress until the run has ended; raise `CommandError` if it ends without a result.
-
-    A terminal gets a bar; anything else, such as a log, gets a line from time to time. `watch` is called after every
-    query and may raise, for example when the worker has died.
-    """
-    last_line = -LINE_SECONDS
-    with tqdm(total=1, bar_format=BAR, disable=None) as bar:
-        while True:
-            run.refresh_from_db()
-            current = progress(run)
-            bar.set_description(run.benchmark.title)
-            bar.set_postfix_str(in_words(run, current), refresh=False)
-            bar.update(current.share - bar.n)
-            if bar.disable and (run.state in Run.FINAL or time.monotonic() - last_line >= LINE_SECONDS):
-                last_line = time.monotonic()
-                print(f"{run.benchmark.title}: {in_words(run, current)}", file=sys.stderr, flush=True)
-            if run.state in Run.FINAL:
-                break
-            watch()
-            time.sleep(LOOK_SECONDS)
-    if run.state != Run.State.FINISHED:
-        raise CommandError(f"Run {run.pk} is {run.state}. {run.message} {run.next_step}".strip())
-
-
-def in_words(run: Run, current: Progress) -> str:
-    """Return state, progress and time left as the pages show them."""
-    left = (
-        f" · {cells.approximate_time(current.left)} left"
-        if current.left is not None and run.state not in Run.FINAL
-        else ""
-    )
-    return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"
 
 
 @contextmanager

@@ -18,8 +18,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from leaderboard.figures import benchmarks
-from leaderboard.management.base import MANAGE, PlainCommand, Process, child, expect_alive, follow, wait_for_ever
-from leaderboard.management.commands.submit import outcome, submitted
+from leaderboard.management.base import MANAGE, PlainCommand, Process, child, expect_alive, wait_for_ever
+from leaderboard.management.commands.submit import follow, outcome, submitted
 from leaderboard.models import Run
 from leaderboard.redis_server import embedded_server
 from probing.catalog import CATALOG, EMBEDDED

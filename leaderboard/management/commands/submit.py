@@ -1,21 +1,29 @@
-"""Submit a model as the form does."""
+"""Submit a model as the form does, and follow its run in the terminal."""
 
+import sys
+import time
 from argparse import ArgumentParser
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.management.base import CommandError
 from django.urls import reverse
+from tqdm import tqdm
 
 from leaderboard.figures import benchmarks
+from leaderboard.figures.progress import Progress, progress
 from leaderboard.intake import check_job
 from leaderboard.intake.hub import NEWEST, listed_revisions
 from leaderboard.intake.submissions import receive_all
-from leaderboard.management.base import PlainCommand, follow
-from leaderboard.models import Benchmark, Submission
+from leaderboard.management.base import PlainCommand
+from leaderboard.models import Benchmark, Run, Submission
+from leaderboard.ui import cells
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, parse
+from probing.progress_bar import BAR
 
+LOOK_SECONDS = 0.5  # seconds between two looks at a run
+LINE_SECONDS = 10.0  # seconds between two lines where there is no terminal on which a bar could move
 MARKS = {"ok": "✓", "failed": "✗", "warning": "!", "skipped": "–"}
 
 
@@ -97,3 +105,38 @@ def outcome(submission: Submission) -> str:
     )
     fault = f"{faults[0]['message']} {faults[0]['next_step']}".strip() if faults else "Not checked."
     return f"{MARKS['ok']} {name}: run {run.pk} is {run.state}." if run else f"{MARKS['failed']} {name}: {fault}"
+
+
+def follow(run: Run, watch: Callable[[], None] = lambda: None) -> None:
+    """Show the progress until the run has ended; raise `CommandError` if it ends without a result.
+
+    A terminal gets a bar; anything else, such as a log, gets a line from time to time. `watch` is called after every
+    query and may raise, for example when the worker has died.
+    """
+    last_line = -LINE_SECONDS
+    with tqdm(total=1, bar_format=BAR, disable=None) as bar:
+        while True:
+            run.refresh_from_db()
+            current = progress(run)
+            bar.set_description(run.benchmark.title)
+            bar.set_postfix_str(in_words(run, current), refresh=False)
+            bar.update(current.share - bar.n)
+            if bar.disable and (run.state in Run.FINAL or time.monotonic() - last_line >= LINE_SECONDS):
+                last_line = time.monotonic()
+                print(f"{run.benchmark.title}: {in_words(run, current)}", file=sys.stderr, flush=True)
+            if run.state in Run.FINAL:
+                break
+            watch()
+            time.sleep(LOOK_SECONDS)
+    if run.state != Run.State.FINISHED:
+        raise CommandError(f"Run {run.pk} is {run.state}. {run.message} {run.next_step}".strip())
+
+
+def in_words(run: Run, current: Progress) -> str:
+    """Return state, progress and time left as the pages show them."""
+    left = (
+        f" · {cells.approximate_time(current.left)} left"
+        if current.left is not None and run.state not in Run.FINAL
+        else ""
+    )
+    return f"{run.state} · {current.percent} % of the work · {current.done:,} of {current.total:,} items{left}"

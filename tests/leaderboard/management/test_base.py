@@ -1,4 +1,4 @@
-"""Commands: they end with a message and an exit code, wait for a run, and stop their child processes."""
+"""Commands: they end with a message and an exit code, and stop their child processes."""
 
 from io import StringIO
 from pathlib import Path
@@ -6,11 +6,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from leaderboard.management import base as module
-from leaderboard.management.base import PlainCommand, child, expect_alive, follow, wait_for_ever
-from leaderboard.models import Run
+from leaderboard.management.base import PlainCommand, child, expect_alive, wait_for_ever
 from probing.errors import BadInput, NoSpace, ProbingError
-from tests.leaderboard import factories as make
 
 SLEEP = ["-c", "import time; time.sleep(60)"]
 DEAF = [
@@ -59,46 +56,3 @@ def test_an_error_that_the_user_can_correct_has_another_exit_code(error: Probing
         call_command(Failing(error))
     assert raised.value.returncode == code
     assert error.next_step in str(raised.value)
-
-
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
-    monkeypatch.setattr(module, "LOOK_SECONDS", 0)
-    return make.running(make.model(), make.benchmark())
-
-
-def test_it_returns_when_the_run_has_finished(run: Run) -> None:
-    queries = []
-
-    def watch() -> None:
-        queries.append(run.state)
-        if len(queries) == 3:
-            Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
-
-    follow(run, watch)
-    assert queries == [Run.State.SCORING] * 3
-
-
-def test_without_a_terminal_there_are_lines_that_say_how_far_it_is(
-    run: Run, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
-    follow(run)
-    assert capsys.readouterr().err.endswith("Tiny: finished · 50 % of the work · 50 of 100 items\n")
-
-
-def test_a_run_that_fails_is_an_error_with_its_message(run: Run) -> None:
-    Run.objects.fail(run, "no-space", "The disk is full.", "Free some space.")
-    with pytest.raises(CommandError, match=rf"Run {run.pk} is failed\. The disk is full\. Free some space\."):
-        follow(run)
-
-
-def test_an_error_of_the_watcher_ends_the_waiting(run: Run) -> None:
-    def watch() -> None:
-        raise CommandError("The worker process has stopped.")
-
-    with pytest.raises(CommandError, match="has stopped"):
-        follow(run, watch)

@@ -6,10 +6,12 @@ import pytest
 from django.core.management import CommandError
 
 from leaderboard.intake import queue
+from leaderboard.management.commands.submit import follow
 from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.worker import jobs
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
+from tests.leaderboard import factories as make
 from tests.leaderboard.in_process import asking, work_off
 from tests.leaderboard.management.commands.output import output_of
 
@@ -71,3 +73,43 @@ def test_submit_takes_several_revisions_and_says_what_became_of_each(
     assert (first.model.step, second.model.revision) == (1000, "")
     with pytest.raises(CommandError, match="1 of 2 were not submitted"):
         output_of("submit", "org/causal", "--benchmark", "small", "--revisions", "step1000,step3")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setattr("leaderboard.management.commands.submit.LOOK_SECONDS", 0)
+    return make.running(make.model(), make.benchmark())
+
+
+def test_it_returns_when_the_run_has_finished(run: Run) -> None:
+    queries = []
+
+    def watch() -> None:
+        queries.append(run.state)
+        if len(queries) == 3:
+            Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
+
+    follow(run, watch)
+    assert queries == [Run.State.SCORING] * 3
+
+
+def test_without_a_terminal_there_are_lines_that_say_how_far_it_is(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
+    follow(run)
+    assert capsys.readouterr().err.endswith("Tiny: finished · 50 % of the work · 50 of 100 items\n")
+
+
+def test_a_run_that_fails_is_an_error_with_its_message(run: Run) -> None:
+    Run.objects.fail(run, "no-space", "The disk is full.", "Free some space.")
+    with pytest.raises(CommandError, match=rf"Run {run.pk} is failed\. The disk is full\. Free some space\."):
+        follow(run)
+
+
+def test_an_error_of_the_watcher_ends_the_waiting(run: Run) -> None:
+    def watch() -> None:
+        raise CommandError("The worker process has stopped.")
+
+    with pytest.raises(CommandError, match="has stopped"):
+        follow(run, watch)
