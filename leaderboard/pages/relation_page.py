@@ -75,8 +75,8 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
-    table, drawn = models_table(benchmark, scores), models_charts(title, scores)
-    return show(request, "relation.html", context, [table], drawn, published, reference=reference)
+    table, model_charts = models_table(benchmark, scores), models_charts(title, scores)
+    return show(request, "relation.html", context, [table], model_charts, published, reference=reference)
 
 
 def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Score]]:

@@ -97,8 +97,8 @@ def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
     benchmarks, problems = _benchmarks(exhibit, choices)
     yield from problems
     for models, ways in _studies(exhibit, choices, list(benchmarks)):
-        asked = _asked({way: benchmarks[way] for way in ways}, choices)
-        turns = planned_turns(study_arguments(models, asked, None, {"device": choices.device}), choices.out)
+        chosen_benchmarks = _with_ways({way: benchmarks[way] for way in ways}, choices)
+        turns = planned_turns(study_arguments(models, chosen_benchmarks, None, {"device": choices.device}), choices.out)
         for pair, turn in turns.items():
             try:
                 yield f"{pair}: {forecast_prepared(turn.source, turn.prepared)}"
@@ -167,11 +167,11 @@ def _studies(exhibit: Exhibit, choices: Choices, ways: Sequence[Way]) -> list[tu
 
 
 def _study(models: list[str], benchmarks: Mapping[Way, Benchmark], choices: Choices) -> Study:
-    out, asked = _below(choices, "runs"), _asked(benchmarks, choices)
-    return probing.study(models, asked, out=out, device=choices.device, progress=choices.progress)
+    out, chosen_benchmarks = _below(choices, "runs"), _with_ways(benchmarks, choices)
+    return probing.study(models, chosen_benchmarks, out=out, device=choices.device, progress=choices.progress)
 
 
-def _asked(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[dict[str, Any]]:
+def _with_ways(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[dict[str, Any]]:
     """Return the ways as benchmarks of a study."""
     sample = {"sample": choices.sample} if choices.sample else {}
     return [

@@ -299,17 +299,17 @@ def answers_fold(run: Run, query: QueryDict, pair: PairInLanguage | None) -> Fol
         return None
     form, chosen = TextForm.of(query, MERGE, **MERGE_WORDS), pair.name if pair else ""
     try:
-        given, near = answers_given(run.pk, run.artefact, chosen), distances(run.pk, run.artefact, chosen)
+        answers, near = answers_given(run.pk, run.artefact, chosen), distances(run.pk, run.artefact, chosen)
     except ProbingError:  # the files of the benchmark have changed
         return None
     sections: list[Section] = []
     if form.text:
         try:
             merged = answers_given(run.pk, run.artefact, chosen, form.text)
-            sections, given = [_merged_section(run, chosen, given, merged)], merged
+            sections, answers = [_merged_section(run, chosen, answers, merged)], merged
         except ProbingError as error:
             form = replace(form, error=error)
-    most = given.groupby(["relation", "language"], sort=False).head(MOST_ANSWERS)
+    most = answers.groupby(["relation", "language"], sort=False).head(MOST_ANSWERS)
     sections.append(section(_answers_table(run, chosen, records(most))))
     if len(near):
         sections.append(section(_nearness_table(run, chosen, records(near)), note=NEARNESS_NOTE))
@@ -363,12 +363,12 @@ def _group_columns(run: Run, pair: str) -> list[Column[Row]]:
     return [Column("relation", "Relation", relation, align="head"), Column("language", "Language", language)]
 
 
-def _merged_section(run: Run, pair: str, given: pd.DataFrame, merged: pd.DataFrame) -> Section:
+def _merged_section(run: Run, pair: str, answers: pd.DataFrame, merged: pd.DataFrame) -> Section:
     """Return P@1 by relation and language as it is, and with answers that count as one."""
     keys = ["relation", "language"]
     both = {
         name: table.groupby(keys, sort=False)["correct_share"].sum()
-        for name, table in (("p_at_1", given), ("p_at_1_merged", merged))
+        for name, table in (("p_at_1", answers), ("p_at_1_merged", merged))
     }
     columns = [
         *_group_columns(run, pair),
