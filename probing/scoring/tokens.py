@@ -3,6 +3,8 @@
 Among the facts is the start token that a run's settings choose, found out by trying the tokenizer.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
@@ -23,6 +25,7 @@ STATEMENTS_PER_WINDOW = 8192
 KEPT_STATEMENTS = 16 * STATEMENTS_PER_WINDOW  # that the models of a sweep share, about a kilobyte each
 SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 WORD = "Paris"
+BETWEEN_SPACES = re.compile(r"\S+")
 SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
 
 
@@ -124,12 +127,30 @@ class Encoder:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
             scored = tuple(position for position in scored if offsets[position - offset][1] > read)
-        words = (None,) * offset + tuple(encoding.word_ids)
+        words = (None,) * offset + _words(statement.context + statement.text, encoding.word_ids, offsets)
         spans = _spans((offsets[position - offset] for position in scored), len(statement.context))
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
         answer = slice(inside[0], inside[-1] + 1) if inside else slice(0, 0)
         return Encoded(ids, scored, answer, words, statement.text, spans)
+
+
+def _words(text: str, pre_tokens: Iterable[int | None], offsets: Iterable[tuple[int, int]]) -> tuple[int | None, ...]:
+    """Number the words, given each token's pre-token and where it begins and ends in the text.
+
+    A word lies in one pre-token and holds no white space: the pre-tokens of some tokenizers, such as Gemma's, are whole
+    sentences. A token that is nothing but white space belongs to the word after it.
+    """
+    starts = [match.start() for match in BETWEEN_SPACES.finditer(text)]
+    numbers: dict[tuple[int, int], int] = {}
+    words: list[int | None] = []
+    for pre_token, (begin, end) in zip(pre_tokens, offsets, strict=True):
+        if pre_token is None:
+            words.append(None)
+        else:
+            is_space = not text[begin:end].strip()
+            words.append(numbers.setdefault((pre_token, bisect_left(starts, end) + is_space), len(numbers)))
+    return tuple(words)
 
 
 def _spans(offsets: Iterable[tuple[int, int]], context: int) -> Spans:

@@ -6,7 +6,7 @@ It shares nothing with the library's implementations but the tokenizer and the n
 from collections.abc import Callable, Sequence
 
 import torch
-from transformers import PreTrainedModel, PreTrainedTokenizerFast
+from transformers import BatchEncoding, PreTrainedModel, PreTrainedTokenizerFast
 
 from probing.language_model import Request
 from probing.template import Statement
@@ -52,7 +52,8 @@ def masked(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pll: st
 
     def score(statement: Statement) -> list[float]:
         encoding = tokenizer(statement.text, return_offsets_mapping=True, return_special_tokens_mask=True)
-        special, words, ids = encoding["special_tokens_mask"], encoding.word_ids(), encoding["input_ids"]
+        special, ids = encoding["special_tokens_mask"], encoding["input_ids"]
+        words = words_of(statement.text, encoding)
         answer = [
             not special[place] and first < statement.end and last > statement.start
             for place, (first, last) in enumerate(encoding["offset_mapping"])
@@ -77,3 +78,14 @@ def masked(network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast, pll: st
         return scores
 
     return score
+
+
+def words_of(text: str, encoding: BatchEncoding) -> list[tuple[int, int] | None]:
+    """Return each token's word: its pre-token, and how many words between white space have begun where it ends.
+
+    For a token that is white space, that is the word after it.
+    """
+    return [
+        None if pre_token is None else (pre_token, len(text[:end].split()) + (not text[begin:end].strip()))
+        for pre_token, (begin, end) in zip(encoding.word_ids(), encoding["offset_mapping"], strict=True)
+    ]

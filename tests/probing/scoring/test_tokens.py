@@ -1,21 +1,29 @@
 """Tokenization: the span of the option, windows of prompts, a stream that is read no further than needed, and facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from itertools import combinations
 from threading import Event, Thread
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, trainers
+from transformers import PreTrainedTokenizerFast
 
 from probing.errors import BadInput
 from probing.language_model import Request, Scoring
 from probing.scoring import network_state
 from probing.scoring.causal import CausalModel
-from probing.scoring.tokens import STATEMENTS_PER_WINDOW, Encoder, chosen_start, facts_of, windows
+from probing.scoring.tokens import SPACES, STATEMENTS_PER_WINDOW, Encoder, chosen_start, facts_of, windows
 from probing.start_token import StartToken
-from probing.template import prompt
+from probing.template import Statement, prompt
 from tests.probing.scoring.compare import REQUESTS
 from tests.probing.scoring.networks import HEAD_APART, SHARING, causal_model, masked_model
+from tests.probing.scoring.obvious import words_of
 from tests.probing.scoring.stubs import bigram, random_table, whole_words
-from tests.tiny_models import byte_level_bpe, metaspace_unigram, word_piece
+from tests.tiny_models import SENTENCES, byte_level_bpe, metaspace_unigram, word_piece
 
 
 def answer(encoder: Encoder, template: str, option: str) -> list[str]:
@@ -44,6 +52,113 @@ def test_words_are_numbered_and_special_tokens_have_none() -> None:
     assert (encoded.words[0], encoded.words[-1]) == (None, None)
     assert sorted(set(encoded.words[1:-1])) == [0, 1, 2]
     assert encoded.scored == tuple(range(1, len(encoded.ids) - 1))
+
+
+def trained(
+    model: models.Model, trainer: Callable[..., trainers.Trainer], normalizer: Any, pre_tokenizer: Any, then: Any = None
+) -> PreTrainedTokenizerFast:
+    """Train a tokenizer whose tokens hold no white space but at their beginning; `then` is its pre-tokenizer in use."""
+    tokenizer = Tokenizer(model)
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizer
+    special = ["<s>", "<unk>", "<mask>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet() if isinstance(pre_tokenizer, pre_tokenizers.ByteLevel) else []
+    learner = trainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet, show_progress=False)
+    tokenizer.train_from_iterator(SENTENCES, learner)
+    tokenizer.pre_tokenizer = then
+    return PreTrainedTokenizerFast(tokenizer_object=tokenizer, unk_token="<unk>", mask_token="<mask>")
+
+
+SPACES_TO_MARKS = normalizers.Replace(" ", "▁")
+BEFORE_MARKS = pre_tokenizers.Split("▁", "merged_with_next")
+UNSPLIT_BYTES = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+UNIGRAM = partial(trainers.UnigramTrainer, unk_token="<unk>")
+# Tokenizers whose pre-tokens are whole sentences, by the part that makes them so.
+WHOLE_SENTENCES: dict[str, Callable[[], PreTrainedTokenizerFast]] = {
+    "normalizer, as Gemma's": lambda: trained(
+        models.BPE(unk_token="<unk>"),
+        trainers.BpeTrainer,
+        SPACES_TO_MARKS,
+        BEFORE_MARKS,
+        then=pre_tokenizers.Split(" ", "merged_with_previous"),
+    ),
+    "normalizer that also puts a mark before the text": lambda: trained(
+        models.BPE(unk_token="<unk>"),
+        trainers.BpeTrainer,
+        normalizers.Sequence([normalizers.Prepend("▁"), SPACES_TO_MARKS]),
+        BEFORE_MARKS,
+    ),
+    "Metaspace that does not split": lambda: trained(
+        models.Unigram(),
+        UNIGRAM,
+        None,
+        pre_tokenizers.Metaspace(),
+        then=pre_tokenizers.Metaspace(split=False),
+    ),
+    "bytes without an expression": lambda: trained(
+        models.BPE(),
+        trainers.BpeTrainer,
+        None,
+        pre_tokenizers.ByteLevel(add_prefix_space=False),
+        then=UNSPLIT_BYTES,
+    ),
+    "no pre-tokenizer": lambda: trained(
+        models.BPE(unk_token="<unk>"),
+        trainers.BpeTrainer,
+        None,
+        pre_tokenizers.Split(" ", "merged_with_next"),
+    ),
+}
+SPLIT_SENTENCES = {"WordPiece": word_piece, "Metaspace": metaspace_unigram, "bytes": byte_level_bpe}
+WORDS_AND_SPACES = st.lists(
+    st.sampled_from(
+        ["Oslo", "capital", "Peru.", "Élysée", "東京", "サ", "don't", "10", "q", " ", " ", "  ", "\t", "\u3000"]
+    ),
+    min_size=1,
+    max_size=8,
+).map("".join)
+
+
+def tokens_and_words(tokenizer: PreTrainedTokenizerFast, text: str) -> list[tuple[str, int | None]]:
+    (encoded,) = Encoder(tokenizer, special_tokens=True).encode([Statement(text, 0, len(text))])
+    return list(zip(tokenizer.convert_ids_to_tokens(encoded.ids), encoded.words, strict=True))
+
+
+@pytest.mark.parametrize("family", WHOLE_SENTENCES)
+def test_a_word_ends_at_white_space_where_a_pre_token_is_a_whole_sentence(family: str) -> None:
+    tokenizer = WHOLE_SENTENCES[family]()
+    expected, number = [], 0
+    for token in tokenizer.tokenize("Lima lies in Peruvia"):
+        number += bool(expected) and token.startswith(SPACES)
+        expected.append((token, number))
+    assert len(expected) > 4 and number == 3
+    assert tokens_and_words(tokenizer, "Lima lies in Peruvia") == expected
+
+
+@pytest.mark.parametrize("family", [*WHOLE_SENTENCES, *SPLIT_SENTENCES])
+@given(text=WORDS_AND_SPACES)
+@settings(max_examples=25)
+def test_two_tokens_are_of_one_word_where_neither_white_space_nor_pre_tokens_part_them(family: str, text: str) -> None:
+    tokenizer = tokenizer_of(family)
+    words = [word for _, word in tokens_and_words(tokenizer, text)]
+    expected = words_of(text, tokenizer(text, return_offsets_mapping=True))
+    pairs = combinations(range(len(words)), 2)
+    assert all((words[a] == words[b]) == (expected[a] == expected[b]) for a, b in pairs)
+
+
+@cache
+def tokenizer_of(family: str) -> PreTrainedTokenizerFast:
+    return (WHOLE_SENTENCES | SPLIT_SENTENCES)[family]()
+
+
+@pytest.mark.parametrize("family", SPLIT_SENTENCES)
+def test_words_that_pre_tokens_part_are_pre_tokens(family: str) -> None:
+    tokenizer = tokenizer_of(family)
+    for text in [*SENTENCES, "Chad, the 10 capitals: don't (x) 東京 Čapek."]:
+        pre_tokens = tokenizer(text).word_ids()
+        words = [word for _, word in tokens_and_words(tokenizer, text)]
+        assert len(set(zip(words, pre_tokens, strict=True))) == len(set(words)) == len(set(pre_tokens))
 
 
 @pytest.mark.parametrize("size", [1, 7, 8, 1000])
