@@ -95,3 +95,7 @@ class UniformModel:
     def embed(self, texts: Iterable[str]) -> Iterator[NDArray[np.float32]]:
         """Yield the same vector for every text."""
         return (np.ones(1, np.float32) for _ in texts)
+
+    def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
+        """Yield that every option is known, as there are no tokens."""
+        return ([False] * len(options) for _, options in requests)

@@ -235,6 +235,13 @@ class LanguageModel(LoadedModel, Protocol):
         """Yield each text's vector: the last hidden layer averaged over its own tokens, shape (hidden size,)."""
         ...
 
+    def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
+        """Yield for each prompt which of its options the tokenizer does not know; nothing is computed for it.
+
+        Such an option has an unknown token, or lacks letters that are not in the vocabulary.
+        """
+        ...
+
 
 def fitting(answer: AnswerT | TooLong) -> AnswerT:
     """Return an answer, or raise it if it is the error that the request does not fit into the model's context."""

@@ -17,6 +17,7 @@ from probing.results.completeness import no_rows, too_long_items
 from probing.results.joining import PartResult
 from probing.results.run_json import Start, run_cost, run_record
 from probing.results.token_scores import write_tokens
+from probing.results.unknown_names import UNKNOWN_NAMES, unknown_names
 from probing.settings import Settings
 from probing.time_left import WorkEstimate
 
@@ -67,9 +68,10 @@ def probe_part(
         else:
             answers = list(probe.rows(model, relation, part.template, settings))
         _refuse_incomplete(part, len(answers))
+        names = unknown_names(model, relation, part.template)
     cost = run_cost(before, usage, start, time.perf_counter() - begin)
     rows = [answer for answer in answers if not isinstance(answer, TooLong)]
-    record = run_record(model, plan) | cost | {"items_done": len(rows)}
+    record = run_record(model, plan) | cost | {"items_done": len(rows), UNKNOWN_NAMES: names}
     record["items_skipped"] += too_long_items(relation, part.template, answers)
     return PartResult(probe.frame(rows) if rows else no_rows(), record)
 

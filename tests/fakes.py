@@ -72,6 +72,9 @@ class FakeModel:
             self.usage.add("embed", 1, len(text.split()))
             yield np.array([_number(f"{text} {axis}") - 5 for axis in range(3)], np.float32)
 
+    def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
+        return ([False] * len(options) for _, options in requests)
+
     def _tokens(self, statement: Statement) -> NDArray[np.float64]:
         if statement.text in self.knows:
             return np.full(len(statement.text.split()), -1e-6)

@@ -45,6 +45,7 @@ from probing.analysis.exposure import TAG_FILES, counted_in_words
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
+from probing.results.unknown_names import unknown_names_in_words
 
 PHASES = (
     Run.State.QUEUED,
@@ -231,11 +232,12 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences on what a baseline does, which items were asked, whose page views count, and on ties."""
+    """Return sentences on what a baseline does, what was asked and is unknown, whose page views count, and ties."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
     baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
     notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
+    notes += unknown_names_in_words(run.provenance_record)
     return [*baseline, *notes, *counted_in_words(run.provenance_record), *ties]
 
 

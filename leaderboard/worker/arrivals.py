@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, cast
+from typing import IO, Annotated, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -326,6 +326,22 @@ class SkippedItems(Facts):
         return self
 
 
+class UnknownNames(Facts):
+    """How many options or subjects of a relation the tokenizer does not know."""
+
+    relation: str
+    kind: Literal["options", "subjects"]
+    names: Count
+    unknown: Count
+    examples: list[Annotated[str, Field(max_length=LONGEST_REASON)]]
+
+    @model_validator(mode="after")
+    def _of_as_many(self) -> "UnknownNames":
+        if self.unknown > self.names:
+            raise ValueError("more unknown names than there are")
+        return self
+
+
 class Record(Facts):
     """How a part, or a whole run, was measured: what `run.json` holds."""
 
@@ -342,6 +358,7 @@ class Record(Facts):
     dtype: str
     batch: BatchFacts
     items_skipped: list[SkippedItems]
+    unknown_names: list[UnknownNames] = []
     peak_memory: dict[str, Count]
     start: Time
     end: Time

@@ -27,7 +27,7 @@ from probing.remote.connection import Connection, NotWelcome, SiteRefused
 from probing.scoring.chats import in_chat
 from probing.scoring.hf_model import by_prompt
 from probing.scoring.networks import load_tokenizer_alone
-from probing.scoring.tokens import Encoded, Encoder, Window, chosen_start, facts_of, windows
+from probing.scoring.tokens import Encoded, Encoder, Window, chosen_start, facts_of, unknown, windows
 from probing.start_token import AUTO
 from probing.template import Prompt, Statement
 
@@ -290,6 +290,12 @@ class ServedModel:
     def embed(self, texts: Iterable[str]) -> Any:
         """Raise `UnsupportedModel`: completions have no vectors."""
         raise UnsupportedModel(f"{self.card.id} is served, and completions have no vectors of texts.", LOAD_IT)
+
+    def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
+        """Yield which options are unknown as `LanguageModel` says; without a tokenizer none is."""
+        if self.tokenizer is None:
+            return ([False] * len(options) for _, options in requests)
+        return unknown(requests, self._encoder)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from probing.results.rescoring import digests, with_tags
 from probing.results.result import Result, write_scores
 from probing.results.rows import ITEMS, ROWS_KEPT, RowSchema, join, option_ranges, write_rows
 from probing.results.token_scores import TOKENS_FILE, join_tokens
+from probing.results.unknown_names import UNKNOWN_NAMES, all_unknown_names
 
 
 class PartResult(NamedTuple):
@@ -157,5 +158,6 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
     if devices := {record["device"] for record in by_age if "device" in record}:
         whole["device"] = ", ".join(sorted(devices))
+    whole[UNKNOWN_NAMES] = all_unknown_names(by_age)
     whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
     return whole

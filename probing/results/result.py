@@ -43,6 +43,7 @@ from probing.results.rows import (
     write_rows,
 )
 from probing.results.token_scores import TOKENS_FILE, join_tokens
+from probing.results.unknown_names import unknown_names_in_words
 
 SCORES = "scores.csv"
 RECORD = "run.json"
@@ -109,7 +110,7 @@ class Result:
     def notes(self) -> list[str]:
         """Remarks for readers: which items were asked, what happened on the way, and whether scores say anything."""
         notes = [*self.record.get("benchmark_notes", []), *self.record.get("batch", {}).get("notes", [])]
-        notes += counted_in_words(self.record)
+        notes += [*unknown_names_in_words(self.record), *counted_in_words(self.record)]
         if not keeps_rows(self.record):
             notes.append(NO_ROWS)
         needs = probe_named(self.record["probe"]).needs

@@ -152,6 +152,10 @@ RECORD_KEYS: Mapping[str, str] = {
     "batch": "`tokens`: the token positions of a batch; `notes`: remarks on what happened on the way",
     "items_skipped": "which items were left out, by relation, and why",
     "items_done": "the number of rows",
+    "unknown_names": (
+        "how many distinct `options` and `subjects` (`kind`) of each relation the tokenizer does not know (`unknown` "
+        "of `names`), with `examples`; an empty list where it knows all of them"
+    ),
     "peak_memory": "the largest memory of the process and of the GPU (`device`) until the end of the run, in bytes",
     "start": "when the run began (UTC)",
     "end": "when it ended (UTC)",

@@ -30,7 +30,7 @@ from probing.scoring.network_state import ScoringState, in_scoring_state
 from probing.scoring.pruning import FirstPassShare
 from probing.scoring.quantised import narrowest_dtype
 from probing.scoring.tensors import to_device
-from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, windows
+from probing.scoring.tokens import Encoded, Encoder, SharedTokens, Window, chosen_start, facts_of, unknown, windows
 from probing.start_token import AUTO, TokenizerFacts, refuse_start
 
 Narrow = Callable[[torch.Tensor], torch.Tensor]
@@ -291,6 +291,9 @@ class HFModel(ABC):
         )
         if unknown and 2 * unknown >= sum(map(len, ids)) and note not in self.usage.notes:
             self.usage.notes.append(note)
+
+    def unknown(self, requests: Iterable[Request]) -> Iterator[list[bool]]:
+        return unknown(requests, self.encoder, self.blank)
 
     def check(self) -> str:
         """Run the self-check now, so that loading and not the first score takes its time; a failure is noted.

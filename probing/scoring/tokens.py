@@ -11,7 +11,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
+from unicodedata import category
 
+from tokenizers import Token
 from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from probing.arrays import Ids
@@ -26,6 +28,11 @@ KEPT_STATEMENTS = 16 * STATEMENTS_PER_WINDOW  # that the models of a sweep share
 SPECIAL_TOKENS = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token", "mask_token")
 WORD = "Paris"
 BETWEEN_SPACES = re.compile(r"\S+")
+NO_CHARACTER = "\U0010ffff"  # will never be assigned
+# Characters with all bytes that UTF-8 has from the space on.
+PLANES = range(0x10000, 0x110000, 0x30000)
+LETTERS = (*range(0x20, 0x7F), *range(0x80, 0xC0), *range(0xC0, 0x800, 0x40), 0x800, *range(0x1000, 0x10000, 0x1000))
+EVERY_BYTE = "".join(map(chr, (*LETTERS, *PLANES)))
 SPACES = ("▁", "Ġ", " ")  # how tokens begin that include the space before a word
 
 
@@ -276,6 +283,66 @@ def grouped(requests: Iterable[Request], size: int) -> Iterator[list[Request]]:
         count += len(options)
     if group:
         yield group
+
+
+def unknown(requests: Iterable[Request], encoder: Encoder, other: str = "") -> Iterator[list[bool]]:
+    """Yield for each prompt which of its options have an unknown token in the statement, or lose letters.
+
+    `other` fills the blanks that are not scored. Letters are lost where no vocabulary has them and no token stands for
+    what is unknown, as in some BPE tokenizers. The places of the tokens after a lost letter are wrong, so that this is
+    seen on the option alone.
+    """
+    if _keeps_every_byte(encoder.tokenizer):
+        yield from ([False] * len(options) for _, options in requests)
+        return
+    token = _unknown_token(encoder.tokenizer)
+    for group in grouped(requests, STATEMENTS_PER_WINDOW):
+        names = [option for _, options in group for option in options]
+        if names:  # the tokenizer takes no empty list
+            encoded = encoder.encode([prompt.fill(option, other) for prompt, own in group for option in own], "answer")
+            alone = encoder.tokenizer(names, add_special_tokens=False, verbose=False).encodings
+            found = (
+                _has_token(statement, token) or _lacks_letters(name, encoding.offsets)
+                for name, statement, encoding in zip(names, encoded, alone, strict=True)
+            )
+        for _, options in group:
+            yield [next(found) for _ in options]
+
+
+def _keeps_every_byte(tokenizer: PreTrainedTokenizerBase) -> bool:
+    """Tell whether a text with each byte of UTF-8 comes back as it was, so that no other text can lose anything."""
+    ids = tokenizer(EVERY_BYTE, add_special_tokens=False, verbose=False).input_ids
+    return bool(tokenizer.decode(ids, clean_up_tokenization_spaces=False) == EVERY_BYTE)
+
+
+def _unknown_token(tokenizer: PreTrainedTokenizerBase) -> Token | None:
+    """Return the token that a character gets which no vocabulary has; None if there is none, or if it gets its bytes.
+
+    The configuration may name another token, or none, than the one that the algorithm writes.
+    """
+    backend: Any = tokenizer.backend_tokenizer
+    try:
+        tokens = backend.model.tokenize(NO_CHARACTER)
+    except Exception:  # by which the library says that there is no unknown token
+        return None
+    return tokens[0] if len(tokens) == 1 else None
+
+
+def _has_token(statement: Encoded, token: Token | None) -> bool:
+    """Tell whether the option has the token where its own text stands for something else."""
+    if token is None:
+        return False
+    own = zip(statement.scored[statement.answer], statement.spans[statement.answer], strict=True)
+    return any(
+        statement.ids[position] == token.id and statement.text[begin:end].strip() != token.value
+        for position, (begin, end) in own
+    )
+
+
+def _lacks_letters(text: str, offsets: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether some character that is seen has no token; marks, which some tokenizers take off, may have none."""
+    covered = {place for begin, end in offsets for place in range(begin, end)}
+    return any(place not in covered and category(letter)[0] not in "ZCM" for place, letter in enumerate(text))
 
 
 def start_id(tokenizer: PreTrainedTokenizerBase, start: str) -> int | None:

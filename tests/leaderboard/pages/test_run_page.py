@@ -149,6 +149,12 @@ def test_a_run_of_the_first_items_says_that_they_are_no_fair_sample(client: Clie
     assert f'<p class="note">{notes[0]}</p>' in page(client, site.first)
 
 
+def test_a_run_names_options_that_the_tokenizer_does_not_know(client: Client, site: Site) -> None:
+    entry = {"relation": "P36", "kind": "options", "names": 4, "unknown": 1, "examples": ["Łódź"]}
+    Run.objects.filter(pk=site.first.pk).update(provenance_record={"unknown_names": [entry]})
+    assert "The tokenizer does not know 1 of 4 options (25.00%), such as &#x27;Łódź&#x27;" in page(client, site.first)
+
+
 def test_a_run_counts_ties_in_a_sentence(client: Client, site: Site) -> None:
     assert site.first.scores.filter(metric="ties").update(value=0.25, n=8) == 1
     html = page(client, site.first)
