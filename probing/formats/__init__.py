@@ -1,12 +1,14 @@
 """Reading a benchmark from a folder on disk: one module and one line for each format."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 from probing.benchmark import Benchmark
 from probing.errors import BadBenchmark
 from probing.formats import bear, bear_hub, dlama, geography, knowledge_graph, lama, mlama, open_questions, stest
+from probing.formats.reading import stray_spaces_note
 
 
 class Reader(Protocol):
@@ -41,7 +43,24 @@ MARKS = (
     "<pair>/dlama/<language>/P36.jsonl (DLAMA), <language>/templates.jsonl and P36.jsonl (mLAMA), Parquet files, "
     "test.tsv (PopQA), a CSV file of SimpleQA, or P17.test.json (EntityQuestions)"
 )
-FORMATS: dict[str, Callable[[Path], Benchmark]] = {name: READERS[name].read for name in sorted(READERS)}
+
+
+def _naming_stray_spaces(read: Callable[[Path], Benchmark]) -> Callable[[Path], Benchmark]:
+    """Return the reader with a note on white space that nobody sees in a table, and that changes every score.
+
+    The texts stay as they are: published benchmarks have some, and were measured with it.
+    """
+
+    def reader(folder: Path) -> Benchmark:
+        benchmark = read(folder)
+        return replace(benchmark, notes=(*benchmark.notes, *stray_spaces_note(benchmark.relations)))
+
+    return reader
+
+
+FORMATS: dict[str, Callable[[Path], Benchmark]] = {
+    name: _naming_stray_spaces(READERS[name].read) for name in sorted(READERS)
+}
 
 
 def format_of(folder: Path) -> str:

@@ -6,13 +6,14 @@ import json
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from probing.benchmark import Relation
 from probing.errors import BadBenchmark
 from probing.template import ANSWER_SLOT, SUBJECT_SLOT
 
@@ -23,6 +24,8 @@ RELATION_ID = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 # Keys that may stand beside those that are read, as they do in published files: remarks for people.
 REMARKS = frozenset({"label", "name", "description", "comment", "type", "relation_label", "source", "licence"})
 NEARNESS = 0.8  # from 0 to 1: how alike two keys must be for one to be taken for a misspelling of the other
+# White space around a text, also characters without width, or doubled in it.
+STRAY_SPACE = re.compile(r"\A[\s\u200b\u2060\ufeff]|[\s\u200b\u2060\ufeff]\Z|\s\s")
 LARGEST_FILE = 200_000_000  # bytes; the largest benchmark file known to us has 3 million
 
 
@@ -144,6 +147,24 @@ def note_on(names: Iterable[str], what: str) -> tuple[str, ...]:
     """Return a note that says something of these relations or files, or none where there are none."""
     listed = ", ".join(names)
     return (f"{what}: {listed}.",) if listed else ()
+
+
+def stray_spaces_note(relations: Iterable[Relation]) -> tuple[str, ...]:
+    """Return a note on the labels and templates with white space around them or doubled in them, if there are any."""
+    stray = {text: relation.id for relation in relations for text in _texts(relation) if STRAY_SPACE.search(text)}
+    return tuple(
+        f"Labels or templates with white space around them or doubled in them are scored as they stand: {len(stray):,} "
+        f"(first: {text!r:.80} in {relation}). Remove the white space from the files where it is not meant."
+        for text, relation in list(stray.items())[:1]
+    )
+
+
+def _texts(relation: Relation) -> Iterator[str]:
+    """Yield every text of a relation that enters its statements."""
+    yield from relation.templates
+    yield from relation.answer_space
+    for item in relation.items:
+        yield from (item.subject, item.wording, *item.options)
 
 
 def present(folder: Path, name: str) -> Path | None:
