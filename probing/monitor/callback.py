@@ -3,6 +3,8 @@
 Results are pushed to a site if one is named; a training never ends because a site does not answer.
 """
 
+import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
-from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
+from transformers import (
+    DefaultFlowCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+    TrainingArguments,
+)
 from transformers.utils import logging
 
 from probing.benchmark import Benchmark
@@ -22,6 +31,10 @@ from probing.remote.site import ResultSite
 
 logger = logging.get_logger(__name__)
 PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations
+# What the Trainer itself measures in an evaluation; the name of one of several data sets may stand in between.
+TRAINERS_OWN = re.compile(
+    rf"{PREFIX}(.+_)?(loss|runtime|.+_per_second|(jit_compilation|model_preparation)_time|mem_.+)"
+)
 QUICK_TIMEOUTS = (5, 60)  # seconds to connect, and to wait for the next byte, while the training waits
 
 
@@ -51,6 +64,10 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     `eval_<name>_<metric>` overall, and as `eval_<name>_<dimension>_<group>` for breakdowns, together with
     `eval_<name>_seconds`, the time that the measurement took, and `eval_<name>_share_of_time`, the share of the
     training's time that all measurements of this callback have taken so far.
+
+    An evaluation of a model that is probed at the same step has them among its metrics, for `metric_for_best_model`,
+    `load_best_model_at_end` and `EarlyStoppingCallback`. If `metric_for_best_model` names one, the model is probed
+    before the first step and at every evaluation as well.
 
     One training can have several callbacks, such as one for each probe; each knows its own steps by its name.
 
@@ -116,20 +133,28 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         self._seconds = 0.0
         self._evaluations = 0
         self._last_step: int | None = None
+        self._figures: dict[str, float] = {}  # of the last step that was probed, until an evaluation has them
+        self._best_by = ""  # the figure by which the training chooses its best model, if it is one of these
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
     ) -> None:
-        """Probe the model as it is before the training, unless the training goes on from a step that was probed."""
+        """Probe the model as it is before the training, unless the training goes on from a step that was probed.
+
+        Raises `BadInput` if `metric_for_best_model` names a figure that no evaluation will have.
+        """
         if self.cadence.evaluations and args.eval_strategy == "no":
             raise BadInput("This training never evaluates.", "Set eval_strategy, or give every_steps or every_epochs.")
         self._refuse_confusion()
+        self._go_first()
+        self._best_by = self._figure_of_best(args)
         self._begin = self._last_time = time.perf_counter()
         self._seconds, self._evaluations = 0.0, 0
         probed = [entry["step"] for entry in state.log_history if self._name("seconds") in entry]
         self._last_step = probed[-1] if probed else None
-        if self.at_start:
+        if self.at_start or self._best_by:
             self._probe(state, control)
+        self._refuse_missing(state)
 
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any) -> None:
         """Probe after every so many steps or seconds, and after the last step."""
@@ -148,28 +173,83 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         if (epochs and round(state.epoch or 0) % epochs == 0) or self._ends(control):
             self._probe(state, control)
 
-    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any) -> None:
-        """Probe after every so many evaluations."""
+    def on_evaluate(
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        metrics: dict[str, float],
+        **others: Any,
+    ) -> None:
+        """Probe after every so many evaluations, and add the figures of this step to the metrics of the evaluation.
+
+        Of several data sets that are evaluated at a step, the first gets them: early stopping counts each time that it
+        sees the figure.
+        """
         self._evaluations += 1
-        if self.cadence.evaluations and self._evaluations % self.cadence.evaluations == 0:
+        every = self.cadence.evaluations
+        if self._best_by or (every and self._evaluations % every == 0):
             self._probe(state, control)
+        if state.global_step == self._last_step and any(name.startswith(PREFIX) for name in metrics):
+            metrics.update(self._figures)
+            self._figures = {}
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
     ) -> None:
-        """Push the results that the site has not taken so far."""
+        """Push the results that the site has not taken so far; what is evaluated later may be another model."""
+        self._figures = {}
         if self.publisher and state.is_world_process_zero:
             self.publisher.finish()
 
     def _refuse_confusion(self) -> None:
         """Raise `BadInput` if another callback of this training has the same name, or writes into the same folder."""
-        for callback in self._trainer.callback_handler.callbacks:
-            if callback is self or not isinstance(callback, KnowledgeCallback):
+        for callback in self._watching():
+            if callback is self:
                 continue
             if callback.monitor.name == self.monitor.name:
                 raise BadInput(f"Two callbacks are called {self.monitor.name!r}.", "Give one of them another name=….")
             if self.save_to and callback.save_to == self.save_to:
                 raise BadInput(f"Two callbacks save to {self.save_to}.", "Give each a folder of its own.")
+
+    def _watching(self) -> list["KnowledgeCallback"]:
+        """Return all callbacks of this kind that the training has."""
+        callbacks = self._trainer.callback_handler.callbacks
+        return [callback for callback in callbacks if isinstance(callback, KnowledgeCallback)]
+
+    def _go_first(self) -> None:
+        """Stand before the callbacks that may read metrics, such as early stopping, in whatever order they were added.
+
+        What decides when to evaluate and when to end stays before all. The list is replaced, not changed, because the
+        Trainer is going through it.
+        """
+        handler, first = self._trainer.callback_handler, (DefaultFlowCallback, KnowledgeCallback)
+        handler.callbacks = sorted(handler.callbacks, key=lambda callback: not isinstance(callback, first))
+
+    def _figure_of_best(self, args: TrainingArguments) -> str:
+        """Return the figure that chooses the best model; an empty text where it is not for this callback to measure.
+
+        It is if the figure begins with this callback's name, or if nothing else in this training could measure it.
+        """
+        figure = f"{PREFIX}{(args.metric_for_best_model or 'loss').removeprefix(PREFIX)}"
+        if TRAINERS_OWN.fullmatch(figure):
+            return ""
+        owners = [callback.monitor.name for callback in self._watching() if figure.startswith(callback._name(""))]
+        if owners:
+            return figure if max(owners, key=len) == self.monitor.name else ""
+        trainer, known = self._trainer, ("transformers.", __name__)
+        others = [each for each in trainer.callback_handler.callbacks if not type(each).__module__.startswith(known)]
+        return "" if trainer.compute_metrics or type(trainer) is not Trainer or others else figure
+
+    def _refuse_missing(self, state: TrainerState) -> None:
+        """Raise `BadInput` if the best model is to be chosen by a figure that the first measurement does not have."""
+        logged = dict.fromkeys(name for entry in state.log_history for name in entry)
+        names = [name for name in logged if name.startswith(self._name(""))]
+        if self._best_by and names and self._best_by not in names:
+            raise BadInput(
+                f"metric_for_best_model is {self._best_by!r}, which no evaluation of this training measures.",
+                f"Choose one of: {', '.join(names)}.",
+            )
 
     def _ends(self, control: TrainerControl) -> bool:
         """Tell whether to probe because the training ends; at its very end the loggers are closed already."""
@@ -180,6 +260,7 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         if state.global_step == self._last_step:
             return
         begin, self._last_step = self._now(), state.global_step
+        self._figures = {self._best_by: math.nan} if self._best_by else {}  # which is never better
         try:
             measured = self.monitor.measure(
                 self._trainer.model, self.tokenizer, step=state.global_step, epoch=state.epoch
@@ -195,8 +276,10 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
             self._seconds += self._last_time - begin
         costs = {"seconds": self._last_time - begin, "share_of_time": self._seconds / (self._last_time - self._begin)}
         figures = {f"{PREFIX}{name}": value for name, value in measured.figures.items()}
+        figures |= {self._name(name): value for name, value in costs.items()}
+        self._figures |= figures
         should_log = control.should_log  # which logging clears, although the Trainer has still to log its loss
-        self._trainer.log(figures | {self._name(name): value for name, value in costs.items()})
+        self._trainer.log(figures)
         control.should_log = should_log
 
     def _save(self, measured: Measurement, state: TrainerState) -> None:

@@ -25,6 +25,7 @@ from probing.files.description import describe
 from probing.files.model_files import locate
 from probing.progress_bar import with_progress
 from probing.scoring.loading_options import LOADING_ERRORS, first_line
+from probing.scoring.network_state import without_advice
 
 GRAMMAR_PREFIX = "grammar: "
 BEAMS = 5
@@ -136,7 +137,8 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
     try:
         tokenizer = AutoTokenizer.from_pretrained(files.folder, **safely)
         loader = auto_class(AutoConfig.from_pretrained(files.folder, **safely))
-        network, info = loader.from_pretrained(files.folder, **safely, **options)
+        with without_advice():
+            network, info = loader.from_pretrained(files.folder, **safely, **options)
     except LOADING_ERRORS as error:
         raise UnsupportedModel(
             f"{model} is not {purpose} that can be loaded: {first_line(error)}", "Choose one that was trained for it."

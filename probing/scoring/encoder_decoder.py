@@ -153,13 +153,13 @@ class EncoderDecoderModel(AnsweringModel):
 
     def _continued(self, tokens: int, prefixes: Sequence[Ids], states: torch.Tensor) -> list[list[int]]:
         """Return the `tokens` most probable tokens after prefixes of one length, fewer if all have ended before."""
-        ids, cache = self.to_device(np.array(prefixes)), None
+        ids, cache = self.to_device(np.array(prefixes)), dict[str, Any]()
         columns: list[torch.Tensor] = []
         ended = torch.zeros(len(prefixes), dtype=torch.bool, device=states.device)
         ends = torch.tensor(self._ends, device=states.device)
         while len(columns) < tokens and not ended.all():
-            output: Any = self.network(**_encoded(states), decoder_input_ids=ids, past_key_values=cache, use_cache=True)
-            logits, cache = output.logits[:, -1], output.past_key_values
+            output: Any = self.network(**_encoded(states), decoder_input_ids=ids, **cache, use_cache=True)
+            logits, cache = output.logits[:, -1], self.cache_in(output)
             refuse_non_finite(self.card.id, logits)
             columns.append(logits.argmax(-1))
             ids = columns[-1][:, None]

@@ -152,20 +152,16 @@ class HFModel(ABC):
         return max(batch_bytes(self.network.device), int(STATES_SHARE * available_memory()) if on_cpu else 0)
 
     @cached_property
-    @torch.inference_mode()
-    def cache_name(self) -> str:
-        """The name by which the network returns its cache and takes it again; raises `LookupError` without one."""
-        output = self.network(input_ids=self.to_device(np.zeros((1, 2), np.int64)), use_cache=True)
-        taken = signature(self.network.forward).parameters
-        names = [str(name) for name in output if output[name] is not None and name in taken]
-        if not names:
-            raise LookupError("no cache")
-        return names[0]
+    def arguments(self) -> tuple[str, ...]:
+        """The names of what the network takes, which differ between networks and versions of transformers."""
+        return tuple(signature(self.network.forward).parameters)
 
-    @cached_property
-    def takes_positions(self) -> bool:
-        """Whether the network takes the place of each token in its text, as all do whose attention needs it."""
-        return "position_ids" in signature(self.network.forward).parameters
+    def cache_in(self, output: Any) -> dict[str, Any]:
+        """Return the cache in a network's output as the argument that continues it; raise `LookupError` without one."""
+        for name in output:
+            if name in self.arguments and output[name] is not None:
+                return {name: output[name]}
+        raise LookupError("no cache")
 
     def to_device(self, array: Ints) -> torch.Tensor:
         return to_device(array, self.network.device)

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from torch import nn
 from transformers import PreTrainedConfig, PreTrainedModel
+from transformers.utils import logging
 
 from probing.model_source import ATTENTION
 from probing.scoring.products import fast_products
@@ -155,11 +156,27 @@ def _enter(stack: ExitStack, network: PreTrainedModel) -> None:
 
 def _enter_for_process(stack: ExitStack) -> None:
     """Set what is not of one network but of the whole process."""
-    for keep in (_random_states, _full_precision, _attention_for_any_shape):
+    for keep in (_random_states, _full_precision, _attention_for_any_shape, without_advice):
         stack.enter_context(keep())
 
 
-PROCESS = _Shared()
+PROCESS, ADVICE = _Shared(), _Shared()
+
+
+@contextmanager
+def without_advice() -> Iterator[None]:
+    """Keep transformers from logging what is meant for whoever calls it, and not for users of this library.
+
+    While a network is loaded, that is a long table of weights that do not fit or that a text part leaves out; while it
+    computes, that padding should be masked, and which packages have faster kernels.
+    """
+    with ADVICE.block(_log_errors_only):
+        yield
+
+
+def _log_errors_only(stack: ExitStack) -> None:
+    stack.callback(logging.set_verbosity, logging.get_verbosity())
+    logging.set_verbosity_error()
 
 
 @contextmanager

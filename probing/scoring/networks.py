@@ -6,8 +6,8 @@ are read again.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import redirect_stderr
 from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from transformers import (
     PreTrainedModel,
     PreTrainedTokenizerBase,
 )
-from transformers.utils import logging
 
 from probing.errors import BadConfig, BadInput, BadWeights, BrokenTokenizer, NoFastTokenizer, TooLarge, UnsupportedModel
 from probing.extras import extra_package
@@ -40,6 +39,7 @@ from probing.files.weights import QUANTISATION
 from probing.kinds import Kind
 from probing.machine_memory import available_memory
 from probing.scoring.loading_options import LOADING_ERRORS, SAVE_AGAIN, CheckedSource, LoadingOptions, first_line
+from probing.scoring.network_state import without_advice
 from probing.scoring.quantised import (
     loading_options,
     plain_config,
@@ -80,7 +80,7 @@ def load_network(source: CheckedSource, folder: Path, options: LoadingOptions) -
                     arguments["key_mapping"] = RENAMED
                 _compare_with_files(source, auto, folder, arguments)
             placement = options.placement(source.parameters)
-            with _without_report():
+            with without_advice():
                 network, info = auto.from_pretrained(**arguments, **quantised, device_map=placement)
     except LOADING_ERRORS as error:
         if isinstance(error, torch.OutOfMemoryError):
@@ -177,22 +177,11 @@ def _quietly(auto: Any, **options: Any) -> tuple[PreTrainedModel, dict[str, Any]
     initialize = PreTrainedModel.initialize_weights
     PreTrainedModel.initialize_weights = lambda network: None
     try:
-        with _without_report():
+        with without_advice():
             network, info = auto.from_pretrained(**options)
     finally:
         PreTrainedModel.initialize_weights = initialize
     return network, info
-
-
-@contextmanager
-def _without_report() -> Iterator[None]:
-    """Keep the loader from printing its long table of weights that do not fit, or that a text part leaves out."""
-    verbosity = logging.get_verbosity()
-    logging.set_verbosity_error()
-    try:
-        yield
-    finally:
-        logging.set_verbosity(verbosity)
 
 
 def _compare(source: CheckedSource, network: PreTrainedModel, info: dict[str, Any]) -> None:
@@ -307,7 +296,8 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
 
 def require_peft() -> Any:
     """Return the library peft; raise `MissingPackage` if it is not installed."""
-    return extra_package("peft", "peft", "Merging an adapter")
+    with redirect_stderr(StringIO()):  # bitsandbytes, which peft imports, says there which package it has not found
+        return extra_package("peft", "peft", "Merging an adapter")
 
 
 def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
@@ -319,7 +309,8 @@ def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
     """
     peft = require_peft()
     try:
-        wrapped = peft.get_peft_model(network, peft.LoraConfig(**adapter.config))
+        with redirect_stderr(StringIO()):  # peft says there what it asks of other libraries that they do not like
+            wrapped = peft.get_peft_model(network, peft.LoraConfig(**adapter.config))
         outcome = peft.set_peft_model_state_dict(wrapped, load_file(adapter.weights))
     except (ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
         if isinstance(error, torch.OutOfMemoryError):

@@ -59,23 +59,24 @@ class StatePasses(TreePasses):
     def logits(self, tree: PrefixTree, batch: PackedBatch, places: Ints, cache: Any = None) -> torch.Tensor:
         """Return the logits at some places of the flattened batch, and keep the states after the last nodes."""
         table = batch.table
-        name, past = self._model.cache_name, cache.gather(tree.parent[table[:, 0]])
         # Some caches (Bamba's) do not tell how long the text is that they hold.
         places_in_text = {"position_ids": self._model.to_device(tree.depth[table])}
         output = self._model.output_at(
             self._model.to_device(places),
             input_ids=self._model.to_device(tree.token[table]),
             use_cache=True,
-            **(places_in_text if self._model.takes_positions else {}),
-            **({} if past is None else {name: past}),
+            **(places_in_text if "position_ids" in self._model.arguments else {}),
+            **cache.gather(tree.parent[table[:, 0]]),
         )
-        cache.add(table[:, -1], output[name])
+        cache.add(table[:, -1], self._model.cache_in(output))
         logits: torch.Tensor = output.logits[0]
         return logits
 
 
 class KeptStates:
     """The network's caches after nodes of a tree that have a child to compute; each has one row for each node.
+
+    A cache stands under the name by which the network takes it.
 
     `nodes`: what is to be computed, ascending; `most_bytes`: the memory that these caches may take; what
     a pass reads and returns comes on top.
@@ -89,7 +90,7 @@ class KeptStates:
         self._waiting = np.bincount(parents[parents >= 0], minlength=len(tree.token))
         self._run, self._ends = self._below(nodes)
         self._place = np.full((len(tree.token), 2), -1)  # the number of the cache that has a node's states, and the row
-        self._caches: dict[int, Any] = {}
+        self._caches: dict[int, dict[str, Any]] = {}
         self._rows: dict[int, int] = {}  # how many each cache has, those included that are no longer needed
         self._count, self._row_bytes, self._most_bytes = 0, 0, most_bytes
 
@@ -144,14 +145,15 @@ class KeptStates:
         children: Ints = self._children[np.concatenate(places)]
         return children
 
-    def gather(self, nodes: Ints) -> Any:
-        """Return a new cache with the states after each of these nodes, None where the texts begin."""
+    def gather(self, nodes: Ints) -> dict[str, Any]:
+        """Return a new cache with the states after each of these nodes, an empty one where the texts begin."""
         if nodes[0] < 0:
-            return None
+            return {}
         (number,) = set(self._place[nodes, 0].tolist())
-        return selected(self._caches[number], Rows(self._place[nodes, 1]))
+        states: dict[str, Any] = selected(self._caches[number], Rows(self._place[nodes, 1]))
+        return states
 
-    def add(self, nodes: Ints, cache: Any) -> None:
+    def add(self, nodes: Ints, cache: dict[str, Any]) -> None:
         """Keep the states after those of the nodes that have a child to compute."""
         rows = np.flatnonzero(self._waiting[nodes])
         if not len(rows):

@@ -76,14 +76,15 @@ class TreePasses:
         """Return the logits at some places of the flattened batch, shape (places, vocabulary)."""
         table, past = batch.table, batch.past
         network_cache = cache.gather(past) if cache else None
+        name = "cache" if "cache" in self._model.arguments else "past_key_values"  # as before transformers 5.24
         padded = table < 0
         logits = self._model.logits_at(
             self._model.to_device(places),
             input_ids=self._model.to_device(np.where(padded, 0, tree.token[table])),
             attention_mask=self._mask(tree, np.concatenate([past, table], axis=1), table),
             position_ids=self._model.to_device(np.where(padded, 0, tree.depth[table])),
-            past_key_values=network_cache,
             use_cache=network_cache is not None,
+            **({} if network_cache is None else {name: network_cache}),
         )
         if cache and network_cache is not None:
             cache.add(network_cache, past.shape[1], batch.place)

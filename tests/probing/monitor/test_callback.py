@@ -12,7 +12,14 @@ import torch
 from accelerate.state import AcceleratorState, PartialState
 from peft import LoraConfig, get_peft_model
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
-from transformers import AutoModelForCausalLM, Trainer, TrainerCallback, TrainerControl, TrainerState
+from transformers import (
+    AutoModelForCausalLM,
+    EarlyStoppingCallback,
+    Trainer,
+    TrainerCallback,
+    TrainerControl,
+    TrainerState,
+)
 
 import probing
 from probing.__main__ import main
@@ -230,10 +237,13 @@ def test_weights_that_are_no_numbers_do_not_end_the_training(
 
 
 class Diverge(TrainerCallback):
-    """Spoil the weights before they are probed after the first step."""
+    """Spoil the weights before they are probed, after the first step or a later one."""
+
+    def __init__(self, after: int = 1) -> None:
+        self.after = after
 
     def on_step_begin(self, args: Any, state: Any, control: Any, model: Any, **others: Any) -> None:
-        if state.global_step == 1:
+        if state.global_step == self.after:
             with torch.no_grad():
                 model.transformer.wte.weight.fill_(torch.nan)
 
@@ -280,6 +290,127 @@ def test_a_metric_that_is_missing_later_ends_no_training(folder: Path, benchmark
 def test_a_cadence_of_evaluations_needs_evaluations(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="This training never evaluates"):
         train(trainer_of(folder, tmp_path), benchmark, every_evaluations=1)
+
+
+ACCURACY = "eval_small_multiple_choice_accuracy"
+EVALUATED: dict[str, Any] = {"max_steps": 7, "eval_strategy": "steps", "eval_steps": 2}
+BEST: dict[str, Any] = EVALUATED | {
+    "save_strategy": "steps",
+    "save_steps": 2,
+    "load_best_model_at_end": True,
+    "metric_for_best_model": ACCURACY,
+}
+EVALUATIONS = [2, 4, 6, 7]
+
+
+class Reader(TrainerCallback):
+    """Keep the metrics of each evaluation as a callback finds them that was added first."""
+
+    def __init__(self) -> None:
+        self.metrics: dict[int, dict[str, float]] = {}
+
+    def on_evaluate(self, args: Any, state: Any, control: Any, metrics: Any, **others: Any) -> None:
+        self.metrics.setdefault(state.global_step, {}).update(metrics)
+
+
+@pytest.mark.parametrize(
+    "cadence",
+    [
+        {"every_evaluations": 1},
+        pytest.param({"every_evaluations": 3, "at_start": False, "at_end": False}, marks=pytest.mark.slow),
+        pytest.param({"every_steps": 4}, marks=pytest.mark.slow),
+        pytest.param({"every_seconds": 1e9}, marks=pytest.mark.slow),
+    ],
+    ids=str,
+)
+def test_the_best_model_is_chosen_by_a_figure_whatever_the_cadence(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, cadence: dict[str, Any]
+) -> None:
+    trainer, reader = trainer_of(folder, tmp_path, **BEST), Reader()
+    trainer.add_callback(reader)
+    train(trainer, benchmark, breakdowns=["domain"], **cadence)
+    figures = measured(trainer)
+    assert {step: metrics[ACCURACY] for step, metrics in reader.metrics.items()} == {
+        step: figures[step] for step in EVALUATIONS
+    }
+    assert all("eval_small_multiple_choice_domain_Political" in metrics for metrics in reader.metrics.values())
+    assert trainer.state.best_metric == max(figures[step] for step in EVALUATIONS)
+    best = trainer.state.best_global_step
+    assert figures[best] == trainer.state.best_metric
+    assert trainer.state.best_model_checkpoint.endswith(f"-{best}")
+    assert ACCURACY not in trainer.evaluate(), "the model is the best one now, not that of the last step"
+
+
+def test_figures_of_the_same_step_are_among_the_metrics_of_an_evaluation(
+    folder: Path, benchmark: Benchmark, tmp_path: Path
+) -> None:
+    trainer, reader = trainer_of(folder, tmp_path, **EVALUATED), Reader()
+    trainer.add_callback(reader)
+    train(trainer, benchmark, every_steps=4)
+    assert [step for step, metrics in reader.metrics.items() if ACCURACY in metrics] == [4, 7]
+    assert list(measured(trainer)) == [0, 4, 7], "nothing is measured that was not asked for"
+
+
+@pytest.mark.parametrize("data_sets", [1, 2])
+def test_early_stopping_that_was_added_first_sees_a_figure_once_an_evaluation(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, data_sets: int
+) -> None:
+    trainer = trainer_of(folder, tmp_path, **BEST | {"max_steps": 20}, learning_rate=0.0)
+    if data_sets > 1:
+        trainer.eval_dataset = {"one": trainer.eval_dataset, "two": trainer.eval_dataset}
+    trainer.add_callback(EarlyStoppingCallback(early_stopping_patience=3))
+    train(trainer, benchmark, every_evaluations=1)
+    assert trainer.state.global_step == 8, "the first evaluation is the best, and three are not better"
+
+
+def test_a_model_that_cannot_be_probed_is_not_the_best_one(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trainer = trainer_of(folder, tmp_path, **BEST)
+    trainer.add_callback(Diverge(after=3))
+    train(trainer, benchmark, every_evaluations=1)
+    assert (trainer.state.global_step, trainer.state.best_global_step) == (7, 2)
+
+
+@pytest.mark.parametrize(
+    "metric", [ACCURACY.replace("accuracy", "acuracy"), "small_multiple_choice_domain_Arts", "accuracy"]
+)
+def test_a_best_model_by_a_figure_that_nothing_measures_is_refused_before_the_training(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, metric: str
+) -> None:
+    trainer = trainer_of(folder, tmp_path, **BEST | {"metric_for_best_model": metric})
+    with pytest.raises(BadInput, match=f"metric_for_best_model is '.*{metric}', .* Choose one of: .*{ACCURACY}"):
+        train(trainer, benchmark, every_evaluations=1, at_start=False)
+    assert trainer.state.global_step == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", ["loss", "eval_runtime", "eval_one_loss", "rows", "small_sample_accuracy"])
+def test_a_best_model_by_a_figure_of_others_is_chosen_as_without_the_callback(
+    folder: Path, benchmark: Benchmark, tmp_path: Path, metric: str
+) -> None:
+    trainer = trainer_of(folder, tmp_path, **BEST | {"metric_for_best_model": metric})
+    if "one" in metric:
+        trainer.eval_dataset = {"one": trainer.eval_dataset}
+    if metric == "rows":
+        trainer.compute_metrics = lambda predicted: {"rows": len(predicted.label_ids)}
+    if "sample" in metric:
+        trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_steps=3, sample=1, name="small_sample"))
+    train(trainer, benchmark, every_steps=3, name="small")
+    assert trainer.state.best_metric is not None
+    assert list(measured(trainer, "eval_small_accuracy")) == [0, 3, 6, 7]
+
+
+@pytest.mark.slow
+def test_a_resumed_training_goes_on_choosing_its_best_model(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    for resume in (False, True):
+        trainer = trainer_of(folder, tmp_path, **BEST | {"max_steps": 12})
+        trainer.add_callback(KnowledgeCallback(trainer, benchmark, every_evaluations=1))
+        if not resume:
+            trainer.add_callback(StopAfter(4))
+        trainer.train(resume_from_checkpoint=resume)
+    assert list(measured(trainer)) == [0, 2, 4, 6, 8, 10, 12]
+    assert trainer.state.best_metric == max(value for step, value in measured(trainer).items() if step)
 
 
 @pytest.fixture

@@ -78,13 +78,13 @@ def test_positions_that_are_computed_not_stored_have_a_limit(model_folders: dict
 
 
 def test_positions_that_no_weight_has_to_match_are_not_built(model_folders: dict[str, Path], tmp_path: Path) -> None:
-    """Those of GPT-J grow with a number of the config, here to more than a gigabyte."""
+    """Those of GPT-J, in each layer or (since transformers 5.24) once, grow with a number of the config."""
     folder = copytree(model_folders["gpt2"], tmp_path / "j")
-    config = GPTJConfig(vocab_size=len(byte_level_bpe()), n_embd=32, n_layer=2, n_head=2, rotary_dim=16)
+    config = GPTJConfig(vocab_size=len(byte_level_bpe()), n_embd=32, n_layer=2, n_head=1, rotary_dim=32)
     AutoModelForCausalLM.from_config(config).save_pretrained(folder)
     set_keys(folder, "config.json", n_positions=10_000_000)
     before = peak_memory("cpu")["process"]
-    with pytest.raises(BadConfig, match=r"asks for 1\.3 GB beside the weights, for positions and masks"):
+    with pytest.raises(BadConfig, match=r"asks for (1\.3|2\.6) GB beside the weights, for positions and masks"):
         load(str(folder), device="cpu")
     assert peak_memory("cpu")["process"] - before < 10**9
 
