@@ -15,11 +15,13 @@ from probing.errors import BadConfig, NoHead, UnknownArchitecture, UnsafeModel
 from probing.files.weights import PACKED, Tensors
 from probing.kinds import Kind
 
-# Keys of a config, at any depth, that make loaders download or run something.
-CODE_KEYS = re.compile(
-    r"auto_map|custom_pipelines|trust_remote_code|_?(attn|experts)_implementation(_internal)?"
-    r"|.*kernel_config|use_kernels"
-)
+# Keys of a config, at any depth, that may make loaders download or run something.
+BACK_ENDS = re.compile(r"_?(attn|experts)_implementation(_internal)?")
+CODE_KEYS = re.compile(rf"auto_map|custom_pipelines|trust_remote_code|{BACK_ENDS.pattern}|.*kernel_config|use_kernels")
+# The name of a back end of transformers itself, such as `paged|sdpa`; one from outside is written `org/name:function`.
+OWN_BACK_END = re.compile(r"[\w|-]+", re.ASCII)
+# Keys that ask for nothing from outside where transformers knows the type of the model.
+NEEDLESS = {"auto_map", "trust_remote_code"}
 # Keys that many configs have and scoring has no use for. Some are harmful: `num_labels` makes a list of that length.
 UNUSED = {
     "_attn_implementation_autoset", "_name_or_path", "name_or_path", "transformers_version", "dtype", "torch_dtype",
@@ -68,22 +70,30 @@ DECLARED = re.compile(r"^    (\w+)\s*:|[\"'](\w+)[\"']|\bself\.(\w+)", re.MULTIL
 
 
 def code_key(value: Any) -> str | None:
-    """Return the first key, at any depth, that names code, kernels or an attention back end and has a value."""
+    """Return the first key, at any depth, that asks for code or kernels from outside."""
     if isinstance(value, Mapping):
-        named = (key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)))
+        named = (
+            key for key, child in value.items() if child and CODE_KEYS.fullmatch(str(key)) and not _is_own(key, child)
+        )
         return next(named, None) or next(filter(None, map(code_key, value.values())), None)
     if isinstance(value, list):
         return next(filter(None, map(code_key, value)), None)
     return None
 
 
+def _is_own(key: str, value: Any) -> bool:
+    """Tell whether a key names back ends of transformers itself: one for the model, or one for each of its parts."""
+    names = value.values() if isinstance(value, Mapping) else [value]
+    return bool(BACK_ENDS.fullmatch(key)) and all(not name or OWN_BACK_END.fullmatch(str(name)) for name in names)
+
+
 def refuse_code(name: str, config: Mapping[str, Any], known_type: bool) -> None:
     """Raise `UnsafeModel` if a config asks for code from outside.
 
-    `known_type`: whether transformers knows the type of the model; then `auto_map` beside it is ignored, as the code
-    that it names only repeats what transformers has.
+    `known_type`: whether transformers knows the type of the model; then `auto_map` and `trust_remote_code` beside it
+    are ignored, as the code that they are about only repeats what transformers has.
     """
-    ignored = {"auto_map"} if known_type else set()
+    ignored = NEEDLESS if known_type else set()
     if key := code_key({name: value for name, value in config.items() if name not in ignored}):
         raise UnsafeModel(
             f"{name} has the key {key!r}, which asks for code from outside.",
@@ -133,7 +143,7 @@ def _filtered(config: Mapping[str, Any], allowed: frozenset[str], prefix: str, d
     for key, value in config.items():
         if key in allowed or (prefix and key.isdecimal()):
             kept[key] = _filtered(value, allowed, f"{prefix}{key}.", dropped) if isinstance(value, dict) else value
-        elif key not in UNUSED:
+        elif key not in UNUSED and not BACK_ENDS.fullmatch(key):
             dropped.append(f"{prefix}{key}")
     return kept
 
@@ -269,11 +279,16 @@ def architecture_of(config: Mapping[str, Any]) -> str:
 
 
 def require_kind(architecture: str) -> Kind:
-    """Return `kind_of` the architecture, or raise `NoHead`."""
+    """Return `kind_of` the architecture; raise `BadConfig` if none is named, and `NoHead` if it is of no kind."""
+    if not architecture:
+        raise BadConfig(
+            "config.json has no key 'architectures', which names the class of the model.",
+            'Add it, such as ["GPT2LMHeadModel"], or save the model again with save_pretrained.',
+        )
     kind = kind_of(architecture)
     if kind is None:
         raise NoHead(
-            f"{architecture or 'The model'} has no language modelling head that transformers loads for text alone: "
+            f"{architecture} has no language modelling head that transformers loads for text alone: "
             "causal, masked or encoder-decoder.",
             "Use the checkpoint that was saved with its language modelling head.",
         )
@@ -281,7 +296,12 @@ def require_kind(architecture: str) -> Kind:
 
 
 def require_known_type(model_type: str) -> None:
-    """Raise `UnknownArchitecture` if the installed transformers cannot load this type of model."""
+    """Raise `UnknownArchitecture` if the installed transformers cannot load this type, `BadConfig` if there is none."""
+    if not model_type:
+        raise BadConfig(
+            "config.json has no key 'model_type', by which transformers finds the code of the model.",
+            'Add it, such as "gpt2", or save the model again with save_pretrained.',
+        )
     if model_type not in known_model_types():
         raise UnknownArchitecture(
             f"The installed transformers does not know the model type {model_type!r}.",

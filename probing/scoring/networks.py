@@ -356,13 +356,13 @@ def unpack_gguf(file: str, folder: Path) -> None:
     source, options = CheckedSource.of(file, ""), LoadingOptions.of("cpu", None, "float32", "none", "")
     with source.folder() as files:
         tokenizer, network = checked_tokenizer(source, files), load_network(source, files, options)
-    network.config.architectures = [type(network).__name__]  # which checks of a folder ask for
     _write(folder, network, tokenizer)
 
 
 def _write(folder: Path, network: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Write the config without its mention of GGUF, and each weight once, as `save_pretrained` refuses to do both."""
     tokenizer.save_pretrained(folder)
+    network.config.architectures = [type(network).__name__]  # which checks of a folder ask for, and no GGUF file names
     config = {name: value for name, value in network.config.to_diff_dict().items() if name != QUANTISATION}
     (folder / CONFIG).write_text(json.dumps(config), encoding="utf-8")
     network.generation_config.save_pretrained(folder)

@@ -249,7 +249,7 @@ def test_a_check_of_a_listing_says_what_it_found(
     ("check", "listing", "config", "message"),
     [
         (checks.architecture_known, LISTING, {"model_type": "gpt2"}, "transformers knows gpt2."),
-        (checks.architecture_known, LISTING, {}, "does not know the model type ''"),
+        (checks.architecture_known, LISTING, {}, "no key 'model_type'"),
         (checks.fast_tokenizer, LISTING, {}, "Has a fast tokenizer."),
         (checks.fast_tokenizer, GGUF, {"tokenizer": False}, "no tokenizer"),
         (checks.start_token, LISTING, {}, "known when the tokenizer is loaded"),

@@ -32,7 +32,11 @@ TENSORS = {"embedding": Tensor("F32", (400, 32)), "empty": Tensor("F32", (0, 10*
         ({"layers": [{}, {"quantization": {"kernel_config": {"a": "b"}}}]}, "kernel_config"),
         ({"trust_remote_code": True}, "trust_remote_code"),
         ({"attn_implementation": "org/kernel"}, "attn_implementation"),
-        ({"_attn_implementation_internal": "org/kernel"}, "_attn_implementation_internal"),
+        ({"_attn_implementation_internal": "org/kernel:forward"}, "_attn_implementation_internal"),
+        ({"_attn_implementation": "paged|org/kernel@v1"}, "_attn_implementation"),
+        ({"text_config": {"attn_implementation": {"": "sdpa", "vision": "org/kernel"}}}, "attn_implementation"),
+        ({"_experts_implementation": "module.function"}, "_experts_implementation"),
+        ({"use_kernels": True}, "use_kernels"),
     ],
 )
 def test_what_asks_for_code_is_refused_at_any_depth(config: dict[str, Any], key: str) -> None:
@@ -42,14 +46,27 @@ def test_what_asks_for_code_is_refused_at_any_depth(config: dict[str, Any], key:
 
 
 @pytest.mark.parametrize(
-    "config", [{}, {"auto_map": None}, {"trust_remote_code": False}, {"model_type": "auto_map"}, {"a": [1]}]
+    "config",
+    [
+        {},
+        {"auto_map": None},
+        {"trust_remote_code": False},
+        {"use_kernels": False},
+        {"model_type": "auto_map"},
+        {"a": [1]},
+        {"_attn_implementation": "flash_attention_2"},
+        {"attn_implementation": "paged|sdpa"},
+        {"text_config": {"_attn_implementation_internal": "flex_attention"}},
+        {"attn_implementation": {"text_config": "eager", "vision_config": None}},
+        {"_experts_implementation": "grouped_mm"},
+    ],
 )
 def test_what_asks_for_nothing_passes(config: Any) -> None:
     refuse_code("config.json", config, known_type=False)
 
 
 def test_code_beside_a_type_that_transformers_knows_is_ignored() -> None:
-    refuse_code("config.json", {"auto_map": {"AutoModel": "x.Y"}}, known_type=True)
+    refuse_code("config.json", {"auto_map": {"AutoModel": "x.Y"}, "trust_remote_code": True}, known_type=True)
     with pytest.raises(UnsafeModel):
         refuse_code("config.json", {"text_config": {"auto_map": {"AutoModel": "x.Y"}}}, known_type=True)
 
@@ -76,6 +93,18 @@ def test_what_a_family_knows_is_kept(model_type: str, key: str) -> None:
 @pytest.mark.parametrize("model_type", ["gpt2", "llama", "bert", "no such type"])
 def test_what_is_harmful_is_never_kept(model_type: str, key: str) -> None:
     assert key not in allowed_keys(model_type)
+
+
+def test_back_ends_of_transformers_are_left_out_without_a_word() -> None:
+    config = {"model_type": "llama", "_attn_implementation": "flash_attention_2", "attn_implementation": "sdpa"}
+    assert filtered(config) == ({"model_type": "llama"}, [])
+
+
+def test_a_config_without_a_type_or_a_class_is_told_which_key_is_missing() -> None:
+    with pytest.raises(BadConfig, match="no key 'model_type'"):
+        require_known_type("")
+    with pytest.raises(BadConfig, match="no key 'architectures'"):
+        require_kind(architecture_of({"architectures": []}))
 
 
 def test_unknown_keys_are_left_out_and_named_at_any_depth() -> None:
@@ -216,8 +245,6 @@ def test_what_cannot_be_probed_is_refused() -> None:
     require_known_type("gpt2")
     with pytest.raises(UnsupportedModel, match="BertModel has no language modelling head"):
         require_kind("BertModel")
-    with pytest.raises(UnsupportedModel, match="The model has no language modelling head"):
-        require_kind("")
     with pytest.raises(UnsupportedModel, match="'brandnew'"):
         require_known_type("brandnew")
 

@@ -222,6 +222,14 @@ def test_a_network_is_kept_with_every_weight(
     assert all(torch.equal(weight, weights[name]) for name, weight in network.state_dict().items())
 
 
+def test_a_kept_network_of_a_file_that_names_no_class_is_a_model_in_a_folder(tmp_path: Path, cache: GgufCache) -> None:
+    folder = build_llama(tmp_path / "model")
+    network = AutoModelForCausalLM.from_pretrained(folder)
+    network.config.architectures = None  # as GGUF files are read
+    keep_network("key", network, AutoTokenizer.from_pretrained(folder), AutoModelForCausalLM)
+    assert load(str(cache.find("key"))).card.architecture == "LlamaForCausalLM"
+
+
 def test_what_is_read_again_as_another_one_or_needs_too_much_memory_twice_is_not_kept(
     tmp_path: Path, cache: GgufCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
