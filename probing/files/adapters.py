@@ -27,16 +27,23 @@ TAKEN: Mapping[str, tuple[type, ...]] = {
     "fan_in_fan_out": (bool,),
     "use_rslora": (bool,),
     "use_dora": (bool,),
+    "ensure_weight_tying": (bool,),
 }
 # Keys that say how an adapter was trained, or where peft should look for what the user names.
 IGNORED = {
     "peft_type", "peft_version", "task_type", "inference_mode", "init_lora_weights", "lora_dropout", "revision",
-    "base_model_name_or_path", "auto_mapping", "megatron_core", "ensure_weight_tying", "qalora_group_size",
+    "base_model_name_or_path", "auto_mapping", "megatron_core", "qalora_group_size",
 }  # fmt: skip
 LARGEST_RANK = 4_096
 HUB_NAME = re.compile(r"[\w][\w.-]{0,95}(/[\w][\w.-]{0,95})?", re.ASCII)
 MODULE = re.compile(r"[\w.]{1,200}")
-TENSOR = re.compile(r"base_model\.model\.[\w.]+\.lora_(A|B|magnitude_vector)(\.weight)?")
+PREFIX, STORED = "base_model.model.", ".base_layer.weight"  # the second: of unchanged weights that peft saves as well
+TENSOR = re.compile(
+    rf"{re.escape(PREFIX)}[\w.]+(\.lora_(A|B|embedding_A|embedding_B|magnitude_vector)(\.weight)?|{re.escape(STORED)})"
+)
+# How the matrices may be initialized that begin beside unchanged weights. Others, such as "pissa", belong to weights
+# from which their product was subtracted before the training.
+BESIDE = ("none", "true", "false", "gaussian", "orthogonal", "eva")
 MERGE = "Merge it into its model with peft, save the result with save_pretrained, and probe that."
 
 
@@ -149,6 +156,11 @@ def _lora(where: str, adapter_config: Mapping[str, Any]) -> dict[str, Any]:
     if others:
         raise UnsupportedModel(
             f"The adapter {where} asks for more than a plain LoRA: {', '.join(others)[:100]}.", MERGE
+        )
+    start = str(adapter_config.get("init_lora_weights")).lower()
+    if start not in BESIDE:
+        raise UnsupportedModel(
+            f"The adapter {where} was trained beside weights that were changed first ({start[:40]}).", MERGE
         )
     config = {key: adapter_config[key] for key in TAKEN if adapter_config.get(key) is not None}
     for key, value in config.items():

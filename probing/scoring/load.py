@@ -16,7 +16,8 @@ from probing.scoring.causal import CausalModel
 from probing.scoring.encoder_decoder import EncoderDecoderModel
 from probing.scoring.loading_options import CheckedSource, LoadingOptions
 from probing.scoring.masked import MaskedModel
-from probing.scoring.networks import AUTO_CLASSES, checked_tokenizer, keep_network, load_network, merged, require_peft
+from probing.scoring.merging import merged, require_peft
+from probing.scoring.networks import AUTO_CLASSES, checked_tokenizer, keep_network, load_network
 from probing.scoring.self_check import self_check
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
@@ -68,7 +69,7 @@ def load(
     options = options.for_weights(source.stored_dtype)
     network, loaded_tokenizer, ids = _read(source, options, on_phase)
     card = _card(model, source, network, options, lora, commit)
-    network = merged(network, lora) if lora else network
+    network = merged(network, lora, ids) if lora else network
     loaded = MODEL_CLASSES[source.kind](network, loaded_tokenizer, card, batch_tokens)
     loaded.usage.notes += [*source.notes, *_adapter_notes(card)]
     on_phase("trial")

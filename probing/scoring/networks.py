@@ -1,8 +1,7 @@
 """Loading of a model's network and tokenizer, after a comparison of its config with its files of weights.
 
-What a model of its kind cannot be scored with is refused. LoRA adapters are merged into the weights, by peft if it is
-installed. The network and the tokenizer of a GGUF file are kept in Hugging Face format, if they are the same when they
-are read again.
+What a model of its kind cannot be scored with is refused. The network and the tokenizer of a GGUF file are kept in
+Hugging Face format, if they are the same when they are read again.
 """
 
 import json
@@ -15,7 +14,7 @@ from typing import Any, NamedTuple
 import torch
 import transformers
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -27,8 +26,7 @@ from transformers import (
 )
 
 from probing.errors import BadConfig, BadInput, BadWeights, BrokenTokenizer, NoFastTokenizer, TooLarge, UnsupportedModel
-from probing.extras import extra_package
-from probing.files.adapters import MERGE, Adapter, split_adapter
+from probing.files.adapters import split_adapter
 from probing.files.configs import is_listed
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
@@ -45,7 +43,6 @@ from probing.scoring.quantised import (
     plain_config,
     refuse_bad_layers,
     refuse_bad_statistics,
-    stated_quantisation,
     without_packed,
 )
 from probing.scoring.spans import span_encoder
@@ -292,38 +289,6 @@ def refuse_tokenizer(tokenizer: PreTrainedTokenizerBase, kind: Kind, what: str, 
             f"{what} has no mask token, so nothing can be hidden.",
             "Save the model with the tokenizer that it was trained with.",
         )
-
-
-def require_peft() -> Any:
-    """Return the library peft; raise `MissingPackage` if it is not installed."""
-    with redirect_stderr(StringIO()):  # bitsandbytes, which peft imports, says there which package it has not found
-        return extra_package("peft", "peft", "Merging an adapter")
-
-
-def merged(network: PreTrainedModel, adapter: Adapter) -> PreTrainedModel:
-    """Return the network with the adapter merged into its weights, in the network's own number format.
-
-    Beside quantised weights the adapter's layers stay, as the sum would have to be rounded to their few bits again.
-
-    Raises `BadConfig` if the adapter was made for another network.
-    """
-    peft = require_peft()
-    try:
-        with redirect_stderr(StringIO()):  # peft says there what it asks of other libraries that they do not like
-            wrapped = peft.get_peft_model(network, peft.LoraConfig(**adapter.config))
-        outcome = peft.set_peft_model_state_dict(wrapped, load_file(adapter.weights))
-    except (ValueError, TypeError, LookupError, RuntimeError, AttributeError) as error:
-        if isinstance(error, torch.OutOfMemoryError):
-            raise
-        raise _unfit(adapter, " ".join(str(error).split())[:200]) from error
-    unused = [*outcome.unexpected_keys, *(name for name in outcome.missing_keys if "lora_" in name)]
-    if unused:
-        raise _unfit(adapter, f"{min(unused)[:100]} fits nothing")
-    return wrapped.get_base_model() if stated_quantisation(network) else wrapped.merge_and_unload()
-
-
-def _unfit(adapter: Adapter, reason: str) -> BadConfig:
-    return BadConfig(f"The adapter {adapter.name} was made for another model: {reason.rstrip('.')}.", MERGE)
 
 
 class Differs(OSError):

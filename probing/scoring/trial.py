@@ -69,8 +69,18 @@ def _fails(where: str, text: str) -> BrokenTokenizer:
 def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:
     """Compute one forward pass of a few tokens; return notes for users on what is odd about its results.
 
-    Raises `BrokenTokenizer` if the network has no such tokens, `NonFiniteScores` if the results are not numbers, and
-    `BadConfig` if it cannot be computed.
+    Raises what `first_logits` raises, and `NonFiniteScores` if the results are not numbers.
+    """
+    logits = first_logits(model_id, network, ids)
+    if bool((torch.isnan(logits) | (logits == torch.inf)).any()):
+        raise NonFiniteScores.of(model_id, "in its first forward pass", "result")
+    return [SAME] if bool((logits == logits[..., :1]).all()) else []
+
+
+def first_logits(model_id: str, network: Any, ids: list[int]) -> torch.Tensor:
+    """Return the network's logits for a text, shape (1, tokens, vocabulary).
+
+    Raises `BrokenTokenizer` if the network has no such tokens, and `BadConfig` if it cannot be computed.
     """
     embeddings = network.get_input_embeddings()
     if isinstance(embeddings, torch.nn.ModuleList):
@@ -85,12 +95,10 @@ def try_network(model_id: str, network: Any, ids: list[int]) -> list[str]:
         with torch.inference_mode():
             text = torch.tensor([ids], device=network.device)
             decoder = {"decoder_input_ids": text} if network.config.is_encoder_decoder else {}
-            logits = network(input_ids=text, **decoder).logits
+            logits: torch.Tensor = network(input_ids=text, **decoder).logits
+            return logits
     except (ValueError, LookupError, TypeError, RuntimeError, AttributeError, ArithmeticError) as error:
         if isinstance(error, torch.OutOfMemoryError):
             raise
         reason = str(error).strip().split("\n")[0].rstrip(".: ")[:200]
         raise BadConfig(f"{model_id} cannot be computed: {reason}.", "Save it again with save_pretrained.") from error
-    if bool((torch.isnan(logits) | (logits == torch.inf)).any()):
-        raise NonFiniteScores.of(model_id, "in its first forward pass", "result")
-    return [SAME] if bool((logits == logits[..., :1]).all()) else []
