@@ -89,10 +89,14 @@ class Relation:
         """
         return str(self.tags.get("predicate", self.id))
 
+    @property
+    def all_items(self) -> tuple[Item, ...]:
+        """The items of the relation, those that are not asked among them."""
+        return self.pool or self.items
+
     def asking(self, items: Sequence[Item]) -> "Relation":
         """Return the relation with only these of its items, while the pool holds all of them."""
-        all_items = self.pool or self.items
-        return replace(self, items=tuple(items), pool=all_items if len(items) < len(all_items) else ())
+        return replace(self, items=tuple(items), pool=self.all_items if len(items) < len(self.all_items) else ())
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space
