@@ -206,6 +206,11 @@ def phases(run: Run) -> list[tuple[str, str]]:
     ]
 
 
+def all_digits(score: Score) -> cells.Cell:
+    """Show the value of a score with four decimals, or a p-value as papers print it."""
+    return cells.power(score.value) if score.metric.startswith(cells.P_VALUE) else cells.number(score.value, 4)
+
+
 def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
     """Return the tidy scores, with the columns of every scores.csv."""
     pages, relations = pages_of(run.benchmark), relation_names(run)
@@ -216,7 +221,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
-            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
+            Column("value", "Value", all_digits, align="number"),
             Column("n", run.benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
