@@ -211,13 +211,7 @@ def figures_table(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Tab
         Column("printed", "Printed", lambda row: with_bar(_printed(exhibit, row)), align="score", shown=any_printed),
         Column("measured", "Measured here", here, align="score", shown=is_measured_here(exhibit)),
         *interval_columns(lambda row: row.measured),
-        Column(
-            "difference",
-            "Difference",
-            partial(_difference, exhibit),
-            align="number",
-            shown=any(row.measured for row in texts),
-        ),
+        Column("difference", "Difference", partial(_difference, exhibit), align="number", shown=any_measured),
     ]
     return Table(exhibit.slug, exhibit.caption, columns, list(texts), page_size=PAGE_SIZE)
 

@@ -82,7 +82,13 @@ def in_unit(unit: str, value: float | None, kind: str = "") -> str:
 
 
 def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sample: int | None) -> Iterator[str]:
-    """Yield why measured figures can differ from printed ones where both stand, or why none are printed."""
+    """Yield why measured figures can differ from printed ones where both stand, or why none are printed.
+
+    Measured models without a figure, which a table can only leave out, are named as well.
+    """
+    left_out = cells.loc[cells["value"].isna() & cells["n"].notna(), "name"].unique()
+    if len(left_out):
+        yield f"Left out, as in a relation nothing counts for a figure: {', '.join(left_out)}."
     if cells["value"].notna().any():
         has_printed = cells["printed"].notna().any()
         if sample:
