@@ -35,7 +35,7 @@ from probing.results.rows import option_ranges, refuse_without_rows
 from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.
-UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
+UNASKED = frozenset({"pool", "name", "tags", "answer_tags", "object_ids"})
 
 
 def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None = None) -> Result:
