@@ -5,37 +5,55 @@ The uniform baseline is a language model without knowledge, whose scores are tho
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.accuracy import BASELINES, CHANCE
+from probing.analysis.option_scores import OPTIONS
 from probing.analysis.specificity_metrics import rarer_answer_scores
-from probing.benchmark import Benchmark
-from probing.errors import BadInput, TooLong
+from probing.benchmark import Benchmark, Item, Relation
+from probing.errors import BadInput
 from probing.language_model import BlankDistribution, Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.plan import Plan
+from probing.probes.probe import item_cells, tag_cells
 from probing.template import Prompt
+
+SCORE_KEY = ["metric", "dimension", "group"]  # of a tidy score
 
 
 def baseline_scores(plan: Plan) -> pd.DataFrame:
-    """Return the tidy scores of all baselines; there are none where the probe has no options to guess from."""
-    scores = plan.probe.scores(uniform_rows(plan))
-    return scores[scores["metric"].isin((CHANCE, *BASELINES))].reset_index(drop=True)
+    """Return the tidy scores of all baselines; there are none where the probe has no options to guess from.
 
-
-def uniform_rows(plan: Plan) -> pd.DataFrame:
-    """Return the rows that a model without knowledge gives."""
-    model = UniformModel()
+    They are about all items of the relations that the plan asks, also where it asks some of these only.
+    """
     rows = [
-        row
+        {"relation": relation.label, "template": part.template, **_item_row(relation, item)}
         for part in plan.parts
-        for row in plan.probe.rows(model, plan.relation(part), part.template, plan.settings)
-        if not isinstance(row, TooLong)  # which cannot happen for a model without tokens
+        for relation in [plan.relation(part)]
+        for item in relation.all_items
     ]
-    return plan.probe.frame(rows)
+    return plan.probe.baselines(pd.DataFrame(rows))
+
+
+def with_baselines(scores: pd.DataFrame, rows: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """Return the scores of a run's rows with baselines of all items, where rows of some are missing.
+
+    Of a few items nearly every answer is the most common one, so that their own baseline says little.
+    """
+    if len(rows) == sum(len(plan.relation(part).all_items) for part in plan.parts):
+        return scores
+    table, baselines = scores.set_index(SCORE_KEY), baseline_scores(plan).set_index(SCORE_KEY)
+    table.update(baselines[["value", "n"]])
+    return table.reset_index()
+
+
+def _item_row(relation: Relation, item: Item) -> dict[str, Any]:
+    """Return what the rows of any probe with options say about an item, whatever a model answers."""
+    options = relation.options_of(item)
+    label = options[item.answers[0]] if options else ""
+    return {**item_cells(item), "answer_label": label, OPTIONS: len(options), **tag_cells(relation, item)}
 
 
 def pair_answers(benchmark: Benchmark) -> list[str]:
@@ -59,8 +77,7 @@ def rarer_scores(plan: Plan, counts: Mapping[str, float]) -> pd.DataFrame:
 class UniformModel:
     """A language model to which every option is as likely as the next, wherever the blank is.
 
-    Every probe can be run with it, which gives the rows from which the score `chance` of a benchmark is computed: what
-    guessing gets where the main metric counts.
+    Every probe can be run with it, which takes no weights.
     """
 
     card = ModelCard(id="baseline/chance", kind="masked", architecture="", parameters=0)

@@ -32,6 +32,7 @@ class Item:
     answer space unless the item has `options` of its own.
     `wording`: the sentence, with [Y] at the blank, if no template of the relation produces it. `id`: a stable name.
     `names`: whom or what the sentence is about, the subject first, where subject and answer do not tell.
+    `object_ids`: the ids of all right objects, where several of them can have one label, and so be one option.
     """
 
     index: int
@@ -43,6 +44,7 @@ class Item:
     wording: str = ""
     id: str = ""
     names: tuple[str, ...] = ()
+    object_ids: tuple[str, ...] = ()
 
     @property
     def is_true(self) -> bool | None:
@@ -89,13 +91,22 @@ class Relation:
         """
         return str(self.tags.get("predicate", self.id))
 
+    @property
+    def all_items(self) -> tuple[Item, ...]:
+        """The items of the relation, those that are not asked among them."""
+        return self.pool or self.items
+
     def asking(self, items: Sequence[Item]) -> "Relation":
         """Return the relation with only these of its items, while the pool holds all of them."""
-        all_items = self.pool or self.items
-        return replace(self, items=tuple(items), pool=all_items if len(items) < len(all_items) else ())
+        return replace(self, items=tuple(items), pool=self.all_items if len(items) < len(self.all_items) else ())
 
     def options_of(self, item: Item) -> tuple[str, ...]:
         return item.options or self.answer_space
+
+    def right_ids(self, item: Item) -> tuple[str, ...]:
+        """Return the ids of an item's right objects; none where they are not known."""
+        own = self.answer_ids if not item.options else ()
+        return item.object_ids or tuple(own[answer] for answer in item.answers if own)
 
     def template_of(self, item: Item, number: int) -> str:
         return item.wording or self.templates[number]

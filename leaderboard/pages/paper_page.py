@@ -6,7 +6,7 @@ settings of this way, whatever else the site has measured.
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -186,7 +186,9 @@ def facts_table(exhibit: Exhibit) -> Table[tuple[str, object]]:
 
 def figures_table(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Table[PaperFigure]:
     told_apart, are_shares = _told_apart(texts), _are_shares(exhibit, texts)
-    any_printed = any(row.printed is not None for row in texts)
+    any_printed, any_measured = (
+        any(getattr(row, name) is not None for row in texts) for name in ("printed", "measured")
+    )
 
     def with_bar(cell: Cell) -> Cell:
         return cell if are_shares else replace(cell, bar=None)
@@ -206,10 +208,10 @@ def figures_table(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Tab
         text("way", "Asked"),
         text("metric", "Figure"),
         text("group", "Part"),
-        Column("printed", "Printed", lambda row: with_bar(_printed(row)), align="score", shown=any_printed),
+        Column("printed", "Printed", lambda row: with_bar(_printed(exhibit, row)), align="score", shown=any_printed),
         Column("measured", "Measured here", here, align="score", shown=is_measured_here(exhibit)),
         *interval_columns(lambda row: row.measured),
-        Column("difference", "Difference", _difference, align="number", shown=any(row.measured for row in texts)),
+        Column("difference", "Difference", partial(_difference, exhibit), align="number", shown=any_measured),
     ]
     return Table(exhibit.slug, exhibit.caption, columns, list(texts), page_size=PAGE_SIZE)
 
@@ -243,18 +245,20 @@ def _are_shares(exhibit: Exhibit, texts: Texts) -> bool:
     return exhibit.unit != "power" and all(0 <= row.printed <= 1 for row in texts if row.printed is not None)
 
 
-def _printed(row: PaperFigure) -> Cell:
+def _printed(exhibit: Exhibit, row: PaperFigure) -> Cell:
     if row.printed is None:
         return NOTHING
     is_count = row.printed > 1 and row.printed.is_integer()
     cell = cells.number(int(row.printed)) if is_count else cells.score(row.printed)
+    cell = cells.power(row.printed) if exhibit.unit == "power" else cell
     return cells.with_mark(cell, Run.Provenance.PUBLISHED)
 
 
-def _difference(row: PaperFigure) -> Cell:
+def _difference(exhibit: Exhibit, row: PaperFigure) -> Cell:
     if row.printed is None or row.measured is None or row.measured.value is None:
         return cells.signed(None)
-    return cells.signed(row.measured.value - row.printed)
+    difference = row.measured.value - row.printed
+    return cells.power(difference, "+") if exhibit.unit == "power" else cells.signed(difference)
 
 
 def _missing(row: PaperFigure, measured: MeasuredWays) -> Cell:

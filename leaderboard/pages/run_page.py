@@ -1,7 +1,7 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import uncertainty
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
-from probing.analysis.accuracy import TIES, ties_in_words
+from probing.analysis.accuracy import CHANCE, TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
 from probing.analysis.exposure import TAG_FILES, counted_in_words
 from probing.harness.harness_command import harness_command, protocol_words
@@ -191,7 +191,7 @@ def contents(
 
 def other_figures(scores: Sequence[Score], main: Score | None) -> list[Score]:
     """Return the figures about the same items as the main one; those of folds stand there, and ties are a sentence."""
-    left_out, part = {TIES, "chance", *DETAIL_METRICS}, part_of(main) if main else OVERALL_SLICE
+    left_out, part = {TIES, CHANCE, *DETAIL_METRICS}, part_of(main) if main else OVERALL_SLICE
     return [score for score in scores if part_of(score) == part and score.metric not in left_out and score != main]
 
 
@@ -207,6 +207,11 @@ def phases(run: Run) -> list[tuple[str, str]]:
     ]
 
 
+def all_digits(score: Score) -> cells.Cell:
+    """Show the value of a score with four decimals, or a p-value as papers print it."""
+    return cells.power(score.value) if score.metric.startswith(cells.P_VALUE) else cells.number(score.value, 4)
+
+
 def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
     """Return the tidy scores, with the columns of every scores.csv."""
     pages, relations = pages_of(run.benchmark), relation_names(run)
@@ -217,7 +222,7 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
             Column("metric", "Metric", lambda s: titled_cell(s.metric, pages.metric_label(s.metric))),
             Column("dimension", "Dimension", lambda s: titled_cell(s.dimension, labels.dimension(s.dimension))),
             Column("group", "Group", lambda s: titled_cell(s.group, group_title(s.dimension, s.group, relations))),
-            Column("value", "Value", lambda s: cells.number(s.value, 4), align="number"),
+            Column("value", "Value", all_digits, align="number"),
             Column("n", run.benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
             Column("low", "95 % low", lambda s: cells.number(s.low, 4), align="number bound"),
             Column("high", "95 % high", lambda s: cells.number(s.high, 4), align="number bound"),
@@ -295,28 +300,17 @@ def headline(
         uncertainty=uncertainty(main.value, main.low, main.high),
         wordings=(min(values), max(values)) if len(values) > 1 else None,
         number_of_wordings=len(values),
-        chance=_chance(run, pages, own, metric),
+        chance=own[CHANCE].value if CHANCE in own and metric != CHANCE else None,
         rank="" if pair else _rank(run, metric),
     )
 
 
 def _counted(pages: ProbePages, main: Score, own: Iterable[Score]) -> str:
     """Return how many of the items that were asked count, and why the others do not; empty where all of them do."""
-    asked = max(score.n for score in own)
+    asked = max(score.n for score in own if score.metric != CHANCE)  # chance is about all items
     if pages.count_column is None or asked <= main.n:
         return ""
     return f"{main.n:,.0f} of {asked:,.0f} {pages.count_column.title.lower()} ({pages.count_column.others})"
-
-
-def _chance(run: Run, pages: ProbePages, scores: Mapping[str, Score], metric: str) -> float | None:
-    """Return what guessing reaches; None where the main metric has no such score.
-
-    Where only right answers may stand at a blank, guessing is among the answers to the questions of the run. These are
-    too few if only some of the questions were asked.
-    """
-    is_part = run.settings.get("limit") or run.settings.get("sample")
-    chance = scores.get("chance")
-    return chance.value if chance and metric != "chance" and (pages.offers_options or not is_part) else None
 
 
 def _rank(run: Run, metric: str) -> str:

@@ -18,7 +18,7 @@ from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, facts_tabl
 from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
 from leaderboard.probes.wording import STATEMENT, group_title, relation_names
 from leaderboard.ui import cells, charts
-from leaderboard.ui.cells import Cell, figure
+from leaderboard.ui.cells import Cell
 from leaderboard.ui.sections import Section, section
 from leaderboard.ui.tables import MEASURED, PUBLISHED, Column, Table, citation, source_column
 from probing.analysis.paired_tests import RESULT_NAMES
@@ -202,7 +202,7 @@ class GroupScores(NamedTuple):
 
 def _repetitions_table(rows: Sequence[GroupScores]) -> Table[GroupScores]:
     def column(metric: str) -> Column[GroupScores]:
-        return Column(metric, METRIC_LABELS[metric], lambda row: _small(row.scores.get(metric)), align="number")
+        return Column(metric, METRIC_LABELS[metric], lambda row: cells.power(row.scores.get(metric)), align="number")
 
     return Table(
         name="p-values",
@@ -215,11 +215,6 @@ def _repetitions_table(rows: Sequence[GroupScores]) -> Table[GroupScores]:
         ],
         rows=rows,
     )
-
-
-def _small(value: float | None) -> cells.Cell:
-    """Return a p-value, as a digit and a power of ten where it is very small."""
-    return cells.Cell(value, "–" if value is None else figure(value), kind="number")
 
 
 def summaries(benchmark: Benchmark) -> list[RunSummary]:
@@ -240,7 +235,7 @@ def _logarithms(repetitions: Iterable[ScoreValues]) -> list[float]:
 
 
 def _summary_table(rows: Sequence[RunSummary]) -> Table[RunSummary]:
-    def column(metric: str, cell: Callable[[float | None], cells.Cell] = _small) -> Column[RunSummary]:
+    def column(metric: str, cell: Callable[[float | None], cells.Cell] = cells.power) -> Column[RunSummary]:
         return Column(metric, METRIC_LABELS[metric], lambda row: cell(row.scores.get(metric)), align="number")
 
     return Table(

@@ -17,6 +17,7 @@ NOT_MEASURED = "not measured"
 PROVENANCES = dict(Run.Provenance.choices)
 NOT_REPORTED = "not reported"
 SKEW = 0.1  # of half an interval: how far its middle may lie from the value for the ± of both ends
+P_VALUE = "p_value"  # what the names of metrics begin with that are p-values, as papers print them
 LONGEST = 32  # letters of a text that is shown without being repeated in its tooltip
 
 
@@ -155,6 +156,8 @@ def of_score(row: Score | None, chance: float | None = None) -> Cell:
     """Show a stored score; one without a value was measured, but it or a part of its mean has no countable items."""
     if row is None:
         return score(None)
+    if row.value is not None and row.metric.startswith(P_VALUE):
+        return power(row.value)
     if row.value is not None:
         return _with_clustered(score(row.value, row.low, row.high, chance), row)
     if row.n:
@@ -219,7 +222,13 @@ def with_mark(cell: Cell, provenance: str) -> Cell:
     return replace(cell, mark=provenance)
 
 
+def power(value: float | None, sign: str = "") -> Cell:
+    """Show a p-value with the digits that papers print, such as 5.98 × 10⁻⁴; `sign` as in `power_of_ten`."""
+    return _no_value("number") if value is None else Cell(value, power_of_ten(value, 2, sign), kind="number")
+
+
 def p_value(value: float) -> Cell:
+    """Show the p-value of a comparison."""
     return Cell(value, "< 0.001" if value < 0.001 else f"{value:.3f}", kind="number")
 
 
@@ -300,8 +309,16 @@ def figure(value: float) -> str:
     """Write a number with three decimals, or as a digit and a power of ten where these would make it zero."""
     if abs(value) >= 0.0005 or not value:
         return with_minus(f"{value:.3f}")
-    digit, power = f"{value:.0e}".split("e")
-    return with_minus(f"{digit} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
+    return power_of_ten(value, 0)
+
+
+def power_of_ten(value: float, digits: int = 2, sign: str = "") -> str:
+    """Write a number as a power of ten with `digits` decimals before it, such as 5.98 × 10⁻⁴.
+
+    `sign`: "+" for a sign before positive numbers as well.
+    """
+    decimals, power = f"{value:{sign}.{digits}e}".split("e")
+    return with_minus(f"{decimals} × 10{str(int(power)).translate(SUPERSCRIPTS)}")
 
 
 @remembered

@@ -21,24 +21,37 @@ def cloze_scores(
 
     Where answers have other names there is `accuracy_with_aliases`, which takes these as well.
 
-    Beside them stands the baseline `majority_answer`, and `chance` where only the relation's answers were ranked
-    (`closed`): a blank that any word may fill has none. Baselines have no interval.
+    Beside them stand the `cloze_baselines`.
     `tokens`: the number of tokens that a generator wrote, which is the largest k of in-near-k. Sentences that could
-    not be put to the model are not counted, except to tell whether a fact type is a major one.
+    not be put to the model are not counted, except to tell whether a fact type is a major one, and in baselines.
     """
-    rows = rows.assign(major=majors(rows)) if "fact_type" in dimensions else rows
-    scored = rows[rows["correct"].notna()]
+    grouped, all_dimensions = _grouped(rows, dimensions)
+    scored = grouped[grouped["correct"].notna()]
     if scored.empty:
         raise BadInput("None of these sentences ends in its blank.", "Choose a masked model or other relations.")
-    all_dimensions = [OVERALL, *(["major"] if "major" in rows else []), *dimensions, "relation"]
-    if set(CROSSED[CELL]) <= set(rows):
-        scored = with_crossed(scored, [CELL])
-        all_dimensions.append(CELL)
-    baselines = blank_baselines(scored, k)
-    values = pd.concat([metrics(scored, tokens, k), baselines if closed else baselines[[MAJORITY]]], axis=1)
-    scores = pd.concat([macro(scored, values, dimension) for dimension in all_dimensions], ignore_index=True)
-    scores.loc[scores["metric"].isin((CHANCE, MAJORITY)), BOUNDS] = np.nan
-    return scores
+    values = metrics(scored, tokens, k)
+    measured = [macro(scored, values, dimension) for dimension in all_dimensions]
+    return pd.concat([*measured, cloze_baselines(rows, dimensions, k, closed=closed)], ignore_index=True)
+
+
+def cloze_baselines(rows: pd.DataFrame, dimensions: list[str], k: int, *, closed: bool = False) -> pd.DataFrame:
+    """Return the baseline `majority_answer` of all sentences, without an interval.
+
+    There is `chance` as well where only the relation's answers are ranked (`closed`): a blank that any word may fill
+    has none.
+    """
+    grouped, all_dimensions = _grouped(rows, dimensions)
+    values = blank_baselines(grouped, k)[[CHANCE, MAJORITY] if closed else [MAJORITY]]
+    scores = [macro(grouped, values, dimension) for dimension in all_dimensions]
+    return pd.concat(scores, ignore_index=True).assign(**dict.fromkeys(BOUNDS, np.nan))
+
+
+def _grouped(rows: pd.DataFrame, dimensions: list[str]) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows with the columns of all dimensions by which scores are broken down, and these dimensions."""
+    added = {"major": majors(rows)} if "fact_type" in dimensions else {}
+    grouped = rows.assign(**added)
+    crossed = [CELL] if set(CROSSED[CELL]) <= set(grouped) else []
+    return with_crossed(grouped, crossed), [OVERALL, *added, *dimensions, "relation", *crossed]
 
 
 def metrics(rows: pd.DataFrame, tokens: int, k: int) -> pd.DataFrame:

@@ -221,10 +221,10 @@ def totals(by_relation: pd.DataFrame) -> pd.DataFrame:
 
 
 def _of_relation(relation: Relation) -> Iterable[tuple[object, ...]]:
-    by_culture: dict[str, list[list[str]]] = {}
+    by_culture: dict[str, list[tuple[str, ...]]] = {}
     for item in relation.items:
         culture = str(relation.tags_of(item).get("culture", ""))
-        by_culture.setdefault(culture, []).append([relation.answer_ids[answer] for answer in item.answers])
+        by_culture.setdefault(culture, []).append(relation.right_ids(item))
     tags = [str(relation.tags.get(name, "")) for name in ENTROPY_COLUMNS[:3]]
     for culture, objects in by_culture.items():
         yield (*tags, relation.label, culture, len(objects), entropy(objects))

@@ -56,8 +56,8 @@ def facts_of(benchmark: Benchmark) -> list[Fact]:
     for relation in benchmark.relations:
         for item in relation.items:
             key = relation.label, item.subject_id or item.subject
-            named = relation.answer_ids if relation.answer_ids and not item.options else relation.options_of(item)
-            objects[key].update(named[answer] for answer in item.answers)
+            options = relation.options_of(item)
+            objects[key].update(relation.right_ids(item) or (options[answer] for answer in item.answers))
             culture = relation.tags_of(item).get("culture", ())
             cultures[key].update((culture,) if isinstance(culture, str) else culture)
     return [Fact(*key, frozenset(ids), frozenset(cultures[key])) for key, ids in objects.items()]

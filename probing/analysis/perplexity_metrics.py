@@ -25,7 +25,7 @@ import pandas as pd
 import scipy
 from scipy.special import betaln, hyp2f1, log_ndtr, stdtr, stdtrit
 
-from probing.analysis.accuracy import ScoreRow, tidy
+from probing.analysis.accuracy import CHANCE, ScoreRow, tidy
 from probing.analysis.breakdowns import ALL, OVERALL, members
 from probing.analysis.intervals import Z
 from probing.analysis.paired_tests import SIDE_BOUNDS, ResultRows, shared_rows, with_holm
@@ -56,6 +56,13 @@ def perplexity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     by_phrasing = list(_by_phrasing(rows)) if len(statements) < len(rows) else []
     scores = [*_effects(statements), *by_phrasing, *_by_relation(statements), *_by_repetition(statements)]
     return tidy([*scores, *_by_truth(statements), *_by_length(rows), *_by_level(statements)])
+
+
+def perplexity_baselines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return chance in all groups for rows of statements without perplexities, as all statements are alike to it."""
+    alike: dict[str, Any] = {"perplexity": 1.0, "log_prob": 0.0, "tokens": 1, "words": 1, "statement": "."}
+    scores = perplexity_scores(rows.assign(true=rows[TRUTH] == TRUTH_VALUES[True], **alike))
+    return scores[scores["metric"] == CHANCE].reset_index(drop=True)
 
 
 def _by_length(rows: pd.DataFrame) -> Iterator[ScoreRow]:
@@ -121,7 +128,7 @@ def _effects(rows: pd.DataFrame, dimension: str = OVERALL, group: str = ALL) -> 
     for metric, effect in (("superiority", superiority), ("cohens_d", cohens_d)):
         value, low, high = effect(true, false)
         yield metric, dimension, group, value, float(len(rows)), low, high
-    yield _score("chance", 0.5, dimension=dimension, group=group, n=len(rows))
+    yield _score(CHANCE, 0.5, dimension=dimension, group=group, n=len(rows))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,12 @@ TokenTexts = Mapping[str, str]
 def specificity_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return every metric by relation and overall, where `overall` is the macro-average over relations."""
     scores = [score for metric, hits in pair_hits(rows) for score in share_scores(metric, hits, rows["relation"])]
-    return tidy([*scores, *_chance_scores(rows)])
+    return tidy([*scores, *_chance_scores(rows["specific"].groupby(rows["relation"], sort=False).count())])
+
+
+def specificity_baselines(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return chance by relation and overall for rows of pairs without answers."""
+    return tidy(_chance_scores(rows.groupby("relation", sort=False).size()))
 
 
 def pair_hits(rows: pd.DataFrame) -> Iterator[tuple[str, pd.Series]]:
@@ -79,9 +84,8 @@ def rarer_answer_scores(rows: pd.DataFrame, counts: Mapping[str, float]) -> pd.D
     return tidy(share_scores(RARER, (fine < coarse).astype("boolean"), rows["relation"]))
 
 
-def _chance_scores(rows: pd.DataFrame) -> Iterator[ScoreRow]:
-    """Yield the score of a model without a preference, which is one half in every group."""
-    counts = rows.groupby("relation", sort=False)["specific"].count()
+def _chance_scores(counts: "pd.Series[int]") -> Iterator[ScoreRow]:
+    """Yield the score of a model without a preference, one half in every group, given the pairs of each relation."""
     for group, n in counts.items():
         yield "chance", "relation", str(group), NO_PREFERENCE, float(n), np.nan, np.nan
     yield "chance", OVERALL, ALL, NO_PREFERENCE, float(counts.sum()), np.nan, np.nan

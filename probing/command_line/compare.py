@@ -114,7 +114,8 @@ def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | No
         name: all_scored(result.items, relation) for name, result in zip(RESULT_NAMES, results.values(), strict=False)
     }
     _print_runs(results)
-    tables = {kind: table for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
+    first = next(iter(results.values()))
+    tables = {kind: first.with_labels(table) for kind in BIAS_KINDS if len(table := biases_beside(rows, kind))}
     if not tables:
         raise BadInput(f"The questions of {relation} have options of their own.", "Choose a relation that shares them.")
     for kind, table in tables.items():

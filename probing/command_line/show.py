@@ -80,7 +80,7 @@ def print_details(result: Result, with_long: bool) -> None:
     for title, table, is_long in detail_tables(result.items, result.scores):
         if with_long or not is_long:
             print(f"\n{title}")
-            print_table(table)
+            print_table(result.with_labels(table) if "option" in table else table)
     if needs_full_run(result.items):
         print(f"\n{FULL_RUN_NEEDED}")
 

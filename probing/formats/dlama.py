@@ -51,6 +51,8 @@ QUESTIONS_KEYS = frozenset({"questions", "system_message"})
 WORDING_MATTERS = "Compare figures only with those of the same templates."
 HOW_TO_WRITE = 'Write lines such as: Islam = ["Q432", "Muslim"].'
 
+RightObjects = tuple[tuple[int, ...], tuple[str, ...]]  # right answers as indices into the options, and their ids
+
 
 def fits(path: Path) -> bool:
     """Return whether it is an archive, or a folder with pairs, or one with an archive and templates."""
@@ -215,10 +217,10 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
     labels = sorted(ids)
     position_of = {label: index for index, label in enumerate(labels)}
     tags: dict[str, Tags] = {culture: {"culture": culture} for culture in {fact.culture for fact in facts}}
-    answers = _shared_answers(facts, position_of)
+    objects = _shared_objects(facts, position_of)
     items = [
-        Item(first_index + index, fact.subject, right, fact.subject_id, tags[fact.culture])
-        for index, (fact, right) in enumerate(zip(facts, answers, strict=True))
+        Item(first_index + index, fact.subject, right, fact.subject_id, tags[fact.culture], object_ids=right_ids)
+        for index, (fact, (right, right_ids)) in enumerate(zip(facts, objects, strict=True))
     ]
     wording = version.language, version.predicate
     question = wordings.questions.get(wording)
@@ -240,12 +242,12 @@ def _relation(version: Version, facts: Sequence[DlamaFact], first_index: int, wo
     )
 
 
-def _shared_answers(facts: Iterable[DlamaFact], position_of: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
-    """Yield the right answers of each fact; facts with the same ones have one tuple."""
-    shared: dict[tuple[int, ...], tuple[int, ...]] = {}
+def _shared_objects(facts: Iterable[DlamaFact], position_of: Mapping[str, int]) -> Iterator[RightObjects]:
+    """Yield the right answers and the ids of each fact; facts with the same ones have one tuple."""
+    shared: dict[RightObjects, RightObjects] = {}
     for fact in facts:
-        answers = tuple(sorted({position_of[label] for label in fact.objects.values()}))
-        yield shared.setdefault(answers, answers)
+        objects = tuple(sorted({position_of[label] for label in fact.objects.values()})), tuple(fact.objects)
+        yield shared.setdefault(objects, objects)
 
 
 def _alternating(items: Sequence[Item]) -> tuple[Item, ...]:

@@ -116,7 +116,13 @@ def _relation(predicate: str, language: str, template: str, triples: Sequence[Js
     labels = sorted(ids)
     position_of = {label: index for index, label in enumerate(labels)}
     items = (
-        Item(begin + index, triple.text("sub_label"), (position_of[triple.text("obj_label")],), triple.text("sub_uri"))
+        Item(
+            begin + index,
+            triple.text("sub_label"),
+            (position_of[triple.text("obj_label")],),
+            triple.text("sub_uri"),
+            object_ids=(triple.text("obj_uri"),),
+        )
         for index, triple in enumerate(triples)
     )
     return Relation(

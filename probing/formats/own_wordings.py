@@ -39,7 +39,12 @@ Questions = Mapping[str, Mapping[str, str]]
 
 def own_templates(language: str) -> dict[str, str]:
     """Return predicate -> template in a language; empty if this project has none in it."""
-    return {name: entry["templates"][language] for name, entry in _entries().items() if language in entry["templates"]}
+    return {name: text for (name, own), text in own_texts("templates").items() if own == language}
+
+
+def own_texts(kind: str) -> dict[tuple[str, str], str]:
+    """Return the "templates" or the "questions" of this project by predicate and language."""
+    return {(name, language): text for name, entry in _entries().items() for language, text in entry[kind].items()}
 
 
 @lru_cache(maxsize=1)

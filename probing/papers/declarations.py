@@ -35,7 +35,8 @@ class Way:
 
     `settings`: those of `probing.study`. `printed`: the settings of the rows of printed figures that are about this
     way, in the file `figures`, by default that of the benchmark. `sampling`: for a knowledge graph, how sentences are
-    drawn from it, as arguments of `sample_graph`.
+    drawn from it, as arguments of `sample_graph`. `optional`: whether exhibits do without the benchmark where the
+    reader gives no copy of it.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Way:
     figures: str = ""
     sampling: Mapping[str, Any] = field(default_factory=dict)
     title: str = ""
+    optional: bool = False
 
     @property
     def label(self) -> str:

@@ -18,7 +18,7 @@ from probing.chart_template import ERROR_BAR, LIGHT, chart_template
 from probing.curation.cultures import COMMON_SITE, KNOWN_PAIRS, read_culture
 from probing.extras import graph_objects
 from probing.formats.dlama import natural
-from probing.formats.own_wordings import paper_questions
+from probing.formats.own_wordings import own_texts, paper_questions
 from probing.papers.declarations import KEY, Exhibit, Paper, sizes
 from probing.papers.measures import Runs
 from probing.statements.geography_sentences import FACT_TYPES
@@ -82,7 +82,13 @@ def in_unit(unit: str, value: float | None, kind: str = "") -> str:
 
 
 def remarks(exhibit: Exhibit, cells: pd.DataFrame, sources: Sequence[str], sample: int | None) -> Iterator[str]:
-    """Yield why measured figures can differ from printed ones where both stand, or why none are printed."""
+    """Yield why measured figures can differ from printed ones where both stand, or why none are printed.
+
+    Measured models without a figure, which a table can only leave out, are named as well.
+    """
+    left_out = cells.loc[cells["value"].isna() & cells["n"].notna(), "name"].unique()
+    if len(left_out):
+        yield f"Left out, as in a relation nothing counts for a figure: {', '.join(left_out)}."
     if cells["value"].notna().any():
         has_printed = cells["printed"].notna().any()
         if sample:
@@ -257,12 +263,13 @@ def questions(runs: Runs) -> pd.DataFrame:
 
 
 def _texts(runs: Runs, column: str, texts_of: Callable[[Relation], Sequence[str]]) -> pd.DataFrame:
+    """Return the texts of the benchmarks, or where there are none those of this project, which stand in for them."""
     texts = {
         (relation.label, str(relation.tags.get("language", "")), text)
         for benchmark in runs.benchmarks.values()
         for relation in benchmark.relations
         for text in texts_of(relation)
-    }
+    } or {(*place, text) for place, text in own_texts(f"{column}s").items()}
     rows = sorted(texts, key=lambda row: (natural(row[0]), *row[1:]))
     return pd.DataFrame(rows, columns=["relation", "language", column])
 

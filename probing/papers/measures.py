@@ -96,7 +96,7 @@ def answer_biases(runs: Runs) -> pd.DataFrame:
     return _table(
         (model, way, metric, "option", row["label"], row[metric], row[low], row[high], np.nan)
         for (model, way), result in runs.results.items()
-        for row in answer_bias(result.items).to_dict("records")
+        for row in result.with_labels(answer_bias(result.items)).to_dict("records")
         for metric, low, high in BIAS_KINDS.values()
     )
 

@@ -109,7 +109,8 @@ def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
 def _benchmarks(exhibit: Exhibit, choices: Choices) -> tuple[dict[Way, Benchmark], list[str]]:
     """Return the benchmark of each way, and why some have none."""
     benchmarks, problems = {}, []
-    for way in exhibit.ways if exhibit.measure or exhibit.texts else ():
+    ways = exhibit.ways if exhibit.measure or exhibit.texts else ()
+    for way in (way for way in ways if way.benchmark in choices.data or not way.optional):
         try:
             benchmark = _benchmark(way, choices)
             narrowed = way.settings and not asks(exhibit)
@@ -220,9 +221,10 @@ def needs(exhibit: Exhibit) -> list[str]:
 
 
 def _data_needed(exhibit: Exhibit) -> Iterator[str]:
-    for slug in dict.fromkeys(way.benchmark for way in exhibit.ways):
+    for slug, optional in dict.fromkeys((way.benchmark, way.optional) for way in exhibit.ways):
         known = CATALOG[slug]
         origin = f"downloaded from {known.source}; licence: {known.licence}"
+        origin = f"as --data {slug}=FOLDER, for its own texts in place of this project's" if optional else origin
         yield f"data: {known.title}, {origin if known.downloads else 'which ships with this project'}"
 
 

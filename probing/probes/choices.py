@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from probing.analysis.accuracy import baseline_scores, with_ties
-from probing.analysis.breakdowns import with_crossed
+from probing.analysis.accuracy import baseline_scores, chance, with_ties
+from probing.analysis.breakdowns import OVERALL, with_crossed
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE, has_cultures
 from probing.analysis.details import detail_scores
 from probing.arrays import Bools, Floats, Ints
@@ -73,6 +73,15 @@ def ranked(scores: Floats, item: Item) -> tuple[int, bool, int]:
 def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
     """Return rows with the columns of `choice_row` as a table whose types do not depend on what is missing."""
     return pd.DataFrame(rows).astype({"rank": "Int64", "margin": float})
+
+
+def choice_baselines(rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
+    """Return chance and the scores of both baselines, overall and in all groups that the main scores have."""
+    parts = [PAIR_IN_LANGUAGE] if has_cultures(rows) else []
+    tags = [*tag_columns(probe, rows.columns), *parts]
+    crossed = with_crossed(rows, parts)
+    guesses = [chance(crossed, dimension) for dimension in (OVERALL, "template", "relation", *tags)]
+    return pd.concat([*guesses, baseline_scores(crossed, tags)], ignore_index=True)
 
 
 def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:

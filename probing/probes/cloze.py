@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from probing.analysis.cloze_metrics import cloze_scores
+from probing.analysis.cloze_metrics import cloze_baselines, cloze_scores
 from probing.analysis.paired_tests import Correctness
 from probing.benchmark import Item, Relation
 from probing.errors import BadInput, NonFiniteScores, TooLong, UnsupportedModel
@@ -97,6 +97,9 @@ class Cloze(Probe):
         return pd.DataFrame(rows).astype(
             {"correct": "boolean", "one_token": "boolean", "rank": "Int64", "alias_rank": "Int64", "margin": float}
         )
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return cloze_baselines(rows, tag_columns(self, rows.columns), self.k, closed=self.closed)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return cloze_scores(rows, tag_columns(self, rows.columns), self.tokens, self.k, closed=self.closed)

@@ -23,6 +23,7 @@ from probing.probes.choices import (
     CHOICE_COLUMNS,
     SUBJECT_MARK,
     ItemTokens,
+    choice_baselines,
     choice_frame,
     choice_row,
     choice_scores,
@@ -221,6 +222,9 @@ class MultipleChoice(Probe):
 
     def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         return condensed_with_details(rows)
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return choice_baselines(rows, self)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return choice_scores(accuracy_scores(rows, tag_columns(self, rows.columns)), rows, self)

@@ -17,6 +17,7 @@ from probing.analysis.paired_tests import NO_CORRECTNESS, Correctness, ResultRow
 from probing.analysis.perplexity_metrics import (
     TOKENIZER_NOTE,
     compare_perplexities,
+    perplexity_baselines,
     perplexity_scores,
     sentence_figures,
 )
@@ -133,6 +134,9 @@ class Perplexity(Probe):
         if self.public_code:
             return public_code(log_probs, kind)
         return _exp(-log_probs.sum() / (len(text.split()) if self.by == "word" else len(log_probs)))
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return perplexity_baselines(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return perplexity_scores(rows)

@@ -6,6 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import pandas as pd
 
+from probing.analysis.accuracy import tidy
 from probing.analysis.details import FIGURES
 from probing.analysis.exposure import NUMBERS
 from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
@@ -62,6 +63,13 @@ class Probe(ABC):
     @abstractmethod
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return tidy scores of stored rows, which may be condensed."""
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the tidy scores that need no model, of rows of items without answers; none where nothing is guessed.
+
+        Beside the tags, such rows have the columns of items, `answer_label` and the number of options.
+        """
+        return tidy([])
 
     def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return all rows of some relations with as little as `scores` needs of each."""

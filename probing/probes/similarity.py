@@ -14,7 +14,7 @@ from probing.arrays import Floats
 from probing.benchmark import Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
-from probing.probes.choices import CHOICE_COLUMNS, choice_frame, choice_row, non_finite
+from probing.probes.choices import CHOICE_COLUMNS, choice_baselines, choice_frame, choice_row, non_finite
 from probing.probes.probe import UNSCORED, Probe, Row, tag_columns, unless_too_long
 from probing.settings import Settings
 from probing.statements.prompting import item_prompt
@@ -49,6 +49,9 @@ class Similarity(Probe):
 
     def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         return condensed(rows)
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return choice_baselines(rows, self)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         tags = tag_columns(self, rows.columns)

@@ -15,7 +15,7 @@ from probing.analysis.accuracy import with_ties
 from probing.analysis.details import condensed
 from probing.analysis.paired_tests import Correctness
 from probing.analysis.ranks import item_values
-from probing.analysis.specificity_metrics import pair_hits, specificity_scores
+from probing.analysis.specificity_metrics import pair_hits, specificity_baselines, specificity_scores
 from probing.arrays import Floats
 from probing.benchmark import Relation
 from probing.errors import BadInput, TooLong
@@ -111,6 +111,9 @@ class Specificity(Probe):
 
     def condensed(self, rows: pd.DataFrame) -> pd.DataFrame:
         return condensed(rows)
+
+    def baselines(self, rows: pd.DataFrame) -> pd.DataFrame:
+        return specificity_baselines(rows)
 
     def scores(self, rows: pd.DataFrame) -> pd.DataFrame:
         return with_ties(specificity_scores(rows), rows)

@@ -14,6 +14,7 @@ import pandas as pd
 
 from probing.analysis.breakdowns import BY_CULTURE
 from probing.analysis.option_scores import VERSIONED
+from probing.baselines import with_baselines
 from probing.benchmark import Relation
 from probing.files.folders import new_folder
 from probing.plan import Part, Plan
@@ -82,7 +83,7 @@ def joined_in_folder(
     record = merged(records) | skipped | digests(plan)  # parts whose rows are missing have no record
     result = Result(
         folder / ITEMS,
-        plan.probe.scores(rows),
+        with_baselines(plan.probe.scores(rows), rows, plan),
         record if keep_rows else {**record, ROWS_KEPT: False},
         option_ranges(plan),
     )

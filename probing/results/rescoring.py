@@ -24,6 +24,7 @@ from probing.analysis.exposure import (
     with_counts,
 )
 from probing.analysis.paired_tests import score_changes
+from probing.baselines import with_baselines
 from probing.benchmark import ASKED_TAGS, PAGE_VIEWS, Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, OtherQuestions
 from probing.plan import Plan, plan_of
@@ -34,7 +35,7 @@ from probing.results.rows import option_ranges, refuse_without_rows
 from probing.settings import Settings
 
 # The fields of a relation or an item that say how it is shown or grouped, and not what is asked.
-UNASKED = frozenset({"pool", "name", "tags", "answer_tags"})
+UNASKED = frozenset({"pool", "name", "tags", "answer_tags", "object_ids"})
 
 
 def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None = None) -> Result:
@@ -54,7 +55,7 @@ def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None =
         counted = {tag: _digest(_numbers(counts, name)) for name, tag in TAG_FILES.items() if name in counts}
         if YEARLY_VIEWS in counts:
             counted[VIEWS_OF] = views_source(counts)
-    scores = plan.probe.scores(rows)
+    scores = with_baselines(plan.probe.scores(rows), rows, plan)
     if COUNT in rows and (column := plan.probe.correctness.column):
         scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)
     measured_on = {**result.record["benchmark"]}

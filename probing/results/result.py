@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS, tie_warnings
 from probing.analysis.breakdowns import OVERALL
 from probing.analysis.exposure import counted_in_words
-from probing.analysis.option_scores import PER_OPTION
+from probing.analysis.option_scores import PER_OPTION, by_space
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY
 from probing.chart_template import ERROR_BAR, LIGHT, chart_template
@@ -105,6 +105,18 @@ class Result:
         `index`: that of the item, where the items of a relation have different options. Raises `BadInput`.
         """
         return labels_of(self.options, relation, index)
+
+    def with_labels(self, options: pd.DataFrame) -> pd.DataFrame:
+        """Return a table of `answer_bias` or `biases_beside` of these rows with the labels of all options.
+
+        The rows alone tell the labels of those only that are right or predicted in one of them, so of few in a sample.
+        """
+        if not self.options:
+            return options
+        first = {space: part.iloc[0] for space, part in by_space(self.items[self.items["relation"].isin(self.options)])}
+        labels = {space: self.option_labels(row["relation"], int(row["index"])) for space, row in first.items()}
+        keys = zip(options["relation"], options["option"], strict=True)
+        return options.assign(label=[labels[space][option] for space, option in keys])
 
     @property
     def notes(self) -> list[str]:

@@ -115,8 +115,8 @@ def _facts(relation: Relation, item: Item) -> Iterator[frozenset[str]]:
     yield from (frozenset((subject.casefold(), other.casefold())) for other in others)
     if item.subject_id:
         yield frozenset((f"relation {relation.label}", item.subject_id))
-    if item.subject_id and relation.answer_ids and not item.options:
-        yield from (frozenset((item.subject_id, relation.answer_ids[answer])) for answer in item.answers)
+    if item.subject_id:
+        yield from (frozenset((item.subject_id, id)) for id in relation.right_ids(item))
 
 
 def _groups(items: Iterable[tuple[str, int, Iterable[frozenset[str]]]]) -> list[list[ItemKey]]:

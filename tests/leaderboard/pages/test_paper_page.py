@@ -116,3 +116,14 @@ def test_only_shares_have_bars(client: Client, name: str, table: int, has_bars: 
     assert {bool(cell.bar) for cell in printed} == {has_bars}
     if (name, table) == ("s-test", 1):
         assert printed[0].text.endswith("5,000")
+
+
+def test_p_values_have_the_digits_that_the_paper_prints(client: Client) -> None:
+    page = client.get("/papers/llmkg/").content.decode()
+    assert "5.98 × 10⁻⁴" in page and "1.50 × 10⁻²" in page
+
+
+def test_the_scores_of_a_run_have_the_digits_of_its_p_values(client: Client) -> None:
+    make.published_figures()
+    run = Run.objects.get(scores__metric="p_value_mean", scores__value=5.98e-4)
+    assert "5.98 × 10⁻⁴" in client.get(run.get_absolute_url()).content.decode()

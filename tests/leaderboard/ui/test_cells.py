@@ -25,6 +25,13 @@ VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
         (cells.score(-3e-5), -3e-5, "−3 × 10⁻⁵"),
         (cells.score(None), None, "not measured"),
     ],
+    "a p-value has the digits that papers print": [
+        (cells.power(5.98e-4), 5.98e-4, "5.98 × 10⁻⁴"),
+        (cells.power(-0.015, "+"), -0.015, "−1.50 × 10⁻²"),
+        (cells.power(0.015, "+"), 0.015, "+1.50 × 10⁻²"),
+        (cells.power(0.0), 0.0, "0.00 × 10⁰"),
+        (cells.power(None), None, "–"),
+    ],
     "a negative number has a minus sign, and a difference its sign": [
         (cells.number(-1.5), -1.5, "−1.500"),
         (cells.score(-1.5), -1.5, "−1.500"),

@@ -1,6 +1,9 @@
 """Scores of ranked rows: means, gaps, origins of wrong predictions, common predictions."""
 
+import json
+from collections import Counter
 from itertools import count
+from math import log2
 from pathlib import Path
 from typing import Any
 
@@ -285,6 +288,34 @@ def test_it_has_one_line_per_relation_and_culture(tmp_path: Path) -> None:
     table = entropies(dlama.read(DlamaFolder(tmp_path / "pairs").write()))
     assert table[["relation", "culture", "items"]].to_numpy().tolist() == [["P37", "Arab", 2], ["P37", "West", 3]]
     assert table["entropy"].tolist() == pytest.approx([0.0, 0.918296], abs=1e-6)
+
+
+def test_objects_of_one_label_are_told_apart_by_their_ids(tmp_path: Path) -> None:
+    folder = DlamaFolder(tmp_path / "pairs")
+    western = folder.facts["arab-west/dlama/en/P37_general_WESTERN_COUNTRIES.jsonl"]
+    for number, line in enumerate(western):
+        line |= {"obj_uri": [f"Q{number}"], "obj_label": ["English"]}
+    table = entropies(dlama.read(folder.write())).set_index("culture")
+    assert table.loc["West", "entropy"] == pytest.approx(log2(len(western)))
+
+
+@pytest.mark.slow
+def test_the_real_archive_has_the_entropies_of_a_plain_count_of_its_ids(real_dlama: Path) -> None:
+    archive = real_dlama / "cultlama_v1.tar.gz"
+    keys = ["culture_pair", "language", "objects", "relation", "culture"]
+    asia = entropies(dlama.read(archive)).set_index(keys)["entropy"].sort_index()["asia-west", "en", "augmented"]
+    assert len(asia) == 40
+    files = dlama.fact_files(archive)
+    for (relation, culture), bits in asia.items():
+        lines = map(json.loads, files[f"asia_west/cultlama/en/{relation}.jsonl"].splitlines())
+        own = [line["obj_uri"] for line in lines if is_asian(line["uuid"]) == (culture == "Asia")]
+        frequency = Counter(id for ids in own for id in ids)
+        kept = Counter(min(ids, key=lambda id: (-frequency[id], int(id[1:]))) for ids in own)
+        assert bits == pytest.approx(sum(-n / len(own) * log2(n / len(own)) for n in kept.values())), relation
+
+
+def is_asian(uuid: str) -> bool:
+    return any(region in uuid for region in ("ASIA", "JAPAN", "CHINA"))
 
 
 def test_arab_countries_have_one_official_language_in_the_sample(real_dlama: Path) -> None:

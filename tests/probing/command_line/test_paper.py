@@ -77,6 +77,16 @@ def test_what_a_reader_must_bring_is_told_beside_the_printed_figures(
     assert "Not measured\nneeded: for the rarer word, a corpus or a list of frequencies" in shown
 
 
+@pytest.mark.parametrize(("number", "text"), [("F9", "[X] lies in [Y]."), ("F10", 'What is the capital of "[X]"?')])
+def test_texts_are_printed_without_the_files_of_the_benchmark(
+    number: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOZEBOARD_DATA", str(tmp_path))
+    assert text in printed_by(capsys, "paper", "dlama", "--table", number)
+    assert not (tmp_path / "benchmarks").exists()
+    assert "--data dlama=FOLDER" in printed_by(capsys, "paper", "dlama", "--table", number, "--list")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -62,7 +62,14 @@ def test_reasons_for_differences_are_told_only_where_there_is_something_to_compa
     without_printed = cells.assign(printed=float("nan"))
     lines = list(remarks(TABLE_2, without_printed, ["Other items."], sample=20))
     assert lines == ["Measured on a sample of 20 for each relation."]
-    assert list(remarks(TABLE_2, cells.assign(value=float("nan")), ["Other items."], sample=None)) == []
+    assert list(remarks(TABLE_2, cells.assign(value=float("nan"), n=float("nan")), ["Other items."], sample=None)) == []
+
+
+def test_measured_models_without_a_figure_are_named(cells: pd.DataFrame) -> None:
+    unknown = cells.assign(value=cells["value"].mask((cells["model"] == "mine") | (cells["group"] == "P19")))
+    left_out = "Left out, as in a relation nothing counts for a figure: GPT-2, mine."
+    assert list(remarks(TABLE_2, unknown, [], sample=None)) == [left_out]
+    assert list(remarks(TABLE_2, unknown.assign(value=float("nan"), n=float("nan")), [], sample=None)) == []
 
 
 @pytest.mark.parametrize(

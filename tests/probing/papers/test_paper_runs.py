@@ -63,6 +63,15 @@ def test_small_models_fill_every_table_and_figure(paper: Paper, exhibit: Exhibit
         assert len(CHARTS[exhibit.chart](paper, exhibit, cells).data) > 0
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("number", ["Figure 4", "Figure 6"])
+def test_all_options_have_their_names_in_a_sample(number: str, choices: Choices) -> None:
+    exhibit = next(one for one in read_paper("bear").exhibits if one.number == number)
+    measurement = measure(exhibit, replace(choices, sample=1))
+    labels = {label for result in measurement.runs.results.values() for label in result.option_labels("P30")}
+    assert set(measurement.cells["group"]) == labels
+
+
 @pytest.mark.parametrize(("paper", "exhibit"), EXHIBITS, ids=IDS)
 def test_every_table_and_figure_has_printed_figures_or_says_why_not(paper: Paper, exhibit: Exhibit) -> None:
     shown = len(printed_figures(exhibit)) or exhibit.texts or exhibit.facts

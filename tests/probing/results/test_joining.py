@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from probing.analysis.details import FIGURES
-from probing.baselines import UniformModel
+from probing.baselines import UniformModel, with_baselines
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import Incomplete
 from probing.part_runner import probe_part
@@ -55,12 +55,13 @@ def measured(benchmark: Benchmark, settings: Settings, folder: Path) -> Partial:
 
 def in_memory(stored: Partial, benchmark: Benchmark, settings: Settings) -> Result:
     """Join all rows at once, as the reference that joining in a folder is compared with."""
-    covered = plan_of(benchmark, settings).parts
-    records = stored.records(covered)
-    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(plan_of(benchmark, settings))
-    rows = with_tags(rows_module.join(map(stored.rows, covered)), benchmark, probe_of(settings))
-    check_complete(rows, plan_of(benchmark, settings), record)
-    return Result(rows, probe_of(settings).scores(rows), record, option_ranges(plan_of(benchmark, settings)))
+    plan = plan_of(benchmark, settings)
+    records = stored.records(plan.parts)
+    record = merged(records) | {"items_skipped": all_skipped(records)} | digests(plan)
+    rows = with_tags(rows_module.join(map(stored.rows, plan.parts)), benchmark, plan.probe)
+    check_complete(rows, plan, record)
+    scores = with_baselines(plan.probe.scores(rows), rows, plan)
+    return Result(rows, scores, record, option_ranges(plan))
 
 
 def with_era(benchmark: Benchmark, relations: int) -> Benchmark:
