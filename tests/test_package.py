@@ -30,8 +30,11 @@ LIBRARY = PROJECT["dependencies"]
 EXTRAS = PROJECT["optional-dependencies"]
 # Packages of extras that modules of the library import at once; elsewhere `probing.extras` names what is missing.
 SCORING = (*LOADS_TORCH, "probing.files.tokenizer_trial")  # the latter is a program of its own
-SITE = [*chain(*(EXTRAS[name] for name in ("hf", "gguf", "peft", "quantised", "site", "work", "postgres", "s3")))]
-SITE += PYPROJECT["dependency-groups"]["demo"]
+SITE = [
+    *chain(
+        *(EXTRAS[name] for name in ("hf", "gguf", "peft", "curation", "quantised", "site", "work", "postgres", "s3"))
+    )
+]
 
 
 @pytest.fixture(scope="module")
@@ -109,12 +112,12 @@ def test_the_lock_file_of_the_site_pins_versions_in_range() -> None:
 def test_the_lock_file_of_the_tests_pins_versions_in_range() -> None:
     ranges = {*chain(*EXTRAS.values())}
     ray = {*EXTRAS["ray"]}  # too large for one test, which is skipped without it
-    assert not_pinned(sorted(ranges - ray), "requirements-dev.txt") == []
+    assert not_pinned([*sorted(ranges - ray), *PYPROJECT["dependency-groups"]["demo"]], "requirements-dev.txt") == []
 
 
 def not_pinned(requirements: list[str], lock_file: str) -> list[str]:
     """Return the requirements of which a lock file pins no version, or one out of range."""
-    versions = pins(lock_file, "requirements-torch.txt")
+    versions = pins(lock_file)
     missing = []
     for requirement in requirements:
         parsed = Requirement(requirement)
@@ -128,15 +131,32 @@ def test_the_site_and_the_tests_run_on_the_same_versions() -> None:
     assert pins("requirements.txt").items() <= pins("requirements-dev.txt").items()
 
 
-@pytest.mark.parametrize("lock_file", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("lock_file", ["requirements.txt", "requirements-dev.txt", "requirements-gpu.txt"])
 def test_every_package_in_a_lock_file_has_hashes_and_none_names_an_index(lock_file: str) -> None:
     text = (ROOT / lock_file).read_text(encoding="utf-8")
-    assert all("--hash=sha256:" in entry for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:])
+    assert all("--hash=sha" in entry for entry in re.split(r"^(?=[\w.-]+==)", text, flags=re.M)[1:])
     assert not re.search(r"://|--find-links|index-url", text)
 
 
 def test_no_lock_file_has_the_gpu_libraries_of_one_build_of_torch() -> None:
     assert [name for name in pins("requirements-dev.txt") if name.startswith(("nvidia", "cuda", "triton"))] == []
+
+
+@pytest.mark.parametrize("lock_file", ["requirements.txt", "requirements-dev.txt"])
+def test_pip_prefers_no_build_of_torch_for_its_hash(lock_file: str) -> None:
+    """An index states SHA-256, and pip prefers a file whose stated hash is listed, also to a build for this machine."""
+    torch = re.search(r"^torch==(?:.*\\\n)*.*", (ROOT / lock_file).read_text(encoding="utf-8"), re.M)
+    assert torch
+    assert "--hash=sha512:" in torch[0]
+    assert "sha256" not in torch[0]
+
+
+@pytest.mark.slow
+def test_the_requirements_are_all_that_a_site_needs(tmp_path: Path) -> None:
+    """Resolve the file as pip does, which stops at a package that another one needs and that has no hash here."""
+    arguments = ["-m", "pip", "install", "--dry-run", "--ignore-installed", "--quiet", "-r", "requirements.txt"]
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_citation_names_the_version_of_the_package() -> None:

@@ -9,7 +9,6 @@ tests hold the files against its schema.
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.models import Model, Run, Score
 from leaderboard.probes import pages_of
 from probing.benchmark import Relation
+from probing.extras import package_version
 from probing.template import BLANK_TEXT, prompt
 
 SCHEMA_VERSION = "0.3.0"
@@ -158,7 +158,7 @@ def _library(run: Run, without_value: Sequence[Score]) -> Json:
     empty = [_details(score) for score in without_value]
     return {
         "name": LIBRARY if run.artefact else "unknown",
-        "version": version(LIBRARY) if run.artefact else "unknown",
+        "version": package_version() if run.artefact else "unknown",
         "additional_details": {
             "record": json.dumps(run.provenance_record, ensure_ascii=False),
             "settings": json.dumps(run.settings, ensure_ascii=False),

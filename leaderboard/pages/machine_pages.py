@@ -31,6 +31,7 @@ from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Run, RunEvent, RunPart, Submission
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import watch
+from probing.extras import package_version
 
 # /healthz : tells load balancers and monitors which parts of the site work.
 #
@@ -116,7 +117,7 @@ class Page(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield all metrics of the site; without the database, those that do not need it."""
-        facts = {"version": version("clozeboard"), "django": version("django"), "python": platform.python_version()}
+        facts = {"version": package_version(), "django": version("django"), "python": platform.python_version()}
         yield InfoMetricFamily("clozeboard_build", "Versions of the site.", facts)
         yield gauge("disk_free_bytes", "Free space where a folder lies.", disk_free(), "folder")
         yield gauge("redis_up", "1 if Redis answers.", int(queue.reachable()))

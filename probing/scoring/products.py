@@ -3,7 +3,8 @@
 In float32 oneDNN computes them where that is faster than what torch would call. For them torch calls MKL, which uses
 the widest instructions of processors by Intel only. oneDNN, which torch contains as well, uses those of every
 processor, which makes one by AMD with AVX-512 much faster (docs/performance.md). Both compute in float32, and their
-results differ by rounding.
+results differ by rounding. MKL sums the terms of an output in blocks of a few hundred; oneDNN adds them one after
+another, so that its rounding grows with the number of inputs. Here it gets as many inputs at a time as MKL sums.
 
 Whether a processor multiplies matrices faster in bfloat16 is found out within a fifth of a second. Processors with
 instructions for bfloat16 are several times faster in it; others are 40 to 500 times slower. So the trial begins with
@@ -23,6 +24,8 @@ from transformers.pytorch_utils import Conv1D
 
 # oneDNN prepares a kernel for every new number of rows, which takes longer than a product with fewer multiplications.
 FEWEST_MULTIPLICATIONS = 2**22
+# The most terms that oneDNN adds one after another. With so many it rounds as MKL does (docs/methods/scoring.md).
+LONGEST_SUM = 384
 # So many times faster oneDNN must be in the trial.
 FASTER_BY_ONEDNN = 1.15
 TRIAL_SIZE = 512  # rows and columns
@@ -92,7 +95,16 @@ def _is_dense(tensor: Any) -> bool:
 def linear(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """Apply a linear layer to states of shape (..., inputs) by oneDNN; return shape (..., outputs)."""
     dense = None if bias is None else bias.contiguous()  # oneDNN reads what lies side by side
-    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, weight, dense, "none", [], "")
+    blocks = zip(torch.split(states, LONGEST_SUM, -1), torch.split(weight, LONGEST_SUM, -1), strict=True)
+    outputs = _product(*next(blocks), dense)
+    for block in blocks:
+        outputs += _product(*block)
+    return outputs
+
+
+def _product(states: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
+    dense = weight if weight.T.is_contiguous() else weight.contiguous()  # with gaps between rows it is far slower
+    outputs: torch.Tensor = torch.ops.mkldnn._linear_pointwise(states, dense, bias, "none", [], "")
     return outputs
 
 

@@ -22,10 +22,12 @@ from probing.language_model import Request, Scoring
 from probing.scoring import products as products_module
 from probing.scoring.products import (
     GROWTH,
+    LONGEST_SUM,
     SIZES,
     TRIAL_PRODUCTS,
     fast_products,
     float32_product,
+    linear,
     one_thread,
     onednn_is_faster,
     speed_up,
@@ -69,17 +71,20 @@ def untried() -> Iterator[None]:
     onednn_is_faster.cache_clear()
 
 
+@pytest.mark.parametrize("inputs", [24, LONGEST_SUM + 24])
 @pytest.mark.parametrize("make", [nn.Linear, lambda *sizes: nn.Linear(*sizes, bias=False), lambda a, b: Conv1D(b, a)],
                          ids=["with bias", "without bias", "transposed weights"])  # fmt: skip
 @torch.inference_mode()
-def test_layers_give_the_same_outputs_by_onednn(make: Callable[..., nn.Module], products: list[torch.Size]) -> None:
-    network = nn.Sequential(make(24, 40))
-    usual = network(STATES)
+def test_layers_give_the_same_outputs_by_onednn(
+    make: Callable[..., nn.Module], inputs: int, products: list[torch.Size]
+) -> None:
+    network, states = nn.Sequential(make(inputs, 40)), torch.rand((3, 50, inputs))
+    usual = network(states)
     with fast_products(network):
-        fast = network(STATES)
-    assert products == [(40, 24)]
+        fast = network(states)
+    assert products == [(40, inputs)]
     assert fast.shape == usual.shape
-    torch.testing.assert_close(fast, usual, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(fast, usual, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
@@ -138,6 +143,19 @@ def test_a_bias_that_is_part_of_a_larger_tensor_is_added(products: list[torch.Si
         fast = network(STATES)
     assert products
     torch.testing.assert_close(fast, network(STATES), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@torch.inference_mode()
+def test_the_rounding_of_onednn_does_not_grow_with_the_number_of_inputs(transposed: bool) -> None:
+    def rounding(inputs: int) -> float:
+        weight = torch.randn((inputs, 64)).T if transposed else torch.randn((64, inputs))
+        states = torch.randn((256, inputs))
+        exact = states.double() @ weight.double().T
+        return float((linear(states, weight) - exact).norm() / exact.norm())
+
+    torch.manual_seed(0)
+    assert rounding(8 * LONGEST_SUM) < 1.25 * rounding(LONGEST_SUM)
 
 
 @torch.inference_mode()
