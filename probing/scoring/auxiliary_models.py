@@ -15,7 +15,6 @@ from transformers import (
     AutoConfig,
     AutoModelForSeq2SeqLM,
     AutoModelForSequenceClassification,
-    AutoTokenizer,
     GenerationConfig,
 )
 from transformers.utils import logging
@@ -24,8 +23,9 @@ from probing.errors import UnsupportedModel
 from probing.files.description import describe
 from probing.files.model_files import locate
 from probing.progress_bar import with_progress
-from probing.scoring.loading_options import LOADING_ERRORS, first_line
+from probing.scoring.loading_options import LOADING_ERRORS, SAVE_AGAIN, first_line
 from probing.scoring.network_state import without_advice
+from probing.scoring.tokenizer_files import read_tokenizer
 
 GRAMMAR_PREFIX = "grammar: "
 BEAMS = 5
@@ -132,13 +132,13 @@ def load_auxiliary(model: str, purpose: str, auto_class: Callable[[Any], Any], c
         raise UnsupportedModel(f"A GGUF file is not {purpose}.", "Give a folder in Hugging Face format.")
     describe(files.listing(), any_head=True)
     logging.disable_progress_bar()
-    safely = {"local_files_only": True, "trust_remote_code": False}
+    safely = {"pretrained_model_name_or_path": files.folder, "local_files_only": True, "trust_remote_code": False}
     options = {"use_safetensors": True, "dtype": torch.float32, "output_loading_info": True}
+    tokenizer, _ = read_tokenizer(model, safely, SAVE_AGAIN)
     try:
-        tokenizer = AutoTokenizer.from_pretrained(files.folder, **safely)
-        loader = auto_class(AutoConfig.from_pretrained(files.folder, **safely))
+        loader = auto_class(AutoConfig.from_pretrained(**safely))
         with without_advice():
-            network, info = loader.from_pretrained(files.folder, **safely, **options)
+            network, info = loader.from_pretrained(**safely, **options)
     except LOADING_ERRORS as error:
         raise UnsupportedModel(
             f"{model} is not {purpose} that can be loaded: {first_line(error)}", "Choose one that was trained for it."

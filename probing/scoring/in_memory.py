@@ -3,16 +3,19 @@
 from pathlib import Path
 from typing import Any
 
-from transformers import AutoConfig, AutoTokenizer, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import AutoConfig, PreTrainedModel, PreTrainedTokenizerBase
+from transformers.utils import cached_file
 
 from probing.errors import BadInput, NoHead, UnsupportedModel
 from probing.files.configs import kind_of
+from probing.files.listing import CONFIG
 from probing.kinds import Kind
 from probing.language_model import ModelCard
 from probing.scoring.load import MODEL_CLASSES
-from probing.scoring.loading_options import first_line
+from probing.scoring.loading_options import SAVE_AGAIN, first_line
 from probing.scoring.networks import refuse_tokenizer
 from probing.scoring.quantised import stated_quantisation
+from probing.scoring.tokenizer_files import read_tokenizer
 from probing.scoring.trial import try_network, try_tokenizer
 from probing.scoring.verbs import AnsweringModel
 
@@ -42,7 +45,7 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     """
     bare, adapters = _unwrapped(network)
     kind = _kind(bare)
-    tokenizer = _checked_tokenizer(tokenizer, bare, kind)
+    tokenizer, notes = _checked_tokenizer(tokenizer, bare, kind)
     where = name or bare.name_or_path or type(bare).__name__
     card = ModelCard(
         id="+".join([where, *adapters]),
@@ -55,7 +58,7 @@ def wrap(network: Any, tokenizer: Any = None, *, name: str = "", batch_tokens: i
     ids = try_tokenizer(where, tokenizer)
     model = MODEL_CLASSES[kind](bare, tokenizer, card, batch_tokens)
     with model.scoring_state():
-        model.usage.notes += try_network(where, bare, ids)
+        model.usage.notes += [*notes, *try_network(where, bare, ids)]
     model.check()
     if adapters:
         base = bare.name_or_path or type(bare).__name__
@@ -116,18 +119,23 @@ def _kind(network: PreTrainedModel) -> Kind:
     return kinds[0]
 
 
-def _checked_tokenizer(tokenizer: Any, network: PreTrainedModel, kind: Kind) -> PreTrainedTokenizerBase:
-    if tokenizer is None:
-        tokenizer = _own_tokenizer(network)
+def _checked_tokenizer(
+    tokenizer: Any, network: PreTrainedModel, kind: Kind
+) -> tuple[PreTrainedTokenizerBase, list[str]]:
+    """Return the tokenizer that was given, as it is, or the network's own; and notes on its tokens."""
+    tokenizer, notes = _own_tokenizer(network) if tokenizer is None else (tokenizer, [])
     tokenizer = getattr(tokenizer, "tokenizer", tokenizer)  # of a processor of texts and images
     if not isinstance(tokenizer, PreTrainedTokenizerBase):
         raise BadInput(f"{tokenizer!r:.80} is no tokenizer of transformers.", GIVE_TOKENIZER)
     refuse_tokenizer(tokenizer, kind, f"The tokenizer {type(tokenizer).__name__}", "Load it with AutoTokenizer.")
-    return tokenizer
+    return tokenizer, notes
 
 
-def _own_tokenizer(network: PreTrainedModel) -> PreTrainedTokenizerBase:
-    """Return the tokenizer from where the network was loaded, if that is on this disk and still fits the network."""
+def _own_tokenizer(network: PreTrainedModel) -> tuple[PreTrainedTokenizerBase, list[str]]:
+    """Return the tokenizer from where the network was loaded, if that is on this disk and still fits the network.
+
+    Returns notes on its tokens as well.
+    """
     name, commit = network.name_or_path, getattr(network.config, "_commit_hash", None)
     if not name:
         raise BadInput("The network does not say where its tokenizer is.", GIVE_TOKENIZER)
@@ -136,7 +144,9 @@ def _own_tokenizer(network: PreTrainedModel) -> PreTrainedTokenizerBase:
         options["revision"] = commit
     try:
         config = AutoConfig.from_pretrained(name, **options)
-        tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(name, **options)
+        folder = Path(str(cached_file(name, CONFIG, **options))).parent
+        files = {"pretrained_model_name_or_path": folder, "local_files_only": True, "trust_remote_code": False}
+        tokenizer, notes = read_tokenizer(name, files, SAVE_AGAIN)
     except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
         raise
     except BaseException as error:  # the tokenizers library raises panics of Rust
@@ -145,4 +155,4 @@ def _own_tokenizer(network: PreTrainedModel) -> PreTrainedTokenizerBase:
     sizes = {config.get_text_config().vocab_size, network.config.get_text_config().vocab_size}
     if config.model_type != network.config.model_type or len(sizes) > 1:
         raise BadInput(f"The network comes from {name}, but has another vocabulary now.", GIVE_TOKENIZER)
-    return tokenizer
+    return tokenizer, notes

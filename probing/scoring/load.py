@@ -67,11 +67,11 @@ def load(
     lora = _adapter(adapter_name) if adapter_name else None
     source = CheckedSource.of(base, commit, tokenizer)
     options = options.for_weights(source.stored_dtype)
-    network, loaded_tokenizer, ids = _read(source, options, on_phase)
+    network, loaded_tokenizer, ids, notes = _read(source, options, on_phase)
     card = _card(model, source, network, options, lora, commit)
     network = merged(network, lora, ids) if lora else network
     loaded = MODEL_CLASSES[source.kind](network, loaded_tokenizer, card, batch_tokens)
-    loaded.usage.notes += [*source.notes, *_adapter_notes(card)]
+    loaded.usage.notes += [*source.notes, *notes, *_adapter_notes(card)]
     on_phase("trial")
     _try(loaded, model, network, ids)
     return loaded
@@ -79,19 +79,22 @@ def load(
 
 def _read(
     source: CheckedSource, options: LoadingOptions, on_phase: Callable[[str], None]
-) -> tuple[PreTrainedModel, Any, list[int]]:
-    """Read the network and the tokenizer; return both, and the first tokens of a text to try the network with."""
+) -> tuple[PreTrainedModel, Any, list[int], list[str]]:
+    """Read the network and the tokenizer; return both, the first tokens of a text to try the network with, and notes.
+
+    The notes are on the tokens.
+    """
     logging.disable_progress_bar()
     on_phase("tokenizer")
     source = source.with_kept(options)
     with source.folder() as folder:
-        tokenizer = checked_tokenizer(source, folder)
+        tokenizer, notes = checked_tokenizer(source, folder)
         ids = try_tokenizer(source.where, tokenizer)
         on_phase("weights")
         network = load_network(source, folder, options)
         if source.key and not source.kept:
             keep_network(source.key, network, tokenizer, AUTO_CLASSES[source.kind])
-    return network, tokenizer, ids
+    return network, tokenizer, ids, notes
 
 
 def _try(loaded: AnsweringModel, model: str, network: PreTrainedModel, ids: list[int]) -> None:

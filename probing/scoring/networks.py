@@ -25,17 +25,17 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from probing.errors import BadConfig, BadInput, BadWeights, BrokenTokenizer, NoFastTokenizer, TooLarge, UnsupportedModel
+from probing.errors import BadConfig, BadInput, BadWeights, NoFastTokenizer, TooLarge, UnsupportedModel
 from probing.files.adapters import split_adapter
 from probing.files.configs import is_listed
 from probing.files.description import weights_of
 from probing.files.gguf_cache import GgufCache
-from probing.files.listing import TOKENIZER
 from probing.files.model_files import tokenizer_alone
 from probing.files.text_parts import RENAMED, of_text
 from probing.files.weights import QUANTISATION
 from probing.kinds import Kind
 from probing.machine_memory import available_memory
+from probing.scoring.gguf_tokens import follow_gguf
 from probing.scoring.loading_options import LOADING_ERRORS, SAVE_AGAIN, CheckedSource, LoadingOptions, first_line
 from probing.scoring.network_state import without_advice
 from probing.scoring.quantised import (
@@ -46,7 +46,8 @@ from probing.scoring.quantised import (
     without_packed,
 )
 from probing.scoring.spans import span_encoder
-from probing.scoring.trial import try_tokenizer, try_tokenizer_apart
+from probing.scoring.tokenizer_files import loaded_tokenizer, read_tokenizer
+from probing.scoring.trial import try_tokenizer
 
 # The class of transformers that loads a network of each kind.
 AUTO_CLASSES: Mapping[Kind, Any] = {
@@ -229,7 +230,7 @@ def load_tokenizer(model: str, commit: str = "") -> tuple[PreTrainedTokenizerBas
     """Load the tokenizer alone, and return it with the kind of its model."""
     source = CheckedSource.of(split_adapter(model)[0], commit)
     with source.folder() as folder:
-        return checked_tokenizer(source, folder), source.kind
+        return checked_tokenizer(source, folder)[0], source.kind
 
 
 def load_tokenizer_alone(model: str) -> PreTrainedTokenizerBase:
@@ -237,34 +238,27 @@ def load_tokenizer_alone(model: str) -> PreTrainedTokenizerBase:
     if Path(model).suffix == ".gguf":
         return load_tokenizer(model)[0]
     with tokenizer_alone(model) as folder:
-        if (folder / TOKENIZER).is_file():
-            try_tokenizer_apart(model, folder / TOKENIZER)
         arguments = {"pretrained_model_name_or_path": folder, "local_files_only": True, "trust_remote_code": False}
-        tokenizer = _read_tokenizer(model, arguments, SAVE_AGAIN)
+        tokenizer, _ = read_tokenizer(model, arguments, SAVE_AGAIN)
     refuse_tokenizer(tokenizer, "causal", f"The tokenizer of {model}", SAVE_AGAIN)
     try_tokenizer(model, tokenizer)
     return tokenizer
 
 
-def checked_tokenizer(source: CheckedSource, folder: Path) -> Any:
-    """Load the tokenizer in a folder, after its config, without which the loader would blame the tokenizer."""
+def checked_tokenizer(source: CheckedSource, folder: Path) -> tuple[Any, list[str]]:
+    """Load the tokenizer in a folder; return it with notes on its tokens.
+
+    The config is read first, as without it the loader would blame the tokenizer.
+    """
     _refuse_config(source, folder)
-    if source.listing and TOKENIZER in source.listing.files:  # others are made from vocabularies, by fixed expressions
-        try_tokenizer_apart(source.where, folder / TOKENIZER)
-    tokenizer = _read_tokenizer(source.where, source.arguments(folder), source.remedy)
-    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {source.where}", source.remedy)
-    return tokenizer
-
-
-def _read_tokenizer(where: str, arguments: Mapping[str, Any], remedy: str) -> Any:
-    """Read a tokenizer by transformers; `where` stands for its folder in messages."""
-    try:
-        return AutoTokenizer.from_pretrained(**arguments)
-    except (KeyboardInterrupt, SystemExit, GeneratorExit, MemoryError):
-        raise
-    except BaseException as error:  # the tokenizers library raises nothing more specific, and panics of Rust
-        reason = first_line(error).replace(str(arguments["pretrained_model_name_or_path"]), where)
-        raise BrokenTokenizer(f"The tokenizer in {where} cannot be loaded: {reason}", remedy) from error
+    where, arguments, gguf = source.where, source.arguments(folder), source.files.gguf
+    if gguf:
+        tokenizer = loaded_tokenizer(where, arguments, source.remedy)
+        notes = follow_gguf(where, tokenizer, source.files.path(gguf))
+    else:
+        tokenizer, notes = read_tokenizer(where, arguments, source.remedy)
+    refuse_tokenizer(tokenizer, source.kind, f"The tokenizer in {where}", source.remedy)
+    return tokenizer, notes
 
 
 def _refuse_config(source: CheckedSource, folder: Path) -> None:
@@ -320,7 +314,7 @@ def unpack_gguf(file: str, folder: Path) -> None:
     """Write the network of a GGUF file in float32, and its tokenizer, as files that are read much faster."""
     source, options = CheckedSource.of(file, ""), LoadingOptions.of("cpu", None, "float32", "none", "")
     with source.folder() as files:
-        tokenizer, network = checked_tokenizer(source, files), load_network(source, files, options)
+        (tokenizer, _), network = checked_tokenizer(source, files), load_network(source, files, options)
     _write(folder, network, tokenizer)
 
 

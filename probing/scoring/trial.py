@@ -13,6 +13,46 @@ from probing.files.tokenizer_trial import PROCESSOR_SECONDS
 RUNS = ("a", "Z", "0", " ", "\n", "\t", ".", "-", "_", "é", "中", "ab")
 # Ordinary text, and runs on which nested repetitions in a regular expression take a time that doubles with each letter.
 TEXT = "The capital of France is Paris. " + " ".join(f"{letters * (240 // len(letters))}!" for letters in RUNS)
+# Texts in which the tokens of one tokenizer are held beside those of another: what normalizers, pre-tokenizers and
+# algorithms are known to treat in different ways stands in one of them.
+TEXTS = (
+    "The capital of France is Paris.",
+    "the river flows to the sea, and ships sail on it in summer.",
+    "THE OLD TOWN HALL OF NEW YORK",
+    "An extraordinary mountaineer photographed internationalization",
+    "McDonald iPhone eBay camelCaseWord snake_case_word",
+    "It's he'LL we've I'm you'd they're DON'T",
+    "In 1999, 12345 of 1,234,567 people paid $3.50 (about 99%).",
+    "3rd of 10km, 2x4, B12 and 1st 100",
+    "Élysée, Čapek, naïve, Ångström, São Tomé, Việt Nam",
+    "e\u0301 a\u030a n\u0303 o\u0308",
+    "Straße İstanbul ǅ ŉ ß",
+    "ﬁne ﬂow ２０２５ Ｆｕｌｌ Ⅳ ½ x² ™ №",
+    "Москва — столица России.",
+    "Αθήνα είναι η πρωτεύουσα",
+    "عاصمة مِصْرَ هي القاهرة",
+    "ירושלים בירת ישראל",
+    "नई दिल्ली भारत की राजधानी है।",
+    "กรุงเทพมหานครเป็นเมืองหลวง",
+    "北京是中国的首都。東京は日本の首都です。",
+    "서울은 대한민국의 수도이다.",
+    "two  spaces and   three, then a\u00a0fixed\u2003wide\u200bone",
+    " one space before",
+    "  two before, and two after  ",
+    "a line\nand another\r\n\n\twith a tab",
+    "Hello,world!What?!... (yes) [no] {x} <y> «z» “q” ‘r’ `s` ''t'' \"u\"",
+    "e-mail: a.b@c.org, https://example.org/x?y=1&z=2#top",
+    "a+b=c*d/e^f | ~g \\ h; i: j_k — l – m … n",
+    "😀 👩‍🔬 🇳🇴 ♥",
+    "▁lower ##one Ġzero </w> @@ ▁",
+    "aaaaaaaaaaaaaaaa bbbbbbbb ........ -------- ======== !!!!",
+    "x" * 120,
+    "\u0000\u0007\ufeff\ufffd\u00ad.",
+    "Paris",
+    "oslo",
+    "7",
+    ".",
+)
 TOKENS = 8
 TEXT_MODEL = "Choose a model that reads and writes text."
 SAME = "The network gives every token the same score, whatever the text; its weights may be zero."
@@ -21,14 +61,16 @@ PANIC = "PanicException"
 SECONDS = 50.0  # on the clock; the program has a limit of processor time as well
 
 
-def try_tokenizer_apart(where: str, path: Path) -> None:
-    """Read a tokenizer.json and tokenize a fixed text in another process; raise `BrokenTokenizer` if that does not end.
+def try_tokenizer_apart(where: str, path: Path) -> dict[str, list[int]] | None:
+    """Read a tokenizer.json in another process; return the tokens that it makes of fixed texts, special ones included.
 
-    A panic of Rust is told here, as it would be printed where it happens; every other fault is left to `try_tokenizer`.
+    Raises `BrokenTokenizer` if that does not end, or in a panic of Rust, which would be printed where it happens. After
+    any other fault, which is left to those who load the tokenizer, there are no tokens.
     """
     try:
         with closing(LimitedProcess.of_module(TOKENIZER_TRIAL)) as process:
-            process.ask({"path": str(path), "text": TEXT}, SECONDS)
+            tokens: dict[str, list[int]] = process.ask({"path": str(path), "texts": [TEXT, *TEXTS]}, SECONDS)
+            return tokens
     except TimeoutError as error:
         raise BrokenTokenizer(
             f"The tokenizer in {where} takes more than {PROCESSOR_SECONDS} seconds for a line of ordinary text.",
@@ -43,6 +85,7 @@ def try_tokenizer_apart(where: str, path: Path) -> None:
         name, text = error.args
         if name == PANIC:
             raise _fails(where, text) from error
+        return None
 
 
 def try_tokenizer(where: str, tokenizer: Any) -> list[int]:
