@@ -28,7 +28,7 @@ WHOLE_PIECES = {
     "llama3", "llama-v3", "llama-bpe", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano", "tekken",
 }  # fmt: skip
 UNNAMED_NOTE = "The GGUF file does not name its pre-tokenizer; texts are split as GPT-2's does."
-SPACED, DOUBLED, SINGLE = "Paris", "a  b", "a b"
+WORD, DOUBLED, SINGLE = "Paris", "a  b", "a b"
 
 
 def follow_gguf(where: str, tokenizer: Any, file: Path) -> list[str]:
@@ -67,7 +67,8 @@ def _split(where: str, backend: Any, model: Any, pre: Any) -> list[str]:
 
 
 def _adds_space(backend: Any) -> bool:
-    return bool(backend.encode(SPACED, add_special_tokens=False).tokens[0][:1] in ("▁", "Ġ"))
+    tokens = backend.encode(WORD, add_special_tokens=False).tokens
+    return any(token.startswith(("▁", "Ġ")) for token in tokens[:1])
 
 
 def _removes_space(backend: Any) -> bool:
