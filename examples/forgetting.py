@@ -72,8 +72,8 @@ def forgetting(fact_steps: int = 1500, stage_steps: int = 150, relations: Sequen
     benchmark = open_benchmark("starter")
     relations = tuple(relations) or tuple(r.id for r in benchmark.relations if has_single_words(r))
     monitors = {
-        CHOICE: Monitor(benchmark, relations=relations),
-        FILLING: Monitor(benchmark, relations=relations, probe="cloze", k=1),
+        CHOICE: Monitor(benchmark, relation=relations),
+        FILLING: Monitor(benchmark, relation=relations, probe="cloze", k=1),
     }
     facts, stages = list(statements(benchmark, relations)), [list(later_sentences(topic)) for topic in range(5)]
     tokenizer = word_tokenizer([*facts, *(text for texts in stages for text in texts)])

@@ -16,7 +16,7 @@ from probing.formats.reading import PLAN_FILE, JsonObject, read_object
 from probing.language_model import DType
 from probing.probes import probe_named, probe_of
 from probing.probes.probe import Probe, changed_options, declared_options, offered_options
-from probing.settings import LM_EVAL, SETTINGS, Settings, usual_spelling
+from probing.settings import LM_EVAL, SETTINGS, Settings, usual_names, usual_spelling
 from probing.start_token import NONE
 
 # The values of settings with which the protocol of lm-evaluation-harness goes together.
@@ -164,7 +164,8 @@ def _named_settings(benchmark: Benchmark, values: Mapping[str, Any]) -> Settings
     probe = probe_named(values.get("probe") or benchmark.probe)
     own = declared_options(probe)
     for name in values.keys() - SETTINGS.keys() - own.keys():
-        names = f"Settings: {', '.join(SETTINGS)}. Options of the probe: {', '.join(own) or 'none'}."
+        settings_names = ", ".join(setting.called for setting in SETTINGS.values())
+        names = f"Settings: {settings_names}. Options of the probe: {', '.join(own) or 'none'}."
         raise BadInput(f"There is no setting {name!r}, and the probe {probe.name} has no option {name!r}.", names)
     settings = {name: SETTINGS[name].check(value) for name, value in values.items() if name in SETTINGS}
     options = {name: value for name, value in values.items() if name not in SETTINGS}
@@ -222,7 +223,7 @@ def read_usual_settings(folder: Path, benchmark: Benchmark, probe: type[Probe]) 
         return UsualSettings()
     stated = read_object(folder / PLAN_FILE)
     _refuse_other_keys(stated, "", stated.values, ("title", "settings"))
-    settings = _json_object(stated, "settings", stated.values.get("settings", {}))
+    settings = usual_names(_json_object(stated, "settings", stated.values.get("settings", {})))
     options = _json_object(stated, "settings.options", settings.get("options", {}))
     offered = [name for name in offered_options(probe) if name in SETTINGS and name != "dtype"]
     _refuse_other_keys(stated, "settings.", settings, [*offered, "options"])

@@ -98,7 +98,7 @@ def run(
 
     Examples:
         >>> import probing
-        >>> chosen = {"relations": ["country_capital"], "templates": (0, 1)}
+        >>> chosen = {"relation": ["country_capital"], "template": (0, 1)}
         >>> result = probing.run("openai-community/gpt2", "starter", **chosen, progress=False)
         >>> result.items.shape[0], len(result.items["scores"][0])  # 20 questions in 2 wordings, with 20 options each
         (40, 20)

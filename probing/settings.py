@@ -27,7 +27,8 @@ class Option:
 
     `value_type`: bool, int, float or str; the type of each value where the option takes `many`.
     `choices`: the only values that are allowed; empty where every value of the type is.
-    `optional`: None is allowed too. `flag`: the name on the command line, without dashes.
+    `optional`: None is allowed too. `flag`: the name on the command line, without dashes. Where it differs from `name`,
+    which records have, both are taken on the command line and in Python.
     `chooses_items`: another value asks other items, so that figures are not ranked among those with the usual value.
     `adds_figures`: another value adds figures and changes none, so that runs with it are ranked with the others.
     `offered`: a setting that whoever submits a model to a site may choose, as they may all options of a probe.
@@ -48,6 +49,11 @@ class Option:
     adds_figures: bool = False
     offered: bool = False
     tag: str = ""
+
+    @property
+    def called(self) -> str:
+        """The name by which users know the option."""
+        return self.flag.replace("-", "_")
 
     def parse(self, text: str) -> Any:
         """Return the value that a text stands for, or one of the values of an option that takes many."""
@@ -237,9 +243,23 @@ def dtype_name(dtype: Any) -> str:
     return str(dtype).removeprefix("torch.")
 
 
+def usual_names(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values by the names that records have.
+
+    `relation` and `template` stand for `relations` and `templates`, and transformers called `dtype` `torch_dtype`
+    before. Raises `BadInput` where one setting has two of its names.
+    """
+    names = {setting.called: name for name, setting in SETTINGS.items()} | {"torch_dtype": "dtype"}
+    usual = {names.get(name, name): value for name, value in values.items()}
+    if len(usual) < len(values):
+        twice = [called for called, name in names.items() if called != name and {called, name} <= values.keys()]
+        raise BadInput(f"{twice[0]} and {names[twice[0]]} are the same setting.", "Leave one of them out.")
+    return usual
+
+
 def usual_spelling(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values with the number format as settings write it; transformers called it `torch_dtype` before."""
-    usual = {"dtype" if name == "torch_dtype" else name: value for name, value in values.items()}
+    """Return values by the names that records have, with the number format as they write it."""
+    usual = usual_names(values)
     return usual | ({"dtype": dtype_name(usual["dtype"])} if "dtype" in usual else {})
 
 

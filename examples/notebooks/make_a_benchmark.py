@@ -40,7 +40,7 @@ benchmark.size, benchmark["moon"].answer_space
 # better than chance. A line that cannot be read is refused with its file and number.
 
 # %%
-result = probing.run("openai-community/gpt2", benchmark, templates=(0, 1), progress=False)
+result = probing.run("openai-community/gpt2", benchmark, template=(0, 1), progress=False)
 result.items[["template", "statement", "answer_label", "correct"]]
 # %%
 result.by("template")

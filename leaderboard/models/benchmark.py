@@ -11,7 +11,7 @@ from leaderboard.changed_settings import plan
 from probing.analysis.paired_tests import Correctness
 from probing.probes import probe_named
 from probing.probes.probe import offered_options, refuse_unknown
-from probing.settings import SETTINGS, Settings
+from probing.settings import SETTINGS, Settings, usual_names
 
 PROBE_MARK = ":"  # between the name of a benchmark and that of a probe
 
@@ -118,6 +118,7 @@ class Benchmark(models.Model):
         """
         probe = probe_named(self.probe)
         offered = offered_options(probe)
+        chosen = usual_names(chosen)
         refuse_unknown(chosen, offered, f"Benchmark {self.name}")
         values = {name: offered[name].check(value) for name, value in chosen.items()}
         usual = Settings.from_json({**self.settings, "probe": self.probe, **probe.fixed})

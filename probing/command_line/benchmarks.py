@@ -154,7 +154,9 @@ def add_diversity(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     data = "a benchmark, or a folder of lists of triples (P17.jsonl with sub_uri and obj_uri), as T-REx"
     add("benchmark", metavar="BENCHMARK", help=data)
-    add("--relation", nargs="+", default=[], metavar="ID", help="count only these relations, such as P17")
+    add(
+        "--relation", "--relations", nargs="+", default=[], metavar="ID", help="count only these relations, such as P17"
+    )
     add("--with", dest="other", metavar="OTHER", help=f"count the facts that this has as well: {data}")
     add("--culture", default=WEST, metavar="NAME_OR_FILE", help="where facts name no culture: of which one they are")
     add("--countries", type=Path, metavar="FILE", help="lines of an id and, behind tabs, the ids of its countries")

@@ -86,7 +86,15 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
     usual = Split()
     add = parser.add_argument
     add("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
-    add("--relations", nargs="+", default=[], metavar="NAME", help="only these relations; default: all")
+    add(
+        "--relation",
+        "--relations",
+        dest="relations",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help="only these relations; default: all",
+    )
     share = f"share of each relation's sentences that are for the test; default: {usual.test}"
     add("--test", type=float, default=usual.test, metavar="SHARE", help=share)
     add("--seed", type=int, default=usual.seed, metavar="N", help="seed of the split; default: 0")

@@ -37,7 +37,7 @@ def add_predictions(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folders", metavar="DIR", nargs="+", help="folders of one model's results, such as one for each language")
     add("--benchmark", metavar="NAME", default="", help="folder or name; default: the recorded name")
-    add("--relation", nargs="+", default=[], metavar="ID", help="only these relations, such as P140")
+    add("--relation", "--relations", nargs="+", default=[], metavar="ID", help="only these relations, such as P140")
     add("--merge", type=Path, metavar="FILE", help='answers that count as one, in TOML: Islam = ["Q432", "Muslim"]')
     add("--most", type=int, default=5, metavar="N", help="answers that are printed for each language; default: 5")
     add("--csv", type=Path, metavar="FILE", help="write all answers to a CSV file as well")

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from probing.probes import PROBES
@@ -46,8 +47,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 def add_flags(parser: argparse.ArgumentParser, options: Mapping[str, Option]) -> None:
     """Add a flag for each option; options that the user does not give are absent from the parsed arguments."""
     for name, declaration in options.items():
-        flag, action = _flag(declaration), _action(declaration)
-        parser.add_argument(flag, dest=name, default=argparse.SUPPRESS, help=_help(declaration), **action)
+        flags = dict.fromkeys([_flag(declaration), _flag(replace(declaration, flag=name.replace("_", "-")))])
+        action = _action(declaration)
+        parser.add_argument(*flags, dest=name, default=argparse.SUPPRESS, help=_help(declaration), **action)
 
 
 def given_settings(arguments: argparse.Namespace) -> dict[str, Any]:

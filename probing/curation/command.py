@@ -165,8 +165,9 @@ def add_plan_options(parser: argparse.ArgumentParser, plan: type[Any]) -> None:
     """
     types = get_type_hints(plan)
     for field in _option_fields(plan):
-        flag = field.metadata["flag"] or "--" + field.name.replace("_", "-")
-        parser.add_argument(flag, dest=field.name, help=_help(field), **_parsing(field, types[field.name]))
+        own = "--" + field.name.replace("_", "-")
+        flags = dict.fromkeys([field.metadata["flag"] or own, own])
+        parser.add_argument(*flags, dest=field.name, help=_help(field), **_parsing(field, types[field.name]))
 
 
 def plan_from(options: argparse.Namespace, plan: Callable[..., AnyPlan], **other_fields: Any) -> AnyPlan:

@@ -191,10 +191,12 @@ def parse(options: Mapping[str, Option], assignments: Sequence[str], owner: str)
     belong to.
     """
     values: dict[str, Any] = {}
+    names = {option.called: name for name, option in options.items()}
     for assignment in assignments:
-        name, equals, text = assignment.partition("=")
+        called, equals, text = assignment.partition("=")
         if not equals:
             raise BadInput(f"{assignment!r} is not an option.", "Write it as name=value.")
+        name = names.get(called, called)
         refuse_unknown([name], options, owner)
         chosen = options[name]
         values[name] = [chosen.parse(part.strip()) for part in text.split(",")] if chosen.many else chosen.parse(text)

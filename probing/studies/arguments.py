@@ -18,7 +18,7 @@ from probing.model_source import ModelSource
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.runner import refuse_no_folder
-from probing.settings import SETTINGS
+from probing.settings import SETTINGS, usual_names
 
 # Without the memory that the models of a sweep share, which is not an argument of users.
 LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and entry.name != "model")
@@ -57,7 +57,7 @@ class StudyArguments:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> "StudyArguments":
         """Read arguments by name; raise `BadInput` for a name that is none, with the nearest one that is."""
-        _refuse_unknown(values, STUDY_KEYS, "A study")
+        values = _known(values, STUDY_KEYS, "A study")
         models, benchmarks = (_entries(values.get(f"{kind}s", ()), kind) for kind in (MODEL, BENCHMARK))
         for kind, entries in ((MODEL, models), (BENCHMARK, benchmarks)):
             if not entries:
@@ -79,7 +79,7 @@ class StudyArguments:
 
     def overridden(self, values: Mapping[str, Any]) -> "StudyArguments":
         """Return these arguments with other values in place of those for all, and of those for single entries."""
-        _refuse_unknown(values, STUDY_KEYS, "A study")
+        values = _known(values, STUDY_KEYS, "A study")
         return replace(
             self,
             models=tuple(_without(entry, values) for entry in self.models),
@@ -133,7 +133,7 @@ def _entry(value: Any, kind: str) -> Entry:
         return Entry(value)
     if not isinstance(value, Mapping):
         raise BadInput(f"{value!r:.80} is no {kind}.", f"Give text, or a {kind} with settings for it alone.")
-    _refuse_unknown(value, ENTRY_KEYS[kind], f"A {kind}")
+    value = _known(value, ENTRY_KEYS[kind], f"A {kind}")
     content, name = value.get(kind), value.get(NAME, "")
     if not isinstance(content, is_content):
         if kind not in value:
@@ -149,13 +149,16 @@ def _is_name(name: str) -> bool:
     return name[0] != "." and all(letter.isalnum() or letter in "._-@+" for letter in name)
 
 
-def _refuse_unknown(values: Mapping[str, Any], own: Sequence[str], owner: str) -> None:
+def _known(values: Mapping[str, Any], own: Sequence[str], owner: str) -> dict[str, Any]:
+    """Return values by the names that records have; raise `BadInput` for a name that is none."""
+    values = usual_names(values)
     names = sorted({*own, *SETTINGS, *OPTIONS} - {"options"})
     for name in values:
         if name not in names:
             near = get_close_matches(str(name), names, 1, NEARNESS)
             step = f"Did you mean {near[0]!r}?" if near else f"Choose from: {', '.join(names)}."
             raise BadInput(f"{owner} has no setting {name!r:.80}.", step)
+    return values
 
 
 def _without(entry: Entry, names: Iterable[str]) -> Entry:

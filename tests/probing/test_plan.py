@@ -261,3 +261,11 @@ def test_values_are_divided_into_settings_and_options_of_the_probe(benchmark: Be
 def test_the_probe_is_that_of_the_benchmark_if_none_is_chosen(benchmark: Benchmark) -> None:
     of_cloze = replace(benchmark, probe="cloze")
     assert plan(of_cloze, {}).settings.probe == plan(of_cloze, {"probe": ""}).settings.probe == "cloze"
+
+
+@pytest.mark.parametrize("names", [("relation", "template"), ("relations", "templates")])
+def test_both_names_of_a_setting_make_the_same_plan(names: tuple[str, str], benchmark: Benchmark) -> None:
+    chosen = dict(zip(names, ("P30", 1), strict=True))
+    settings = plan(benchmark, chosen).settings
+    assert (settings.relations, settings.templates) == (("P30",), (1,))
+    assert settings.digest == Settings(relations=("P30",), templates=(1,)).digest

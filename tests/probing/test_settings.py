@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pytest
 
 from probing.errors import BadInput
-from probing.settings import Settings, declared, option
+from probing.settings import Settings, declared, option, usual_names
 
 
 def test_settings_survive_json() -> None:
@@ -42,6 +42,17 @@ def test_a_setting_that_is_added_later_changes_no_digest() -> None:
         shade: int = 0
 
     assert Later(limit=5).digest == Settings(limit=5).digest
+
+
+def test_both_names_of_a_setting_stand_for_the_one_that_records_have() -> None:
+    assert usual_names({"relation": "P30", "template": 1, "seed": 2}) == {
+        "relations": "P30",
+        "templates": 1,
+        "seed": 2,
+    }
+    assert usual_names({"relations": ["P30"], "templates": (1,)}) == {"relations": ["P30"], "templates": (1,)}
+    with pytest.raises(BadInput, match="template and templates are the same setting"):
+        usual_names({"template": 0, "templates": 1})
 
 
 @dataclass(frozen=True)

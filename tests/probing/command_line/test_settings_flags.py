@@ -117,3 +117,12 @@ def test_some_options_of_probes_have_a_flag() -> None:
     add_settings(parser)
     assert given_settings(parser.parse_args(["--few-shot", "3", "--chat"])) == {"few_shot": 3, "chat": True}
     assert given_settings(parser.parse_args([])) == {}
+
+
+@pytest.mark.parametrize(
+    "words", [["--relation", "P30", "--template", "1"], ["--relations", "P30", "--templates", "1"]]
+)
+def test_a_flag_has_the_name_that_records_have_as_well(words: list[str]) -> None:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    add_settings(parser)
+    assert given_settings(parser.parse_args(words)) == {"relations": ["P30"], "templates": [1]}

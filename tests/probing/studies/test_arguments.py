@@ -87,3 +87,11 @@ def test_a_file_that_is_not_there_or_too_large_is_told(tmp_path: Path) -> None:
     path.write_bytes(b" " * (LARGEST_FILE + 1))
     with pytest.raises(BadInput, match="larger than 1,000,000 bytes"):
         read_config(path)
+
+
+def test_a_study_takes_both_names_of_a_setting_also_where_it_is_overridden() -> None:
+    values = {"models": ["gpt2"], "benchmarks": [{"benchmark": "bear", "relation": ["P30"]}], "template": [0, 1]}
+    arguments = StudyArguments.of(values)
+    assert (arguments.benchmarks[0].values, arguments.values) == ({"relations": ["P30"]}, {"templates": [0, 1]})
+    overridden = arguments.overridden({"relation": ["P36"], "templates": [2]})
+    assert (overridden.benchmarks[0].values, overridden.values) == ({}, {"templates": [2], "relations": ["P36"]})

@@ -178,7 +178,7 @@ def test_a_result_of_another_run_in_the_folder_is_refused_before_anything_is_mea
         ({"benchmarks": ["nothing-there"]}, "nothing-there"),
         ({"benchmarks": ["pairs", "pairs"]}, "Two benchmarks of the study have the same name"),
         ({"benchmarks": [{"benchmark": "pairs", "device": "cpu"}]}, "A benchmark has no setting 'device'"),
-        ({"benchmarks": [{"benchmark": "pairs", "relation": ["x"]}]}, "Did you mean 'relations'?"),
+        ({"benchmarks": [{"benchmark": "pairs", "relatoins": ["x"]}]}, "Did you mean 'relations'?"),
         ({"out": None}, "needs a folder"),
         ({"keep_tokens": "yes"}, "keep_tokens cannot be 'yes'"),
         ({"smaple": 3}, "Did you mean 'sample'?"),
