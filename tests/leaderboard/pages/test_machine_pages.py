@@ -1,6 +1,7 @@
 """/metrics and /healthz : who may read them, what they say of each part, and in which form."""
 
 import json
+from importlib.metadata import PackageNotFoundError
 from ipaddress import ip_network
 
 import pytest
@@ -18,6 +19,7 @@ from leaderboard.operations import site_state
 from leaderboard.operations.site_state import Health, Watch
 from leaderboard.pages import machine_pages
 from leaderboard.pages import machine_pages as view
+from probing import extras
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
 
@@ -181,3 +183,13 @@ def test_it_needs_no_redis_and_no_worker(client: Client, db: None) -> None:
     states = {name: part["state"] for name, part in json.loads(response.content)["parts"].items()}
     assert states == {"database": "ok", "queue": "failing", "storage": "ok", "workers": "failing"}
     assert "no-store" in response["Cache-Control"]
+
+
+def test_a_site_whose_library_is_not_installed_as_a_package_has_metrics(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(extras, "version", missing)
+    assert 'version="unknown"' in client.get("/metrics").content.decode()
