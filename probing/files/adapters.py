@@ -32,7 +32,7 @@ TAKEN: Mapping[str, tuple[type, ...]] = {
 # Keys that say how an adapter was trained, or where peft should look for what the user names.
 IGNORED = {
     "peft_type", "peft_version", "task_type", "inference_mode", "init_lora_weights", "lora_dropout", "revision",
-    "base_model_name_or_path", "auto_mapping", "megatron_core", "qalora_group_size",
+    "base_model_name_or_path", "auto_mapping", "megatron_core", "qalora_group_size", "eva_config",
 }  # fmt: skip
 LARGEST_RANK = 4_096
 HUB_NAME = re.compile(r"[\w][\w.-]{0,95}(/[\w][\w.-]{0,95})?", re.ASCII)

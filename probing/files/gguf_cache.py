@@ -23,7 +23,7 @@ from probing.files.folders import alone, new_folder
 
 GIGABYTES = "CLOZEBOARD_GGUF_CACHE_GB"  # the environment variable of the room; with 0 nothing is kept or used
 USUAL_GIGABYTES = 20.0
-FORM = 1  # changes with what is stored in a folder
+FORM = 2  # changes with what is stored in a folder
 PACKAGES = ("gguf", "numpy", "safetensors", "tokenizers", "torch", "transformers")
 DIGESTS = "digests.json"
 IN_USE = 3600.0  # seconds for which a folder is not removed after its last use: a process may still be reading it

@@ -298,9 +298,9 @@ def read_quantisation(where: str, config: Mapping[str, Any]) -> Quantisation | N
     Raises `QuantisedWeights` for a method that cannot be loaded, and `BadConfig` for a value that no library writes.
     """
     entry = config.get(QUANTISATION)
-    if not entry:
-        return None
     facts = entry if isinstance(entry, dict) else {}
+    if not entry or (facts and not any(facts.values())):
+        return None
     method = str(facts.get("quant_method") or _unnamed_method(facts)).lower()
     if method not in USED:
         raise QuantisedWeights(

@@ -186,7 +186,13 @@ def test_only_the_keys_that_are_known_reach_the_libraries() -> None:
     quantisation = read_quantisation("org/name", config)
     assert quantisation
     assert quantisation.config == {**FOUR_BITS, "bnb_4bit_quant_type": "nf4"}
-    assert read_quantisation("org/name", {"model_type": "gpt2"}) is None
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {QUANTISATION: None}, stated(quant_method=None), stated(load_in_4bit=False, load_in_8bit=False)]
+)
+def test_a_config_that_asks_for_no_quantisation_has_none(config: dict[str, Any]) -> None:
+    assert read_quantisation("org/name", config) is None
 
 
 @pytest.mark.parametrize(
