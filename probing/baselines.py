@@ -45,7 +45,7 @@ def with_baselines(scores: pd.DataFrame, rows: pd.DataFrame, plan: Plan) -> pd.D
     if len(rows) == sum(len(plan.relation(part).all_items) for part in plan.parts):
         return scores
     table, baselines = scores.set_index(SCORE_KEY), baseline_scores(plan).set_index(SCORE_KEY)
-    table.update(baselines[["value", "n"]])
+    table.update(baselines[["value", "n"]].astype(float))
     return table.reset_index()
 
 

@@ -282,7 +282,7 @@ def require_kind(architecture: str) -> Kind:
     """Return `kind_of` the architecture; raise `BadConfig` if none is named, and `NoHead` if it is of no kind."""
     if not architecture:
         raise BadConfig(
-            "config.json has no key 'architectures', which names the class of the model.",
+            "config.json has no list 'architectures', which names the class of the model.",
             'Add it, such as ["GPT2LMHeadModel"], or save the model again with save_pretrained.',
         )
     kind = kind_of(architecture)

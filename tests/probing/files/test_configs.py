@@ -103,7 +103,7 @@ def test_back_ends_of_transformers_are_left_out_without_a_word() -> None:
 def test_a_config_without_a_type_or_a_class_is_told_which_key_is_missing() -> None:
     with pytest.raises(BadConfig, match="no key 'model_type'"):
         require_known_type("")
-    with pytest.raises(BadConfig, match="no key 'architectures'"):
+    with pytest.raises(BadConfig, match="no list 'architectures'"):
         require_kind(architecture_of({"architectures": []}))
 
 
