@@ -15,7 +15,7 @@ from probing import extras
 from probing.curation.http_cache import HttpCache
 from probing.curation.wikidata import Endpoint
 from probing.errors import MissingPackage
-from probing.scoring.networks import require_peft
+from probing.scoring.merging import require_peft
 
 ROOT = Path(__file__).parents[2]
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
