@@ -42,7 +42,8 @@ class Encoded:
 
     `scored`: the positions of the tokens that are scored, which special tokens are not.
     `answer`: which of the scored tokens belong to the option.
-    `words`: the number of each token's word, None for special tokens, as "within-word" masking needs it.
+    `words`: the number of each token's word, None for special tokens, as "within-word" masking needs it. For models
+    that are not masked, pre-tokens stand for words.
     `text`: the statement itself. `spans`: where in it each scored token begins and ends, in characters.
     `source`: what the encoder of an encoder-decoder reads; `ids` are then those of its decoder.
     """
@@ -134,7 +135,10 @@ class Encoder:
             # The spaces before a statement belong to it, as the tokens of some models include them.
             read = len(statement.context.rstrip(" "))
             scored = tuple(position for position in scored if offsets[position - offset][1] > read)
-        words = (None,) * offset + _words(statement.context + statement.text, encoding.word_ids, offsets)
+        pre_tokens = encoding.word_ids
+        if self.special_tokens:  # other models need no words, and numbering them slows tokenization
+            pre_tokens = _words(statement.context + statement.text, pre_tokens, offsets)
+        words = (None,) * offset + tuple(pre_tokens)
         spans = _spans((offsets[position - offset] for position in scored), len(statement.context))
         # Compare characters: one character may take several tokens, and a token may reach beyond the option.
         inside = [rank for rank, (begin, end) in enumerate(spans) if begin < statement.end and end > statement.start]
@@ -301,12 +305,12 @@ def unknown(requests: Iterable[Request], encoder: Encoder, other: str = "") -> I
         if names:  # the tokenizer takes no empty list
             encoded = encoder.encode([prompt.fill(option, other) for prompt, own in group for option in own], "answer")
             alone = encoder.tokenizer(names, add_special_tokens=False, verbose=False).encodings
-            found = (
+            are_unknown = (
                 _has_token(statement, token) or _lacks_letters(name, encoding.offsets)
                 for name, statement, encoding in zip(names, encoded, alone, strict=True)
             )
         for _, options in group:
-            yield [next(found) for _ in options]
+            yield [next(are_unknown) for _ in options]
 
 
 def _keeps_every_byte(tokenizer: PreTrainedTokenizerBase) -> bool:
