@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from probing.analysis.option_scores import OPTIONS
+from probing.analysis.paired_tests import SCORE_KEY
 from probing.analysis.specificity_metrics import rarer_answer_scores
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import BadInput
@@ -19,8 +20,6 @@ from probing.language_model import BlankDistribution, Continuation, ModelCard, O
 from probing.plan import Plan
 from probing.probes.probe import item_cells, tag_cells
 from probing.template import Prompt
-
-SCORE_KEY = ["metric", "dimension", "group"]  # of a tidy score
 
 
 def baseline_scores(plan: Plan) -> pd.DataFrame:

@@ -77,19 +77,21 @@ def choice_frame(rows: Sequence[Row]) -> pd.DataFrame:
 
 def choice_baselines(rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
     """Return chance and the scores of both baselines, overall and in all groups that the main scores have."""
-    parts = [PAIR_IN_LANGUAGE] if has_cultures(rows) else []
-    tags = [*tag_columns(probe, rows.columns), *parts]
-    crossed = with_crossed(rows, parts)
+    crossed, tags = _with_pairs(rows, probe)
     guesses = [chance(crossed, dimension) for dimension in (OVERALL, "template", "relation", *tags)]
     return pd.concat([*guesses, baseline_scores(crossed, tags)], ignore_index=True)
 
 
 def choice_scores(main: pd.DataFrame, rows: pd.DataFrame, probe: Probe) -> pd.DataFrame:
     """Return a probe's main scores, then those of the baselines, what the main figures hide, and ties."""
-    tags = tag_columns(probe, rows.columns)
-    parts = [PAIR_IN_LANGUAGE] if has_cultures(rows) else []
-    tables = [main, baseline_scores(with_crossed(rows, parts), [*tags, *parts]), detail_scores(rows, tags)]
+    tables = [main, baseline_scores(*_with_pairs(rows, probe)), detail_scores(rows, tag_columns(probe, rows.columns))]
     return with_ties(pd.concat([table for table in tables if len(table)], ignore_index=True), rows)
+
+
+def _with_pairs(rows: pd.DataFrame, probe: Probe) -> tuple[pd.DataFrame, list[str]]:
+    """Return the rows, with a column of the culture pair in its language where there are cultures, and all tags."""
+    pairs = [PAIR_IN_LANGUAGE] if has_cultures(rows) else []
+    return with_crossed(rows, pairs), [*tag_columns(probe, rows.columns), *pairs]
 
 
 def non_finite(model: LanguageModel, relation: Relation, item: Item, template: int) -> NonFiniteScores:
