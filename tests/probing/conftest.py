@@ -1,11 +1,16 @@
 """What tests of plans and of probes share."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from probing import runner
 from probing.benchmark import Benchmark
 from probing.formats import dlama
+from probing.part_runner import probe_part
+from probing.plan import Part
+from probing.results.joining import PartResult
 from tests.probing.formats.dlama_folder import DlamaFolder
 
 
@@ -17,3 +22,18 @@ def pairs(tmp_path: Path) -> Benchmark:
     folder.facts |= {name.replace("arab-west", "other-west"): lines for name, lines in folder.facts.items()}
     folder.facts |= {name.replace("/dlama/", "/dlama_raw/"): lines for name, lines in folder.facts.items()}
     return dlama.read(folder.write())
+
+
+@pytest.fixture
+def parts_begun(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
+    """The parts that runs have begun from now on; the user interrupts the second one, and no other."""
+    begun: list[Part] = []
+
+    def interrupted(model: Any, plan: Any, part: Part, **rest: Any) -> PartResult:
+        begun.append(part)
+        if len(begun) == 2:
+            raise KeyboardInterrupt
+        return probe_part(model, plan, part, **rest)
+
+    monkeypatch.setattr(runner, "probe_part", interrupted)
+    return begun

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from transformers import RobertaConfig, RobertaForMaskedLM
 
-from probing import runner
 from probing.benchmark import Benchmark, Item, Relation
 from probing.errors import TooLong
 from probing.language_model import LanguageModel
@@ -17,7 +16,7 @@ from probing.part_runner import probe_part
 from probing.plan import Part, plan, plan_of
 from probing.probes import probe_of
 from probing.results.completeness import count_left_out, skipped_in_words
-from probing.results.joining import PartResult, joined
+from probing.results.joining import joined
 from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.runner import run
@@ -140,18 +139,7 @@ def test_parts_of_several_workers_leave_out_what_one_process_leaves_out(gpt2: La
     pd.testing.assert_frame_equal(together.items, whole.items)
 
 
-def test_a_resumed_run_leaves_out_the_same_items(
-    gpt2: LanguageModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts_begun: list[Part] = []
-
-    def interrupted(model: Any, plan: Any, part: Part, **rest: Any) -> PartResult:
-        parts_begun.append(part)
-        if len(parts_begun) == 2:
-            raise KeyboardInterrupt
-        return probe_part(model, plan, part, **rest)
-
-    monkeypatch.setattr(runner, "probe_part", interrupted)
+def test_a_resumed_run_leaves_out_the_same_items(gpt2: LanguageModel, tmp_path: Path, parts_begun: list[Part]) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(gpt2, two_wordings(), templates=(0, 1), out=tmp_path / "out", progress=False)
     resumed = run(gpt2, two_wordings(), out=tmp_path / "out", templates=(0, 1), progress=False)

@@ -6,12 +6,8 @@ from typing import Any
 
 import pytest
 
-from probing import runner
 from probing.benchmark import Benchmark, Item, Relation
 from probing.language_model import Request
-from probing.part_runner import probe_part
-from probing.plan import Part
-from probing.results.joining import PartResult
 from probing.results.result import Result
 from probing.results.unknown_names import all_unknown_names, unknown_names, unknown_names_in_words
 from probing.runner import run
@@ -95,22 +91,14 @@ def test_every_probe_tells_in_its_result_and_in_the_stored_one(
 
 
 def test_a_run_that_goes_on_counts_as_a_whole_one(
-    benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    benchmark: Benchmark, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     whole = run(Uneducated(), benchmark, progress=False)
-    begun: list[Part] = []
-
-    def interrupted(model: Any, plan: Any, part: Part, **rest: Any) -> PartResult:
-        begun.append(part)
-        if len(begun) == 2:
-            raise KeyboardInterrupt
-        return probe_part(model, plan, part, **rest)
-
-    monkeypatch.setattr(runner, "probe_part", interrupted)
+    parts_begun = request.getfixturevalue("parts_begun")  # only now, as the whole run shall not be interrupted
     with pytest.raises(KeyboardInterrupt):
         run(Uneducated(), benchmark, out=tmp_path / "out", progress=False)
     resumed = run(Uneducated(), benchmark, out=tmp_path / "out", progress=False)
-    assert len(begun) == 3 and resumed.record["unknown_names"] == whole.record["unknown_names"] != []
+    assert len(parts_begun) == 3 and resumed.record["unknown_names"] == whole.record["unknown_names"] != []
 
 
 def test_a_model_that_knows_all_names_says_nothing(benchmark: Benchmark) -> None:
