@@ -237,8 +237,9 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         owners = [callback.monitor.name for callback in self._watching() if figure.startswith(callback._name(""))]
         if owners:
             return figure if max(owners, key=len) == self.monitor.name else ""
-        trainer, known = self._trainer, ("transformers.", __name__)
-        others = [each for each in trainer.callback_handler.callbacks if not type(each).__module__.startswith(known)]
+        trainer, modules = self._trainer, ("transformers.", __name__)
+        callbacks = trainer.callback_handler.callbacks
+        others = [callback for callback in callbacks if not type(callback).__module__.startswith(modules)]
         return "" if trainer.compute_metrics or type(trainer) is not Trainer or others else figure
 
     def _refuse_missing(self, state: TrainerState) -> None:

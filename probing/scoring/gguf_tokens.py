@@ -40,12 +40,12 @@ def follow_gguf(where: str, tokenizer: Any, file: Path) -> list[str]:
     keys = {key.removeprefix(KEYS): value for key, value in metadata.items() if key.startswith(KEYS)}
     backend = tokenizer.backend_tokenizer
     notes = _split(where, backend, keys.get("model"), keys.get("pre", ""))
-    if (wanted := keys.get("add_space_prefix")) is not None and _adds_space(backend) != wanted:
-        add_space(backend, wanted)
-        if _adds_space(backend) != wanted:
-            raise _not_followed(where, "add_space_prefix", wanted)
-    if (wanted := keys.get("remove_extra_whitespaces")) is not None and _removes_space(backend) != wanted:
-        raise _not_followed(where, "remove_extra_whitespaces", wanted)
+    if (adds_space := keys.get("add_space_prefix")) is not None and _adds_space(backend) != adds_space:
+        add_space(backend, adds_space)
+        if _adds_space(backend) != adds_space:
+            raise _not_followed(where, "add_space_prefix", adds_space)
+    if (removes_space := keys.get("remove_extra_whitespaces")) is not None and _removes_space(backend) != removes_space:
+        raise _not_followed(where, "remove_extra_whitespaces", removes_space)
     if keys.get("precompiled_charsmap"):
         raise _not_followed(where, "precompiled_charsmap", "a table of characters")
     return notes

@@ -148,10 +148,10 @@ def _as_asked(own: Tokenizer, loaded: Tokenizer, config: Mapping[str, Any]) -> T
         add_space(own, bool(config["add_prefix_space"]))
     if config.get(REGEX_SETTING):
         own.pre_tokenizer = loaded.pre_tokenizer
-    known = {token.content for token in own.get_added_tokens_decoder().values()}
+    in_file = {token.content for token in own.get_added_tokens_decoder().values()}
     described = {token["content"] for token in config.get("added_tokens_decoder", {}).values()}
     for _, token in sorted(loaded.get_added_tokens_decoder().items()):
-        if token.content in described or token.content not in known:
+        if token.content in described or token.content not in in_file:
             _add(own, token)
     return own
 
@@ -165,13 +165,13 @@ def _parts(part: Any, sequence: Any) -> list[Any]:
     return [] if part is None else list(part) if isinstance(part, sequence) else [part]
 
 
-def add_space(backend: Tokenizer, wanted: bool) -> None:
+def add_space(backend: Tokenizer, adds_space: bool) -> None:
     """Make a pre-tokenizer put a space before texts that begin without one, or not, if it is of a kind that can."""
     for part in _parts(backend.pre_tokenizer, pre_tokenizers.Sequence):
         if isinstance(part, pre_tokenizers.ByteLevel):
-            part.add_prefix_space = wanted
-        elif isinstance(part, pre_tokenizers.Metaspace) and (part.prepend_scheme != "never") != wanted:
-            part.prepend_scheme = "first" if wanted else "never"
+            part.add_prefix_space = adds_space
+        elif isinstance(part, pre_tokenizers.Metaspace) and (part.prepend_scheme != "never") != adds_space:
+            part.prepend_scheme = "first" if adds_space else "never"
 
 
 def _refuse_other_vocabulary(where: str, tokenizer: Any, file: Path) -> None:
@@ -186,15 +186,15 @@ def _refuse_other_vocabulary(where: str, tokenizer: Any, file: Path) -> None:
         for text in (text for text in TEXTS if text == text.strip(" ▁")):
             ids = tokenizer(text, add_special_tokens=False, verbose=False).input_ids
             unknown = {own.id_to_piece(own.unk_id()), tokenizer.unk_token}
-            found = [None if token in unknown else token for token in tokenizer.convert_ids_to_tokens(ids)]
+            pieces = [None if token in unknown else token for token in tokenizer.convert_ids_to_tokens(ids)]
             right = [None if id_ == own.unk_id() else own.id_to_piece(id_) for id_ in own.encode(text)]
-            if found != right:
+            if pieces != right:
                 raise _other(where, f"The class {name} of transformers does not cut {text[:50]!r} as {file.name} says")
         return
     content = file.read_text(encoding="utf-8")
-    pieces = json.loads(content) if file.suffix == ".json" else content.splitlines()
-    if missing := set(pieces) - tokenizer.get_vocab().keys():
-        what = f"lacks {len(missing):,} of the {len(set(pieces)):,} tokens in {file.name}"
+    tokens_in_file = set(json.loads(content) if file.suffix == ".json" else content.splitlines())
+    if missing := tokens_in_file - tokenizer.get_vocab().keys():
+        what = f"lacks {len(missing):,} of the {len(tokens_in_file):,} tokens in {file.name}"
         raise _other(where, f"The class {name} of transformers {what}")
 
 
