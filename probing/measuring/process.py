@@ -35,7 +35,7 @@ from probing.language_model import ModelCard
 from probing.measuring import limits as limits_module
 from probing.measuring.failures import BrokenProtocol, Crashed, LogTail, MeasuringFailure, Reported, presentable
 from probing.measuring.limits import Limits, Watch
-from probing.measuring.messages import BenchmarkFiles, Task, UnfitRows, read_part, receive, send
+from probing.measuring.messages import ROWS_FILE, BenchmarkFiles, Task, UnfitRows, read_part, receive, send
 from probing.plan import Part
 from probing.results.completeness import left_out
 from probing.results.joining import PartResult
@@ -79,7 +79,7 @@ class MeasuringProcess:
         self._rows = Path(self._scratch.name)
         program = [sys.executable, "-m", START, CHILD, str(self._rows)]
         self._process = subprocess.Popen(
-            limits_module.isolated_command(program, self._readable(), self._rows),
+            limits_module.isolated_command(program, self._readable(), self._rows / ROWS_FILE),
             env=limits_module.isolated_environment(),
             cwd=self._rows,
             stdin=subprocess.PIPE,
@@ -239,11 +239,8 @@ class MeasuringProcess:
             raise self._failed(BrokenProtocol(message, "Report it.")) from error
 
     def _read_rows(self, part: Part, skipped: frozenset[int]) -> pd.DataFrame:
-        """Return the rows of the part that has just been measured, and remove their file."""
-        path = self._rows / "rows.parquet"
-        rows = read_part(path, part._replace(relation=self._labels[part.relation]), skipped)
-        path.unlink()
-        return rows
+        """Return the rows of the part that has just been measured; those of the next part replace them."""
+        return read_part(self._rows / ROWS_FILE, part._replace(relation=self._labels[part.relation]), skipped)
 
     @cached_property
     def _labels(self) -> dict[str, str]:
