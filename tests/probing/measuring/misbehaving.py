@@ -63,6 +63,12 @@ def many_folders() -> None:
     time.sleep(100)
 
 
+def many_files() -> None:
+    for number in range(1000):
+        (ROWS / str(number)).touch()
+    time.sleep(100)
+
+
 def phases() -> None:
     while True:
         send({"event": "phase", "name": "trial"})
@@ -115,6 +121,7 @@ WHILE_LOADING: Mapping[str, Callable[[], object]] = {
     "memory": memory,
     "disk": disk,
     "many folders": many_folders,
+    "many files": many_files,
     "phases": phases,
     "closed output": close_output,
     "escape": escape,
