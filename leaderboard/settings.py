@@ -159,7 +159,9 @@ FLOAT32_PARAMETERS = env_int("CLOZEBOARD_FLOAT32_PARAMETERS", 10**9)  # larger m
 MODEL_MEMORY_LIMIT = MEMORY_LIMIT or usual_memory(MODEL_SIZE_LIMIT, FLOAT32_PARAMETERS)  # bytes that a model may take
 # Whose X-Forwarded headers are believed, and who may read /metrics
 TRUSTED_PROXIES = env_networks("CLOZEBOARD_TRUSTED_PROXIES", "")
-METRICS_NETWORKS = env_networks("CLOZEBOARD_METRICS_FROM", "127.0.0.0/8,::1/128")
+METRICS_NETWORKS = env_networks(
+    "CLOZEBOARD_METRICS_FROM", ",".join(("127.0.0.0/8", "::1/128", *map(str, TRUSTED_PROXIES)))
+)
 METRICS_TOKEN = os.environ.get("CLOZEBOARD_METRICS_TOKEN", "")
 
 # Django

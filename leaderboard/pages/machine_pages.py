@@ -31,6 +31,7 @@ from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.models import Run, RunEvent, RunPart, Submission
 from leaderboard.operations import site_state
 from leaderboard.operations.site_state import watch
+from leaderboard.serving.web_server import PASSED_ON, SIGNS_OF_PROXIES
 from probing.extras import package_version
 
 # /healthz : tells load balancers and monitors which parts of the site work.
@@ -81,9 +82,9 @@ def _has_token(request: HttpRequest) -> bool:
 def _is_near(request: HttpRequest) -> bool:
     """Tell whether the request comes directly from an address that may read the metrics.
 
-    One that a proxy has passed on needs the token: behind some web servers its address is that of the proxy.
+    One that a proxy has passed on needs the token: its address may be that of a proxy on this machine.
     """
-    if {"X-Forwarded-For", "Forwarded"} & request.headers.keys():
+    if request.META.get(PASSED_ON) or any(header in request.META for header in SIGNS_OF_PROXIES):
         return False
     try:
         address = ip_address(request.META.get("REMOTE_ADDR", ""))

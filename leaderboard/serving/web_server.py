@@ -23,7 +23,7 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.contrib.staticfiles.storage import StaticFilesStorage
 from django.core.wsgi import get_wsgi_application
-from waitress.proxy_headers import proxy_headers_middleware
+from waitress.proxy_headers import PROXY_HEADERS, proxy_headers_middleware
 
 OPTIONS: dict[str, Any] = {
     "threads": 8,
@@ -41,6 +41,8 @@ OPTIONS: dict[str, Any] = {
     "ident": "",
 }
 
+PASSED_ON = "clozeboard.passed_on"  # whether a proxy has sent a request, trusted or not
+SIGNS_OF_PROXIES = [f"HTTP_{header}" for header in (*PROXY_HEADERS, "VIA", "X_REAL_IP")]
 OBJECTS = 50_000  # that are made, less those that are freed, between two collections of the youngest objects
 M_ARENA_MAX = -8  # of malloc.h in the GNU C library
 
@@ -78,8 +80,8 @@ def serve(listen: str) -> None:
 def believing_proxies(application: WSGIApplication) -> WSGIApplication:
     """Return the application with the client's address and protocol as the trusted proxies state them.
 
-    The headers of all others are removed. Waitress itself knows either one address or all, and proxies in containers
-    have an address of a network only.
+    The headers of all others are removed; `PASSED_ON` says that there were any. Waitress itself knows either one
+    address or all, and proxies in containers have an address of a network only.
     """
     believed: WSGIApplication = proxy_headers_middleware(
         application, trusted_proxy="*", trusted_proxy_headers={"x-forwarded-for", "x-forwarded-proto"}
@@ -87,6 +89,7 @@ def believing_proxies(application: WSGIApplication) -> WSGIApplication:
     cleared: WSGIApplication = proxy_headers_middleware(application)
 
     def choose(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        environ[PASSED_ON] = any(header in environ for header in SIGNS_OF_PROXIES)
         return (believed if _is_trusted(environ["REMOTE_ADDR"]) else cleared)(environ, start_response)
 
     return choose

@@ -1,8 +1,12 @@
 """/metrics and /healthz : who may read them, what they say of each part, and in which form."""
 
 import json
+import os
+import subprocess
+import sys
 from importlib.metadata import PackageNotFoundError
 from ipaddress import ip_network
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 import pytest
 from django.db import DatabaseError, connection
@@ -19,6 +23,7 @@ from leaderboard.operations import site_state
 from leaderboard.operations.site_state import Health, Watch
 from leaderboard.pages import machine_pages
 from leaderboard.pages import machine_pages as view
+from leaderboard.serving.web_server import PASSED_ON, believing_proxies
 from probing import extras
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -123,6 +128,7 @@ def test_the_text_is_made_once_in_a_few_seconds(client: Client, monkeypatch: pyt
         ("192.0.2.1", {}, 403),
         ("", {}, 403),
         ("127.0.0.1", {"X-Forwarded-For": "192.0.2.1"}, 403),
+        ("127.0.0.1", {"Via": "1.1 proxy"}, 403),
         ("192.0.2.1", {"Authorization": "Bearer the-token"}, 200),
         ("192.0.2.1", {"Authorization": "Bearer the-tokem"}, 403),
         ("192.0.2.1", {"Authorization": "Basic the-token"}, 403),
@@ -135,6 +141,34 @@ def test_near_addresses_and_those_who_know_the_token_may_read(
     settings.METRICS_TOKEN = "the-token"
     settings.METRICS_NETWORKS = [*settings.METRICS_NETWORKS, ip_network("10.0.0.0/8")]
     assert client.get("/metrics", headers=headers, REMOTE_ADDR=address).status_code == status
+
+
+@pytest.mark.parametrize("trusted", ["", "127.0.0.1"])
+@pytest.mark.parametrize("header", ["HTTP_X_FORWARDED_FOR", "HTTP_FORWARDED", "HTTP_X_REAL_IP"])
+def test_what_a_proxy_of_this_machine_passes_on_is_not_near(
+    client: Client, settings: DjangoSettings, header: str, trusted: str
+) -> None:
+    """The web server removes the headers of a proxy that the settings do not name, whose address is near."""
+    settings.TRUSTED_PROXIES = [ip_network(trusted)] if trusted else []
+    value = "for=192.0.2.1" if header == "HTTP_FORWARDED" else "192.0.2.1"
+    seen: list[WSGIEnvironment] = []
+
+    def application(environ: WSGIEnvironment, start_response: StartResponse) -> list[bytes]:
+        seen.append(environ)
+        return []
+
+    request = {"REMOTE_ADDR": "127.0.0.1", "REMOTE_HOST": "", "SERVER_NAME": "x", "SERVER_PORT": "80", header: value}
+    believing_proxies(application)({**request, "wsgi.url_scheme": "http"}, lambda *arguments: lambda data: None)
+    left = {name: seen[0][name] for name in ("REMOTE_ADDR", PASSED_ON, header) if name in seen[0]}
+    assert client.get("/metrics", **left).status_code == 403
+
+
+def test_the_machine_itself_and_the_networks_of_trusted_proxies_are_near() -> None:
+    code = "from leaderboard import settings; print(*map(str, settings.METRICS_NETWORKS))"
+    environment = os.environ | {"CLOZEBOARD_TRUSTED_PROXIES": "10.0.0.0/8"}
+    environment.pop("CLOZEBOARD_METRICS_FROM", None)
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ended.stdout.split() == ["127.0.0.0/8", "::1/128", "10.0.0.0/8"]
 
 
 def test_without_a_token_in_the_settings_no_token_is_right(client: Client) -> None:
