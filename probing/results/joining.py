@@ -141,8 +141,8 @@ def _condensed_together(
 def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one record from those of the parts, which several processes may have made.
 
-    Costs and the times of loading add up, notes are joined, as are the names of devices, and memory is the largest; the
-    rest is the newest part's.
+    Costs and the times of loading add up, notes are joined, as are the names of devices and processors, and memory is
+    the largest; the rest is the newest part's.
     """
     by_age = sorted(records, key=lambda record: record["end"])
     whole = dict(by_age[-1])
@@ -157,8 +157,9 @@ def merged(records: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     whole["timing"] = {name: round(seconds, 3) for name, seconds in times.items()}
     notes = dict.fromkeys(note for record in by_age for note in record["batch"]["notes"])
     whole["batch"] = {**whole["batch"], "notes": list(notes)}
-    if devices := {record["device"] for record in by_age if "device" in record}:
-        whole["device"] = ", ".join(sorted(devices))
+    for name in ("device", "processor"):
+        if used := {record[name] for record in by_age if name in record}:
+            whole[name] = ", ".join(sorted(used))
     whole[UNKNOWN_NAMES] = all_unknown_names(by_age)
     whole["peak_memory"] = dict(reduce(or_, (Counter(record["peak_memory"]) for record in by_age)))
     return whole

@@ -35,6 +35,7 @@ def run_record(model: LanguageModel, plan: Plan) -> dict[str, Any]:
     return describe_run(model.card, plan) | {
         "packages": {"python": platform.python_version()} | _versions(),
         "device": model.device,
+        "processor": processor(model.device),
         "dtype": model.dtype,
         "batch": {"tokens": model.batch_tokens, "notes": list(model.usage.notes)},
         "items_skipped": [relation._asdict() for relation in plan.skipped],
@@ -76,6 +77,16 @@ def run_cost(before: Usage, now: Usage, start: Start, score_seconds: float) -> d
         "positions": now.positions - before.positions,
         "padding": now.padding - before.padding,
     }
+
+
+def processor(device: str) -> str:
+    """Return the name of the processor, by which results differ in rounding; nothing where another device computes.
+
+    The library that multiplies is chosen by it (`scoring.products`).
+    """
+    if device != "cpu":
+        return ""
+    return str(import_module("torch").cpu.get_capabilities().get("cpu_name") or platform.machine())
 
 
 def peak_memory(device: str) -> dict[str, int]:
@@ -148,6 +159,7 @@ RECORD_KEYS: Mapping[str, str] = {
     "language": "the language of the prompts, as in `settings`",
     "packages": "the versions of Python and of the packages that can change a number",
     "device": "the device: cpu, the GPU, or server; several that shared the work with commas between them",
+    "processor": "the name of the processor where `device` is cpu, else empty; several with commas between them",
     "dtype": "the number format of the weights; unknown for a served model",
     "batch": "`tokens`: the token positions of a batch; `notes`: remarks on what happened on the way",
     "items_skipped": "which items were left out, by relation, and why",

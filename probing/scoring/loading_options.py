@@ -55,8 +55,8 @@ class LoadingOptions:
     `device`, `device_map`, `attention`: as `probing.model_source.ModelSource` explains. `spread`: whether a model that
     is too large for one GPU may be spread over all of them.
     `dtype`: number format of the weights: float32, bfloat16 or float16, by name ("torch.bfloat16" too) or as
-    `torch.dtype`. "auto": as they are stored on a GPU; on a CPU bfloat16 where they are stored in 16 bits and a short
-    trial finds that faster on this processor, else float32, as for GGUF files. `chooses_dtype`: whether this is "auto".
+    `torch.dtype`. "auto": as they are stored on a GPU; on a CPU bfloat16 where they are stored in 16 bits and the
+    processor has instructions for it, else float32, as for GGUF files. `chooses_dtype`: whether this is "auto".
     `quantised`: how plain weights are quantised by bitsandbytes while they are loaded, if "4bit" or "8bit" is asked
     for. A checkpoint that is stored quantised is loaded as it is; its layers compute in `dtype`.
     """
@@ -90,7 +90,7 @@ class LoadingOptions:
         """Return the options for weights that are stored in this number format, which `auto` goes by.
 
         On a GPU they are computed as they are stored. On a CPU those that are stored in 16 bits are computed in
-        bfloat16, where a short trial finds that faster than float32.
+        bfloat16, where the processor has instructions for it.
         """
         if not self.chooses_dtype or DTYPES[stored].itemsize > 2:
             return self

@@ -1,9 +1,7 @@
-"""Products of linear layers: by oneDNN as by torch, on any network, and the trial of bfloat16."""
+"""Products of linear layers: by oneDNN as by torch, on any network, and where oneDNN and bfloat16 are taken."""
 
-import itertools
 import pickle
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from pathlib import Path
@@ -20,18 +18,7 @@ from transformers.pytorch_utils import Conv1D
 import probing
 from probing.language_model import Request, Scoring
 from probing.scoring import products as products_module
-from probing.scoring.products import (
-    GROWTH,
-    LONGEST_SUM,
-    SIZES,
-    TRIAL_PRODUCTS,
-    fast_products,
-    float32_product,
-    linear,
-    one_thread,
-    onednn_is_faster,
-    speed_up,
-)
+from probing.scoring.products import LONGEST_SUM, bfloat16_is_faster, fast_products, linear, onednn_is_faster
 from probing.scoring.verbs import AnsweringModel
 from probing.template import prompt
 
@@ -64,11 +51,8 @@ def with_weight(change: Callable[[torch.Tensor], torch.Tensor]) -> nn.Linear:
     return layer
 
 
-@pytest.fixture
-def untried() -> Iterator[None]:
-    onednn_is_faster.cache_clear()
-    yield
-    onednn_is_faster.cache_clear()
+def on_processor(monkeypatch: pytest.MonkeyPatch, **capabilities: object) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: capabilities)
 
 
 @pytest.mark.parametrize("inputs", [24, LONGEST_SUM + 24])
@@ -182,57 +166,46 @@ def test_nothing_is_replaced_where_torch_is_as_fast(monkeypatch: pytest.MonkeyPa
     network = nn.Sequential(nn.Linear(24, 24))
     with fast_products(network):
         assert "forward" not in network[0].__dict__
-    assert float32_product() is nn.functional.linear
 
 
-@pytest.mark.parametrize(("seconds_of_torch", "faster"), [(2.0, True), (1.2, True), (1.1, False), (0.5, False)])
-def test_onednn_has_to_be_clearly_faster(
-    seconds_of_torch: float, faster: bool, monkeypatch: pytest.MonkeyPatch, untried: None
+@pytest.mark.parametrize(
+    ("capabilities", "is_faster"),
+    [
+        ({"cpu_name": "AMD EPYC 9V74", "avx512_f": True}, True),
+        ({"cpu_name": "AMD EPYC 7763", "avx512_f": False}, False),
+        ({"cpu_name": "Intel Xeon", "avx512_f": True}, False),
+        ({"architecture": "aarch64", "sve": True}, False),
+    ],
+)
+def test_onednn_multiplies_on_processors_by_amd_with_wide_instructions(
+    capabilities: dict[str, object], is_faster: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def seconds(product: Callable[..., torch.Tensor], matrix: torch.Tensor) -> float:
-        return seconds_of_torch if product is nn.functional.linear else 1.0
-
-    monkeypatch.setattr(products_module, "fastest_product", seconds)
-    assert onednn_is_faster() is faster
+    on_processor(monkeypatch, **capabilities)
+    assert onednn_is_faster() is is_faster
 
 
-def test_inexact_products_are_not_used_however_fast_they_are(monkeypatch: pytest.MonkeyPatch, untried: None) -> None:
-    def rounded(states: torch.Tensor, weight: torch.Tensor, bias: Any = None) -> torch.Tensor:
-        return nn.functional.linear(states.bfloat16(), weight.bfloat16()).float()
-
-    monkeypatch.setattr(products_module, "linear", rounded)
-    monkeypatch.setattr(products_module, "fastest_product", lambda product, matrix: float(product is not rounded))
-    assert not onednn_is_faster()
-
-
-def test_a_torch_without_these_products_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch, untried: None) -> None:
+def test_a_torch_without_these_products_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    on_processor(monkeypatch, cpu_name="AMD EPYC 9V74", avx512_f=True)
     monkeypatch.setattr(torch.ops, "mkldnn", SimpleNamespace())
     assert not onednn_is_faster()
 
 
-def test_a_torch_that_refuses_these_products_is_used_as_it_is(monkeypatch: pytest.MonkeyPatch, untried: None) -> None:
-    def refused(*_: Any) -> torch.Tensor:
-        raise RuntimeError("there is no such kernel")
-
-    monkeypatch.setattr(products_module, "linear", refused)
-    assert not onednn_is_faster()
-
-
-def test_the_trial_puts_the_number_of_threads_back(untried: None) -> None:
-    threads = torch.get_num_threads()
-    onednn_is_faster()
-    assert torch.get_num_threads() == threads
-
-
-def test_trials_of_two_threads_do_not_change_the_number_of_threads_at_once() -> None:
-    def own_trial() -> None:
-        with one_thread():
-            pass
-
-    with ThreadPoolExecutor(1) as pool, one_thread():
-        other = pool.submit(own_trial)
-        assert wait([other], timeout=0.2).not_done
-    other.result()
+@pytest.mark.parametrize(
+    ("capabilities", "is_faster"),
+    [
+        ({"avx512_f": True, "avx512_bf16": True}, True),
+        ({"avx512_f": True, "amx_bf16": True}, True),
+        ({"bf16": True}, True),
+        ({"avx512_f": True, "avx512_bf16": False, "amx_bf16": False}, False),
+        ({}, False),
+    ],
+    ids=str,
+)
+def test_bfloat16_is_faster_on_processors_with_instructions_for_it(
+    capabilities: dict[str, object], is_faster: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_processor(monkeypatch, **capabilities)
+    assert bfloat16_is_faster() is is_faster
 
 
 PROMPTS: list[Request] = [
@@ -384,55 +357,3 @@ def test_nothing_is_left_of_it_when_the_network_fails(model: AnsweringModel, pro
     handle.remove()
     assert not any("forward" in module.__dict__ for module in model.network.modules())
     assert scores(model) == pytest.approx(scores_by_torch(model), abs=1e-4)
-
-
-FLOAT32_SECONDS = 1e-5  # of the smallest product
-
-
-class Clock:
-    """A clock that only products move, each by the time that a processor takes for it."""
-
-    def __init__(self, slow_down: float) -> None:
-        self.now = 0.0
-        self.slow_down = slow_down
-        self.products: list[tuple[int, torch.dtype]] = []
-
-    def perf_counter(self) -> float:
-        return self.now
-
-    def fastest(self, size: int, dtype: torch.dtype) -> float:
-        self.products.append((size, dtype))
-        seconds = FLOAT32_SECONDS * (size / SIZES[0]) ** 3 * (1 if dtype == torch.float32 else self.slow_down)
-        self.now += TRIAL_PRODUCTS * seconds
-        return seconds
-
-
-@pytest.fixture
-def clock(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock(request.param)
-    monkeypatch.setattr(products_module, "time", clock)
-    monkeypatch.setattr(products_module, "_fastest", clock.fastest)
-    return clock
-
-
-@pytest.mark.parametrize("clock", [0.2, 0.5, 1.0], indirect=True)
-def test_the_largest_product_tells_how_much_faster_bfloat16_is(clock: Clock) -> None:
-    assert speed_up() == pytest.approx(1 / clock.slow_down)
-    assert clock.products == list(itertools.product(SIZES, (torch.float32, torch.bfloat16)))
-
-
-@pytest.mark.parametrize("clock", [44.0, 500.0], indirect=True)
-def test_a_slow_processor_is_found_out_before_the_time_is_up(clock: Clock) -> None:
-    assert speed_up(0.2) == 0
-    assert clock.now <= 0.2
-    assert clock.products[-1][0] < SIZES[-1]
-
-
-def test_the_number_of_threads_is_put_back() -> None:
-    threads = torch.get_num_threads()
-    assert speed_up() >= 0
-    assert torch.get_num_threads() == threads
-
-
-def test_each_size_takes_as_many_times_longer_as_the_trial_expects() -> None:
-    assert all((larger / smaller) ** 3 == GROWTH for smaller, larger in itertools.pairwise(SIZES))
