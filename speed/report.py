@@ -65,32 +65,6 @@ def report(results: Mapping[str, Any]) -> str:
     return "\n\n".join(lines)
 
 
-def summary_table(results: Mapping[str, Any]) -> str:
-    """Return how many times faster than each peer this project is, for each kind of network that was measured."""
-    rows = [
-        (f"{peer}, {kind}", f"{ratios['full']:.1f}", f"{ratios['decide']:.1f}")
-        for kind in results["work"]
-        for peer, ratios in _medians(results["comparisons"][kind]).items()
-    ]
-    works = " and ".join(
-        f"{work['statements']:,} with {work['model']['name']} ({kind})" for kind, work in results["work"].items()
-    )
-    introduction = (
-        f"On statements of BEAR in float32, {works}, on a CPU with {results['machine']['torch_threads']} threads, it "
-        "needs this many times less processor time than:\n\n"
-    )
-    return introduction + markdown(("", "every option scored", "the best option alone (`--decide`)"), rows)
-
-
-def _medians(comparison: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Return the median ratios of this project's ways to work to each peer, named with its version."""
-    names = {row["system"]: _with_version(row) for row in comparison["systems"]}
-    medians: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for row in comparison["ratios"]:
-        medians[names[row["peer"]]][row["own"]] = row["median"]["processor"]
-    return medians
-
-
 def positions_table(results: Mapping[str, Any]) -> str:
     """Return what each system computes, and how its scores differ from this project's."""
     rows = []
@@ -169,7 +143,6 @@ def in_bold(values: Sequence[float], form: str) -> str:
 
 
 TABLES = (
-    Table("peers", "peers", summary_table, "README.md"),
     Table("ratios", "peers", ratios_table, "docs/performance.md"),
     Table("hybrid", "hybrid", hybrid_table, "docs/performance.md"),
 )

@@ -11,7 +11,6 @@ from speed.report import (
     hybrid_table,
     ratios_table,
     report,
-    summary_table,
     with_table,
 )
 from speed.stored_results import CHECKOUT, RESULTS
@@ -75,14 +74,8 @@ def test_every_round_is_shown_with_the_median_in_bold(results: dict[str, Any]) -
     assert line == f"| statements of a causal model | peer | {rounds} (≥ 4.5) | {rounds} |  |"
 
 
-def test_the_summary_has_a_line_for_each_peer(results: dict[str, Any]) -> None:
-    assert summary_table(results).endswith("| peer 2.0, causal | 5.0 | 5.0 |")
-    assert "1,820 with SmolLM2-135M (causal)" in summary_table(results)
-
-
 def test_the_version_of_a_package_of_another_name_is_not_shown_as_that_of_the_system(results: dict[str, Any]) -> None:
     results["comparisons"]["causal"]["systems"][1]["package"] = "peer-for-python"
-    assert "| peer (peer-for-python 2.0), causal |" in summary_table(results)
     assert "| peer (peer-for-python 2.0), 16 at a time |" in report(results)
 
 
@@ -102,7 +95,7 @@ def test_a_table_replaces_the_one_of_its_name_alone() -> None:
 
 
 def test_a_table_without_results_is_a_sentence() -> None:
-    assert Table("absent", "no-such-results", str, "README.md").text() == "Results are not stored yet."
+    assert Table("absent", "no-such-results", str, "docs/performance.md").text() == "Results are not stored yet."
 
 
 def test_the_documents_show_the_results_or_say_that_there_are_none() -> None:

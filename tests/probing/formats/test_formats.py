@@ -10,7 +10,7 @@ from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, EMBEDDED
 from probing.errors import BadBenchmark
 from probing.formats import FORMATS, READERS, bear, dlama, format_of
-from speed.made_up import write_bear, write_dlama
+from tests.made_up_benchmarks import write_bear, write_dlama
 from tests.traced_memory import traced_memory
 
 ITEMS = 4000

@@ -5,15 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-# Both have a relation of this name, which is asked to import everything before anything is measured.
-FIRST_RELATION = "P17"
-
-BEAR_BIG_ITEMS = 40_916
 BEAR_RELATIONS, BEAR_OPTIONS = 78, 68
 BEAR_TEMPLATES = [f"[X] is {word} [Y]." for word in ("near", "beside", "behind")]
 
-# DLAMA has 78,259 facts, each in two languages (methods 4.2).
-DLAMA_ITEMS = 2 * 78_259
 LANGUAGES = {"arab-west": ("ar", "en"), "asia-west": ("ko", "en"), "southamerica-west": ("es", "en")}
 REGIONS = {"arab-west": "ARAB_REGION", "asia-west": "ASIA", "southamerica-west": "SOUTH_AMERICA"}
 # The items and candidates of each predicate in the English files of DLAMA's predecessor about Arab and Western
