@@ -35,7 +35,6 @@ from leaderboard.pages.overview_page import overview_view
 from leaderboard.pages.paper_page import paper_view, papers_view
 from leaderboard.pages.question_page import former_item_view, question_view, questions_view
 from leaderboard.pages.queue_page import queue_view
-from leaderboard.pages.quiz_page import quiz_view
 from leaderboard.pages.relation_page import relation_view
 from leaderboard.pages.run_files import (
     eval_results_view,
@@ -108,7 +107,6 @@ benchmarks = [
     path("<benchmark:name>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
-    path("<benchmark:name>/try/", quiz_view, name="quiz"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
 v1 = [
@@ -133,15 +131,15 @@ crawlers = [
     path("sitemap.xml", sitemaps.index, {"sitemaps": SITEMAPS, "sitemap_url_name": "sitemap_part"}, "sitemap"),
     path("sitemap-<section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, "sitemap_part"),
 ]
-# Addresses of what is no more lead to what takes its place, or say that it is gone.
+# Addresses of what is no more lead to what is nearest, or say that it is gone.
+GONE = ["runs/<number:pk>/badge.svg", "embed/<path:page>", "embed/"]
 former = [
     path("changes/", RedirectView.as_view(pattern_name="history", query_string=True, permanent=True)),
     path("snapshots/", former_snapshots_view),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
-    path("runs/<number:pk>/badge.svg", gone),
-    path("embed/<path:page>", gone),
-    path("embed/", gone, {"page": ""}),
+    path("benchmarks/<benchmark:name>/try/", RedirectView.as_view(pattern_name="questions")),
+    *(path(address, gone) for address in GONE),
 ]
 urlpatterns = [
     path("", include(crawlers)),

@@ -78,7 +78,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, versions),
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
-        "playable": bool(benchmark.path) and not pages.question_form.unplayable,
         "mapped": _mapped(board, relations),
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "is_pooled": pair is None and bool(offered_pairs(offered)),

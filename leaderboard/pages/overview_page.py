@@ -159,7 +159,6 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
         "benchmarks": len(chosen.measures),
         "updated": everything.updated,
         "running": running(),
-        "quiz": _quiz(everything.columns),
         "filters": filters,
         "facets": [(facet, filters.chosen.get(facet.name, "")) for facet in OVERVIEW_FACETS],
         "parts": chosen.parts if any(column.measure.part != OVERALL_SLICE for column in columns) else [],
@@ -355,13 +354,6 @@ def _heads(
         heads.append(TopicHead(title, len(main.groups.names), "Darker fields are higher figures of their column."))
         starts.append(labels.group_column(main.groups.dimension, main.groups.names[0]))
     return heads, starts
-
-
-def _quiz(columns: Sequence[BenchmarkColumn]) -> Benchmark | None:
-    """Return the first benchmark of which readers can try questions themselves."""
-    benchmarks = (column.measure.versions[0] for column in columns)
-    playable = (row for row in benchmarks if row.path and not pages_of(row).question_form.unplayable)
-    return next(playable, None)
 
 
 # The curve of the overview: the figures of one benchmark against the sizes of the models.

@@ -320,7 +320,6 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "form": form,
         "questions": table,
         "judged": judged,
-        "playable": not pages_of(benchmark).question_form.unplayable,
         "has_shares": any(row.answered for row in rows),
     }
     return render(request, "questions.html", context)

@@ -151,5 +151,5 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def gone(request: HttpRequest, **parts: str | int) -> HttpResponse:
     """Answer a request for what this site had once and has no more, and which nothing replaces."""
-    message = "This site no longer has badges and frames."
-    return refusal(request, 410, "gone", message, "Link to the page of the run or benchmark; its CSV has the figures.")
+    message = "This site no longer has what was at this address."
+    return refusal(request, 410, "gone", message, "The pages of runs and benchmarks, and their CSV, have the figures.")

@@ -19,7 +19,7 @@ from leaderboard.probes.breakdowns import group_href
 from leaderboard.probes.cloze_items import ITEM_COLUMNS, MODEL_ANSWER, run_answer
 from leaderboard.probes.further_training import TRAINING_METRICS, training_sections
 from leaderboard.probes.probe_pages import Json, ProbePages, notes_section
-from leaderboard.probes.wording import TYPED
+from leaderboard.probes.wording import ONE_ANSWER
 from leaderboard.ui import cells, charts
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Point, kind_symbol
@@ -490,7 +490,7 @@ PAGES = ProbePages(
     item_columns=ITEM_COLUMNS,
     run_answer=run_answer,
     model_answer=MODEL_ANSWER,
-    question_form=TYPED,
+    question_form=ONE_ANSWER,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
     switches=(

@@ -16,7 +16,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
 from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import FINER, group_title, read_relations, relation_name, relation_names
+from leaderboard.probes.wording import group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Drawing, Section, section
@@ -439,7 +439,6 @@ PAGES = ProbePages(
         file_only=("scores", "exact", "best"),
     ),
     run_answer=run_answer,
-    question_form=FINER,
     surprises=SURPRISES,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,

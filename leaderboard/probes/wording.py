@@ -200,13 +200,6 @@ def example_cell(relation: Relation) -> Cell:
     return Cell(filled.text, filled.text, pieces=pieces, lang=language_of(relation))
 
 
-NO_STATEMENTS = (
-    "Its questions are statements that are true or false, and a model's answer is how perplexing it finds each of them."
-)
-NO_VECTORS = "Its questions compare the vectors of words, so there is no sentence to complete."
-NO_TEXTS = "Its questions are answered by free texts, which this page cannot judge."
-
-
 class ShownSentence(NamedTuple):
     """A sentence with a blank between `before` and `after`; without a blank `before` is the whole text."""
 
@@ -222,16 +215,13 @@ class QuestionForm(NamedTuple):
     """How an item is put to a reader.
 
     `sentence` makes the text of an item by the number of a template. `answer` reads a model's answer from a row where
-    that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `unplayable` says why readers
-    cannot answer these questions themselves; it is empty where they can. `typed` tells that they write the answer,
-    and `hint` which of several answers counts.
+    that of the probe (`ProbePages.model_answer`) does not suit a page about one item. `one_counts` tells that only the
+    first of several right answers counts.
     """
 
     sentence: Callable[[Relation, Item, int], ShownSentence]
     answer: ModelAnswer | None = None
-    unplayable: str = ""
-    typed: bool = False
-    hint: str = ""
+    one_counts: bool = False
 
 
 def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
@@ -262,11 +252,10 @@ def _perplexity(row: Row) -> str:
 
 ONE_COUNTS = "One answer counts for each sentence, even where others are true as well."
 CHOICE = QuestionForm(with_blank)
-TYPED = QuestionForm(with_blank, typed=True, hint=ONE_COUNTS)
-FINER = QuestionForm(with_blank, hint="Both answers are true; the more specific one counts.")
-STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity), NO_STATEMENTS)
-FREE_TEXT = QuestionForm(question, unplayable=NO_TEXTS)
-CLOSENESS = QuestionForm(subject, unplayable=NO_VECTORS)
+ONE_ANSWER = QuestionForm(with_blank, one_counts=True)
+STATEMENT = QuestionForm(statement, ModelAnswer(("perplexity",), _perplexity))
+FREE_TEXT = QuestionForm(question)
+CLOSENESS = QuestionForm(subject)
 
 RowKey = tuple[str, int, int]  # relation, template and index
 Sentences = Mapping[RowKey, str]
@@ -301,7 +290,7 @@ def sentences(run: Run, rows: Iterable[Row], form: QuestionForm) -> Sentences:
 def several_answers(run: Run, rows: Iterable[Row], form: QuestionForm) -> Answers:
     """Map the items of rows of which several answers count to the first of them; none where only one counts."""
     indices: dict[str, set[int]] = {}
-    for row in () if form.typed else rows:
+    for row in () if form.one_counts else rows:
         indices.setdefault(row["relation"], set()).add(row["index"])
     return {
         (relation.label, item.index): _first_answers([relation.options_of(item)[number] for number in item.answers])

@@ -254,16 +254,6 @@ def test_no_ticked_row_lies_under_the_bar_that_compares(page: Page, query: str) 
         assert row and bar and not overlap(row, bar)
 
 
-def test_a_keyboard_answers_the_quiz(page: Page) -> None:
-    page.goto("/benchmarks/starter/try/")
-    first = page.get_by_role("radio").first
-    first.focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.get_by_role("radio").nth(1)).to_be_checked()
-    page.get_by_role("button", name="See how you did").press("Enter")
-    expect(page.locator("[data-table=results]")).to_be_visible()
-
-
 def test_the_arrow_keys_lead_to_the_next_question_and_back(page: Page, deployment: Deployment) -> None:
     site = Site(deployment.url)
     for slug in site.measured().values():

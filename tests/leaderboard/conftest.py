@@ -163,8 +163,6 @@ class Site:
             "/benchmarks/small/relations/P30/",
             "/benchmarks/small/items/",
             "/benchmarks/small/items/P30-1/",
-            "/benchmarks/small/try/?draw=a",
-            "/benchmarks/small/try/?draw=a&done=1&q1=0",
             "/submit/",
             "/queue/",
             "/methods/",

@@ -310,13 +310,6 @@ def test_a_run_that_no_worker_has_is_not_running(client: Client, tiny: Benchmark
     assert "none running" in page(client)
 
 
-def test_readers_are_led_to_questions_that_they_can_try(client: Client, small: Benchmark) -> None:
-    make.finished(make.benchmark("without-files"))
-    assert "/try/" not in page(client)
-    make.finished(small)
-    assert 'href="/benchmarks/small/try/"' in page(client)
-
-
 def test_the_address_of_a_leaderboard_leads_to_its_benchmark(client: Client, tiny: Benchmark) -> None:
     response = client.get("/?benchmark=tiny&sort=-accuracy&columns=a:b&columns=c:d")
     assert response.status_code == 302

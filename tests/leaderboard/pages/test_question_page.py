@@ -93,12 +93,11 @@ def test_the_pages_of_a_benchmark_and_of_a_relation_lead_to_its_questions(client
     address = site.benchmark.get_absolute_url()
     html = client.get(address).content.decode()
     assert f'href="{address}items/"' in html
-    assert f'href="{address}try/"' in html
     relation = client.get(f"{address}relations/P30/").content.decode()
     assert f'href="{address}items/?relation=P30"' in relation
 
 
-def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: Client, db: None) -> None:
+def test_a_list_of_statements_tells_true_from_false(client: Client, db: None) -> None:
     graph = make.shipped("graph")
     truths = {
         question_id(relation, item): item.tags["truth"]
@@ -108,7 +107,6 @@ def test_a_list_of_statements_tells_true_from_false_and_offers_no_quiz(client: C
     assert {row["id"]: row["truth"] for row in csv_rows(client, "/benchmarks/graph/items/")} == truths
     page = client.get("/benchmarks/graph/items/").content.decode()
     assert "True or false" in page
-    assert "/benchmarks/graph/try/" not in page
 
 
 ADDRESS = f"{QUESTIONS}P30-1/"

@@ -13,7 +13,7 @@ from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes import wording as wording_module
 from leaderboard.probes.items import item_url
-from leaderboard.probes.wording import FREE_TEXT, TYPED, several_answers
+from leaderboard.probes.wording import FREE_TEXT, ONE_ANSWER, several_answers
 from leaderboard.ui import charts
 from leaderboard.ui.csv_files import BYTE_ORDER_MARK
 from probing.benchmark import Item, Relation
@@ -287,7 +287,7 @@ def test_a_question_with_several_right_answers_shows_them_all(client: Client, cu
     form = pages_of(other.benchmark).question_form
     rows = [{"relation": "P37", "index": int(asked["index"])}]
     assert several_answers(other, rows, form) == {("P37", int(asked["index"])): "English; French"}
-    assert several_answers(other, rows, TYPED) == {}, "one answer counts there"
+    assert several_answers(other, rows, ONE_ANSWER) == {}, "one answer counts there"
 
 
 def test_of_many_right_answers_three_are_shown(small: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,21 @@
+"""Addresses that this site had once: each leads to what is nearest, or says that it is gone."""
+
+import pytest
+from django.test import Client
+
+from leaderboard.urls import GONE
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize(("former", "nearest"), [("/benchmarks/small/try/", "/benchmarks/small/items/")])
+def test_a_former_address_leads_to_what_is_nearest(client: Client, former: str, nearest: str) -> None:
+    assert client.get(former)["Location"] == nearest
+
+
+@pytest.mark.parametrize("pattern", GONE)
+def test_a_page_that_nothing_replaces_is_gone(client: Client, pattern: str) -> None:
+    address = pattern.replace("<number:pk>", "1").replace("<path:page>", "runs/1/")
+    response = client.get(f"/{address}")
+    assert response.status_code == 410
+    assert "no longer" in response.content.decode()
