@@ -28,7 +28,6 @@ from leaderboard.pages.history_pages import (
 )
 from leaderboard.pages.items_page import items_view, lines_view, parquet_view
 from leaderboard.pages.machine_pages import health_view, metrics_view
-from leaderboard.pages.map_page import map_view
 from leaderboard.pages.methods_page import methods_view
 from leaderboard.pages.model_page import model_view
 from leaderboard.pages.overview_page import overview_view
@@ -87,7 +86,6 @@ handler404 = "leaderboard.pages.search_page.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
 runs = [
     path("", kept(run_view), name="run"),
-    path("map/", kept(map_view), name="world_map"),
     path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
     path("model-card.md", kept(model_card_view), name="model_card"),
     path("picture.png", kept(picture_view), name="run_picture"),
@@ -136,6 +134,7 @@ GONE = ["runs/<number:pk>/badge.svg", "embed/<path:page>", "embed/"]
 former = [
     path("changes/", RedirectView.as_view(pattern_name="history", query_string=True, permanent=True)),
     path("snapshots/", former_snapshots_view),
+    path("runs/<number:pk>/map/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
     path("benchmarks/<benchmark:name>/try/", RedirectView.as_view(pattern_name="questions")),

@@ -91,7 +91,6 @@ FIRST_LOOKS = {
     "CSV files": "leaderboard.ui.csv_files:csv_response",
     "the states of a run": "leaderboard.worker.run_states:reach",
     "the time left": "probing.time_left:Pace",
-    "the world map": "leaderboard.ui.world_map:world_map",
 }
 LOADS_TORCH = (
     "probing.scoring.",

@@ -14,7 +14,6 @@ from leaderboard.exports import hugging_face
 from leaderboard.exports.croissant import as_script, croissant
 from leaderboard.exports.pictures import benchmark_picture
 from leaderboard.exports.references import benchmark_reference
-from leaderboard.figures.country_shares import are_about_countries
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
 from leaderboard.figures.scores import Slice, StripScores
@@ -78,7 +77,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, versions),
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
-        "mapped": _mapped(board, relations),
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "is_pooled": pair is None and bool(offered_pairs(offered)),
         "pair_switches": switches(request.GET, offered_pairs(offered), pair, everything="All, in groups"),
@@ -123,13 +121,6 @@ def _sections(
         *pages.benchmark_sections(benchmark, *pages.choices(query, pair)),
         *published_sections(benchmark, pair),
     ]
-
-
-def _mapped(board: Leaderboard, relations: Sequence[Relation]) -> Run | None:
-    """Return the first run of the standings whose answers a map of the world can show, if the questions have one."""
-    has_right_answers = board.standings and board.standings[0].run.benchmark.correctness.column
-    run = next((row.run for row in board.standings if row.run.artefact), None)
-    return run if run and has_right_answers and are_about_countries(relations) else None
 
 
 def _contents(sections: Sequence[Section], folds: Sequence[Fold], *, has_relations: bool) -> list[Anchor]:

@@ -25,7 +25,6 @@ from leaderboard.figures.comparisons import (
     shared_benchmarks,
     short_names,
 )
-from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
@@ -114,7 +113,6 @@ def _comparison_page(
         "n": cells.items(comparison.differences[0]["n"]),
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
-        "mapped": runs if len(runs) == 2 and has_map(runs[1]) else [],
     }
     relations = relation_names(runs[0])
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)

@@ -16,7 +16,6 @@ from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
 from leaderboard.exports.references import run_reference
-from leaderboard.figures.country_shares import has_map
 from leaderboard.figures.highlights import highlights
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.progress import progress
@@ -95,7 +94,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "folds": [(fold, fold.is_open(request.GET, pages.switches)) for fold in details],
         "switches": switch_links(pages, request.GET, offered, pair),
         "contents": contents(sections, surprising, details, bool(script)),
-        "has_map": has_map(run),
         "has_series": is_part_of_series(run),
         "notes": run_notes(run, scores),
         **know_say,

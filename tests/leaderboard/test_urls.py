@@ -8,7 +8,13 @@ from leaderboard.urls import GONE
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize(("former", "nearest"), [("/benchmarks/small/try/", "/benchmarks/small/items/")])
+@pytest.mark.parametrize(
+    ("former", "nearest"),
+    [
+        ("/benchmarks/small/try/", "/benchmarks/small/items/"),
+        ("/runs/1/map/", "/runs/1/"),
+    ],
+)
 def test_a_former_address_leads_to_what_is_nearest(client: Client, former: str, nearest: str) -> None:
     assert client.get(former)["Location"] == nearest
 

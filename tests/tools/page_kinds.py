@@ -90,7 +90,6 @@ def of_every_model(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     run = site.runs(benchmark)[0]
     yield "model", f"/models/{run['model']['hub_id']}/?benchmark={benchmark}"
     yield "questions", f"/benchmarks/{benchmark}/items/"
-    yield "map", f"/runs/{run['run']}/map/"
 
 
 def of_published(site: Site) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,6 @@ from leaderboard.figures.comparisons import (
 )
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Benchmark, Model, Run, Score
-from leaderboard.pages import compare_page
 from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
@@ -151,15 +150,6 @@ def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: C
     assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
     assert 'id="section-values"' not in html
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
-
-
-def test_a_comparison_of_two_runs_leads_to_the_map_of_their_difference(
-    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link = f'href="/runs/{site.second.pk}/map/?other={site.first.pk}"'
-    assert link not in client.get(address([site.first, site.second])).content.decode()
-    monkeypatch.setattr(compare_page, "has_map", lambda run: True)
-    assert link in client.get(f"{address([site.first, site.second])}&m=").content.decode()
 
 
 def test_the_groups_of_every_run_stand_beside_each_other_and_two_runs_have_a_chart_of_differences(
