@@ -6,7 +6,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from leaderboard.figures.history import withdraw
+from leaderboard.figures.ranks import withdraw
 from leaderboard.intake import queue
 from leaderboard.models import AccessToken, Benchmark, Model, Run, RunEvent, RunPart
 
@@ -56,7 +56,7 @@ class RunAdmin(ReadOnly, Runs):
         self.delete_queryset(request, Run.objects.filter(pk=obj.pk))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Run]) -> None:
-        withdraw(Run.objects.filter(pk__in=[run.pk for run in queryset]), "Removed by the maintainer.")
+        withdraw(Run.objects.filter(pk__in=[run.pk for run in queryset]))
 
     @admin.action(description="Cancel")
     def cancel(self, request: HttpRequest, runs: QuerySet[Run]) -> None:

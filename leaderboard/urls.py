@@ -16,16 +16,9 @@ from leaderboard.pages.benchmark_page import (
     croissant_view,
     eval_yaml_view,
 )
+from leaderboard.pages.board_page import board_view
 from leaderboard.pages.compare_page import compare_view
-from leaderboard.pages.feeds import SITEMAPS, ChangesFeed, ResultsFeed, robots_view
-from leaderboard.pages.history_pages import (
-    board_view,
-    document_view,
-    former_snapshots_view,
-    freeze_view,
-    history_view,
-    snapshot_view,
-)
+from leaderboard.pages.feeds import SITEMAPS, ResultsFeed, robots_view
 from leaderboard.pages.items_page import items_view, lines_view, parquet_view
 from leaderboard.pages.machine_pages import health_view, metrics_view
 from leaderboard.pages.methods_page import methods_view
@@ -64,12 +57,6 @@ class ModelNameConverter(StringConverter):
     regex = r"[^/]+(?:\+[^/]+/[^/]+)?"
 
 
-class DigestConverter(StringConverter):
-    """A SHA-256 in hexadecimal digits."""
-
-    regex = "[0-9a-f]{64}"
-
-
 class BenchmarkNameConverter(StringConverter):
     """The name of a benchmark; one of its further probes follows behind a colon: `culture:answering`."""
 
@@ -78,7 +65,6 @@ class BenchmarkNameConverter(StringConverter):
 
 register_converter(BenchmarkNameConverter, "benchmark")
 register_converter(NumberConverter, "number")
-register_converter(DigestConverter, "digest")
 register_converter(ModelNameConverter, "model")
 handler400 = "leaderboard.serving.errors.bad_request"
 handler403 = "leaderboard.serving.errors.forbidden"
@@ -113,14 +99,8 @@ v1 = [
     path("", no_such_route),
     path("<path:rest>", no_such_route),
 ]
-snapshots = [
-    path("new/", freeze_view, name="freeze"),
-    path("<digest:digest>/", kept(snapshot_view), name="snapshot"),
-    path("<digest:digest>.json", document_view, name="snapshot_document"),
-]
 feeds = [
     path("results.atom", kept(ResultsFeed()), name="feed"),
-    path("changes.atom", kept(ChangesFeed()), name="changes_feed"),
     path("benchmarks/<benchmark:name>.atom", kept(ResultsFeed()), name="benchmark_feed"),
 ]
 # A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.
@@ -130,10 +110,17 @@ crawlers = [
     path("sitemap-<section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, "sitemap_part"),
 ]
 # Addresses of what is no more lead to what is nearest, or say that it is gone.
-GONE = ["runs/<number:pk>/badge.svg", "embed/<path:page>", "embed/"]
+GONE = [
+    "runs/<number:pk>/badge.svg",
+    "embed/<path:page>",
+    "embed/",
+    "history/",
+    "changes/",
+    "feeds/changes.atom",
+    "snapshots/",
+    "snapshots/<path:page>",
+]
 former = [
-    path("changes/", RedirectView.as_view(pattern_name="history", query_string=True, permanent=True)),
-    path("snapshots/", former_snapshots_view),
     path("runs/<number:pk>/map/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
@@ -143,7 +130,6 @@ former = [
 urlpatterns = [
     path("", include(crawlers)),
     path("feeds/", include(feeds)),
-    path("snapshots/", include(snapshots)),
     path("", include(former)),
     path("board.parquet", board_view, name="board"),
     path("", kept(overview_view, seconds=5), name="overview"),
@@ -157,7 +143,6 @@ urlpatterns = [
     path("submit/", kept(submit_view, seconds=5), name="submit"),
     path("submissions/<str:token>/", submission_view, name="submission"),
     path("queue/", kept(queue_view, seconds=5), name="queue"),
-    path("history/", kept(history_view, seconds=5), name="history"),  # a snapshot is no change of the data
     path("methods/", kept(methods_view), name="methods"),
     path("methods/<slug:name>/", kept(methods_view), name="methods_page"),
     path("papers/", kept(papers_view), name="papers"),

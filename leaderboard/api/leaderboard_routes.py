@@ -1,22 +1,21 @@
-"""/api/v1/leaderboard, benchmarks, changes and snapshots : the figures of benchmarks, and how they change."""
+"""/api/v1/leaderboard and benchmarks : the figures of benchmarks."""
 
 from datetime import datetime
 
 from django.http import Http404, HttpRequest, QueryDict
-from django.urls import reverse
 from ninja import Query
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from leaderboard.api.interface import Routes
-from leaderboard.api.parameters import PagedQuery, PageFacts, Parameters, choice, one_of, page_of_rows
+from leaderboard.api.parameters import Parameters, choice, one_of
 from leaderboard.api.run_routes import Json, ModelFacts, ScoreFacts, facts, model_facts, score_facts
 from leaderboard.figures import runs as run_lists
 from leaderboard.figures.filters import RUN_FACETS, SIZES
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import Standing, differs, leaderboard, published_version
-from leaderboard.models import Benchmark, Change, Run, Snapshot
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.standings_table import offered_slices, read_filter
 from probing.kinds import KINDS
@@ -136,39 +135,6 @@ class Benchmarks(TypedDict):
     benchmarks: list[BenchmarkFacts]
 
 
-class ChangeFacts(TypedDict):
-    """One change of the figures of the site: `added`, `rescored`, `withdrawn`, or `version` of a benchmark."""
-
-    time: datetime
-    kind: str
-    model: str
-    benchmark: str
-    run: int | None
-    text: str
-
-
-class SnapshotFacts(TypedDict):
-    """A frozen table: its document is at `address` for ever, and `sha256` is that of the document."""
-
-    title: str
-    created: datetime
-    sha256: str
-    bytes: int
-    address: str
-
-
-class Snapshots(PageFacts):
-    """A page of the snapshots, the newest first."""
-
-    snapshots: list[SnapshotFacts]
-
-
-class Changes(PageFacts):
-    """A page of the changes, the newest first."""
-
-    changes: list[ChangeFacts]
-
-
 @routes.read("leaderboard")
 def leaderboard_json(request: HttpRequest, query: Query[LeaderboardQuery]) -> Leaderboard:
     """Return the rows of a leaderboard in its order, with the filters of the page."""
@@ -207,30 +173,6 @@ def _refuse_unknown(query: QueryDict, slices: list[Slice]) -> None:
 def benchmarks_json(request: HttpRequest) -> Benchmarks:
     """Return every benchmark in its current version, once for each probe."""
     return {"benchmarks": [benchmark_facts(benchmark) for benchmark in run_lists.benchmarks()]}
-
-
-@routes.read("changes")
-def changes_json(request: HttpRequest, query: Query[PagedQuery]) -> Changes:
-    """Return the log of every result that was added, scored again or withdrawn, the newest first, 200 per page."""
-    page, entries = page_of_rows(request, query, Change.objects.all())
-    return {**page, "changes": [facts(ChangeFacts, change) for change in entries]}
-
-
-@routes.read("snapshots")
-def snapshots_json(request: HttpRequest, query: Query[PagedQuery]) -> Snapshots:
-    """Return the snapshots, the newest first, 200 per page."""
-    page, entries = page_of_rows(request, query, Snapshot.objects.defer("document"))
-    return {**page, "snapshots": [_about_snapshot(request, snapshot) for snapshot in entries]}
-
-
-def _about_snapshot(request: HttpRequest, snapshot: Snapshot) -> SnapshotFacts:
-    return {
-        "title": snapshot.title,
-        "created": snapshot.created,
-        "sha256": snapshot.digest,
-        "bytes": snapshot.length,
-        "address": request.build_absolute_uri(reverse("snapshot_document", args=[snapshot.digest])),
-    }
 
 
 def benchmark_facts(benchmark: Benchmark) -> BenchmarkFacts:

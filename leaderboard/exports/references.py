@@ -1,4 +1,4 @@
-"""References to runs, models, benchmarks, snapshots and other pages, as plain text, BibTeX and CSL-JSON."""
+"""References to runs, models, benchmarks and other pages, as plain text, BibTeX and CSL-JSON."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
-from leaderboard.models import Benchmark, Run, Score, Snapshot
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
 from leaderboard.probes.probe_pages import ProbePages
@@ -161,19 +161,6 @@ def benchmark_reference(benchmark: Benchmark, models: int, address: str, accesse
         address=address,
         version=benchmark.version,
         accessed=accessed,
-    )
-
-
-def snapshot_reference(snapshot: Snapshot, address: str) -> Reference:
-    """Return how frozen tables are cited."""
-    return Reference(
-        key=f"clozeboard-snapshot-{snapshot.digest[:12]}",
-        title=snapshot.title,
-        details=f"tables as they were on {snapshot.created:%Y-%m-%d}",
-        address=address,
-        part="snapshot",
-        version=snapshot.digest,
-        issued=snapshot.created.date(),
     )
 
 

@@ -14,7 +14,6 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.figures import history
 from leaderboard.figures.outcomes import store_shared_facts
 from leaderboard.models import Benchmark, Model, Run, RunEvent, Score
 from leaderboard.models.benchmark import named
@@ -172,7 +171,6 @@ def _store(slug: str, probe: str, content: Content, facts: dict[str, object]) ->
     )
     store_chance(benchmark, plan_of(content, benchmark.settings_with({})))
     _store_work(benchmark, content)
-    history.record_version(benchmark)
     return benchmark
 
 

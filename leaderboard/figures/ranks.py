@@ -8,14 +8,16 @@ import json
 import zlib
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from math import isnan
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from django.db import transaction
+from django.db.models import QuerySet
 
-from leaderboard.figures import item_rows
+from leaderboard.figures import artefacts, item_rows
 from leaderboard.figures.item_rows import ItemsMissing
 from leaderboard.figures.outcomes import (
     measured_on,
@@ -61,6 +63,17 @@ def refresh_standings(benchmark: Benchmark, new_only: bool = False) -> int:
     ranked = refresh_ranks(benchmark, new_only)
     store_smallest_difference(benchmark)
     return ranked
+
+
+def withdraw(runs: QuerySet[Run]) -> None:
+    """Delete runs with their files, and rank the other runs of their benchmarks again."""
+    benchmarks = list(Benchmark.objects.filter(runs__in=runs).distinct())
+    with transaction.atomic():
+        folders = [folder for run in runs.select_related("model", "benchmark") for folder in artefacts.folders_of(run)]
+        runs.delete()
+        transaction.on_commit(partial(artefacts.remove_folders, folders))
+    for benchmark in benchmarks:
+        refresh_standings(benchmark)
 
 
 def unranked_benchmarks() -> list[Benchmark]:

@@ -3,14 +3,13 @@
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import FormerName, Model
 from leaderboard.models.run import STALE, AccessToken, Claim, Run, RunEvent, RunPart, Score
-from leaderboard.models.site import Change, Snapshot, Submission
+from leaderboard.models.site import Submission
 from leaderboard.models.standing import ItemFigures, ItemSet, RelationCounts, RelationOutcomes, RunRank
 
 __all__ = [
     "STALE",
     "AccessToken",
     "Benchmark",
-    "Change",
     "Claim",
     "FormerName",
     "ItemFigures",
@@ -23,6 +22,5 @@ __all__ = [
     "RunPart",
     "RunRank",
     "Score",
-    "Snapshot",
     "Submission",
 ]

@@ -1,7 +1,7 @@
 """/feeds/, /robots.txt and /sitemap.xml: what readers of feeds, search engines and archives read."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from django.contrib.sitemaps import Sitemap
 from django.contrib.syndication.views import Feed
@@ -12,11 +12,10 @@ from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
 
 from leaderboard.exports.references import run_reference
-from leaderboard.figures.progress import NEWEST, RecentResult, newest_results
+from leaderboard.figures.progress import RecentResult, newest_results
 from leaderboard.figures.runs import runs_with_figures
-from leaderboard.models import Benchmark, Change, Run, Score
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
-from leaderboard.models.run import run_url
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
@@ -25,21 +24,13 @@ from leaderboard.ui.labels import within
 from leaderboard.ui.visible import visible
 from probing.papers.declarations import NAMES as PAPERS
 
-# /feeds/ : Atom feeds of the newest results, of all benchmarks or of one, and of the log of changes.
-
-
-class TitledChange(NamedTuple):
-    """A change with the title of its benchmark, or the benchmark's name where it is gone."""
-
-    change: Change
-    benchmark: str
+# /feeds/ : Atom feeds of the newest results, of all benchmarks or of one.
 
 
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
     Results = Feed[RecentResult, Benchmark | None]
-    Changes = Feed[TitledChange, None]
 else:
-    Results = Changes = Feed
+    Results = Feed
 
 
 class ResultsFeed(Results):
@@ -93,39 +84,6 @@ def main_score(result: RecentResult) -> Score | None:
     return result.scores.get(pages_of(result.run.benchmark).main_metric(result.run.benchmark))
 
 
-class ChangesFeed(Changes):
-    """The newest changes of results: those that were added, scored again or withdrawn, with the reason."""
-
-    feed_type = Atom1Feed
-    author_name = "Clozeboard"
-    title = "Clozeboard: changes of results"
-
-    def link(self) -> str:
-        return reverse("history")
-
-    def items(self) -> list[TitledChange]:
-        titles = {row.name: row.title for row in Benchmark.objects.filter(current=True)}
-        return [TitledChange(row, titles.get(row.benchmark, row.benchmark)) for row in Change.objects.all()[:NEWEST]]
-
-    def item_title(self, item: TitledChange) -> str:
-        subject = " on ".join(filter(None, [item.change.model, item.benchmark]))
-        return visible(f"{subject}: {item.change.get_kind_display()}")
-
-    def item_description(self, item: TitledChange) -> str:
-        return visible(item.change.text)
-
-    def item_link(self, item: TitledChange) -> str:
-        change = item.change
-        is_withdrawn = change.kind == Change.Kind.WITHDRAWN
-        return reverse("history") if change.run is None or is_withdrawn else run_url(change.run)
-
-    def item_guid(self, item: TitledChange) -> str:
-        return f"change-{item.change.pk}"
-
-    def item_updateddate(self, item: TitledChange) -> datetime:
-        return item.change.time
-
-
 # /robots.txt and /sitemap.xml: what search engines and archives should read, and what they should leave alone.
 
 
@@ -136,14 +94,14 @@ if TYPE_CHECKING:  # Django's class takes no type when the site runs
 else:
     Pages = Benchmarks = Runs = Sitemap
 # Other choices of the same rows, pages of one person, and what only programs ask for.
-LEFT_ALONE = ("/*?", "/admin/", "/api/v1/", "/submissions/", "/suggestions/", "/snapshots/new/")
+LEFT_ALONE = ("/*?", "/admin/", "/api/v1/", "/submissions/", "/suggestions/")
 
 
 class SitePages(Pages):
     """The pages of the site that are about no single benchmark, model or run."""
 
     def items(self) -> list[str]:
-        names = ["overview", "benchmarks", "api", "compare", "submit", "queue", "history", "papers"]
+        names = ["overview", "benchmarks", "api", "compare", "submit", "queue", "papers"]
         papers = [reverse("paper", args=[name]) for name in PAPERS]
         return [*map(reverse, names), *map(methods_address, NAMES), *papers]
 

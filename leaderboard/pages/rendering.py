@@ -16,7 +16,6 @@ from whitenoise.responders import StaticFile
 
 from leaderboard.exports.references import FILES, Reference
 from leaderboard.models import Run
-from leaderboard.operations.freezing import can_be_frozen
 from leaderboard.probes.culture.pairs import PairInLanguage, switches
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui.charts.basics import Chart
@@ -59,7 +58,6 @@ def show(
             "offered_tables": [view for view in shown.values() if view.lines],
             "page_address": page_address(request),
             "charts": by_name,
-            "can_be_frozen": can_be_frozen(request),
             "reference": reference,
             "canonical": request.build_absolute_uri(request.path),
             "reference_formats": _reference_links(request) if reference else [],

@@ -7,10 +7,10 @@ import pandas as pd
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard.figures import artefacts, history
+from leaderboard.figures import artefacts
 from leaderboard.figures.artefacts import patiently
 from leaderboard.figures.ranks import store_figures
-from leaderboard.models import Change, Run, RunPart, Score
+from leaderboard.models import Run, RunPart, Score
 from probing.plan import Part
 from probing.results.completeness import count_left_out, skipped_in_words
 from probing.results.result import Result
@@ -63,5 +63,4 @@ def finish(run: Run, result: Result, folder: str) -> bool:
         run.scores.all().delete()
         Score.objects.bulk_create(Score(run=run, **score) for score in scores)
         store_figures(run, rows)
-        history.record(Change.Kind.ADDED, run, run.reference)
     return True

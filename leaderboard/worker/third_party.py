@@ -17,7 +17,8 @@ from typing import IO, Any
 from django.core.files.base import ContentFile, File
 from django.db import IntegrityError, transaction
 
-from leaderboard.figures import artefacts, benchmarks, history
+from leaderboard.figures import artefacts, benchmarks
+from leaderboard.figures.ranks import withdraw as withdraw_runs
 from leaderboard.intake import queue
 from leaderboard.models import AccessToken, Benchmark, Model, Run
 from leaderboard.serving.errors import parse_object
@@ -151,7 +152,7 @@ def withdraw(pk: int, token: AccessToken) -> None:
     run = Run.objects.select_related("model").get(pk=pk, token=token, provenance=Run.Provenance.THIRD_PARTY)
     model = run.model
     with transaction.atomic():
-        history.withdraw(Run.objects.filter(pk=pk), "Withdrawn by the third party that had sent it.")
+        withdraw_runs(Run.objects.filter(pk=pk))
         if model.source != Model.Source.HUB and not model.runs.exists():
             model.delete()
 
@@ -172,7 +173,7 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
     runs = Run.objects.filter(benchmark=claim.benchmark, settings_digest=claim.question)
     stored = runs.filter(model=claim.model).first() if claim.model.pk else None
     if stored and stored.state in ENDED_WITHOUT_RESULT:
-        history.withdraw(runs.filter(pk=stored.pk), "It ended without a result, which is sent again.")
+        withdraw_runs(runs.filter(pk=stored.pk))
         return None
     if stored and stored.rows_digest != digest:
         raise OtherResult(

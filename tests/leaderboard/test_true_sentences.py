@@ -110,7 +110,7 @@ STATES = (
 
 def pages() -> Iterator[str]:
     """Yield the addresses of the site's pages in its state."""
-    yield from ("/", "/benchmarks/", "/queue/", "/submit/", "/compare/", "/history/")
+    yield from ("/", "/benchmarks/", "/queue/", "/submit/", "/compare/")
     for benchmark in Benchmark.objects.filter(current=True):
         yield benchmark.get_absolute_url()
     for run in Run.objects.all()[:12]:

@@ -38,9 +38,7 @@ TABLE = "format=csv"
 # Of addresses of which there are many of a kind, one in so many is visited: always the same ones, by a checksum.
 SHARES = (
     (
-        re.compile(
-            r"[?&][\w-]*(sort|columns|page)=|^/snapshots/new/|/cite/|format=latex|^(?!.*format=csv).*\?.*m=.*&m="
-        ),
+        re.compile(r"[?&][\w-]*(sort|columns|page)=|/cite/|format=latex|^(?!.*format=csv).*\?.*m=.*&m="),
         40,
     ),
     (re.compile(r"^/(api/v1/)?(runs/\d+/items|benchmarks/[^/]+/items)/."), 25),

@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from django.conf import settings
 
-from leaderboard.figures import benchmarks, history, item_rows
+from leaderboard.figures import benchmarks, item_rows
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Change, Run, RunPart
+from leaderboard.models import Run, RunEvent, RunPart
 from leaderboard.worker.jobs import downloaded, limits
 from leaderboard.worker.site_worker import own_device
 from probing.arrays import Floats
@@ -108,7 +108,7 @@ def sampled_parts(run: Run, items: int, seed: str) -> list[RunPart]:
 def remeasure(run: Run, items: int, seed: str) -> Differences:
     """Measure parts of a finished run again, and return how far the rows differ from those of the run.
 
-    Where too many predictions have changed, the log and the list of changes say so. The run itself stays as it is.
+    Where too many predictions have changed, the log and the run's page say so. The result stays as it is.
     """
     results = list(_measured(run, sampled_parts(run, items, seed)))
     again = pd.concat([result.rows for result in results], ignore_index=True)
@@ -117,7 +117,8 @@ def remeasure(run: Run, items: int, seed: str) -> Differences:
     compared = differences(first, again, tolerance)._replace(device=results[-1].record["device"])
     if compared.is_alarm:
         log.error("Run %s gave other predictions when it was measured again. %s.", run.pk, compared.in_words)
-        history.record(Change.Kind.REMEASURED, run, f"{compared.in_words}.")
+        message = f"Measured again with other predictions: {compared.in_words}."
+        RunEvent.objects.create(run=run, state=run.state, message=message)
     return compared
 
 

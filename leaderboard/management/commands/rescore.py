@@ -8,11 +8,11 @@ import pandas as pd
 from django.db import transaction
 from django.db.models import QuerySet
 
-from leaderboard.figures import artefacts, benchmarks, history, item_rows
+from leaderboard.figures import artefacts, benchmarks, item_rows
 from leaderboard.figures.benchmarks import replace_scores
 from leaderboard.figures.ranks import refresh_standings, store_figures
 from leaderboard.management.base import PlainCommand
-from leaderboard.models import Benchmark, Change, Run, RunEvent
+from leaderboard.models import Benchmark, Run, RunEvent
 from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import SCORE_COLUMNS
 from probing.analysis.exposure import read_counts
@@ -136,4 +136,3 @@ def replace_result(run: Run, version: Benchmark, result: Result, folder: str, me
         replace_scores(run, result.scores)
         store_figures(run, result.items)
         RunEvent.objects.create(run=run, state=run.state, message=f"Scores computed again. {message}")
-        history.record(Change.Kind.RESCORED, run, message)

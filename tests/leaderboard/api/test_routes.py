@@ -126,7 +126,6 @@ def pages(client: Client, address: str) -> Iterator[dict[str, Any]]:
     ("route", "entries"),
     [
         ("runs", "runs"),
-        ("changes", "changes"),
         ("overview?sort=-small", "rows"),
         ("benchmarks/small/items?order=file", "items"),
         ("runs/{run}/items", "items"),
@@ -136,7 +135,7 @@ def pages(client: Client, address: str) -> Iterator[dict[str, Any]]:
 def test_pages_by_cursor_are_pages_by_number(client: Client, site: Site, route: str, entries: str) -> None:
     address = f"/api/v1/{route.format(run=site.first.pk)}"
     by_cursor = list(pages(client, address))
-    assert len(by_cursor) > 1 or entries == "changes"
+    assert len(by_cursor) > 1
     for number, answer in enumerate(by_cursor, start=1):
         same = client.get(f"{address}{'&' if '?' in address else '?'}page={number}").json()
         assert (answer["page"], answer[entries]) == (number, same[entries])

@@ -1,4 +1,4 @@
-"""/api/v1/ : leaderboards, overview, questions, runs, queue and snapshots have what pages and their CSV have."""
+"""/api/v1/ : leaderboards, overview, questions, runs and queue have what pages and their CSV have."""
 
 from typing import Any
 
@@ -9,7 +9,6 @@ from leaderboard.api import parameters
 from leaderboard.api import submission_routes as queue_route
 from leaderboard.figures import standings
 from leaderboard.models import Benchmark, Run
-from leaderboard.operations.freezing import freeze
 from leaderboard.ui.cells import written
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -113,13 +112,6 @@ def test_the_groups_of_a_row_have_the_order_in_which_they_are_stored(
     stored = site.first.scores.filter(metric="accuracy", dimension="domain").order_by("pk")
     assert list(stored.values_list("group", flat=True)) == groups
     assert shown and all(row == groups for row in shown)
-
-
-def test_a_snapshot_is_listed_with_the_address_of_its_document(client: Client, site: Site) -> None:
-    snapshot = freeze(["/benchmarks/small/"], "for a paper")
-    (row,) = client.get("/api/v1/snapshots").json()["snapshots"]
-    assert (row["title"], row["sha256"], row["bytes"]) == ("for a paper", snapshot.digest, snapshot.length)
-    assert len(client.get(row["address"]).content) == row["bytes"]
 
 
 def test_a_run_comes_with_scores_and_items(client: Client, site: Site) -> None:

@@ -1,4 +1,4 @@
-"""The library, pages, CSV, API, Parquet, snapshots and Every Eval Ever give equal numbers, for every probe."""
+"""The library, pages, CSV, API, Parquet and Every Eval Ever give equal numbers, for every probe."""
 
 import io
 from dataclasses import replace
@@ -9,7 +9,6 @@ import pytest
 from django.test import Client
 
 from leaderboard.models import Run
-from leaderboard.operations.freezing import freeze
 from leaderboard.probes import pages_of
 from leaderboard.ui import cells
 from leaderboard.worker.third_party import import_result
@@ -70,8 +69,6 @@ def test_all_forms_of_a_run_have_the_same_figures(client: Client, slug: str, tmp
     assert from_csv(client, run.get_absolute_url(), "scores") == stored
     assert from_api(client, run) == stored
     assert from_parquet(client, run) == stored
-    snapshot = freeze([f"{run.get_absolute_url()}?table=scores"])
-    assert from_csv(client, snapshot.get_absolute_url()) == stored
     metric = pages_of(run.benchmark).main_metric(run.benchmark)
     page = client.get(run.get_absolute_url()).content.decode()
     assert cells.score(stored[metric, "overall", "all"]).text in page

@@ -1,7 +1,7 @@
 """What holds for every page of a filled site, which one test visits page by page, and how much the database is asked.
 
 A page opens with nothing inline, its tables equal their CSV files, the points of its charts lead on, and its links to
-the methods and to snapshots lead somewhere.
+the methods lead somewhere.
 """
 
 import csv
@@ -57,7 +57,6 @@ class Seen:
     typed_columns: set[str] = field(default_factory=set)
     links_to_methods: set[str] = field(default_factory=set)
     pages_with_charts: set[str] = field(default_factory=set)
-    offers_to_freeze: int = 0
 
 
 def read_csv(client: Client, address: str) -> list[list[str]]:
@@ -213,13 +212,6 @@ def leads_to_paragraphs_of_the_methods(page: Visit, seen: Seen) -> None:
     assert links <= known
 
 
-def can_freeze_the_tables_that_it_offers_to(page: Visit, seen: Seen) -> None:
-    for link in re.findall(r'href="/snapshots/new/\?of=([^"]*)', page.text)[-1:]:
-        form = page.client.get(f"/snapshots/new/?of={link}")
-        assert page.client.post("/snapshots/new/", {"of": form.context["address"]}).status_code == 302, link
-        seen.offers_to_freeze += 1
-
-
 CHECKS: tuple[Callable[[Visit, Seen], None], ...] = (
     opens_with_nothing_inline_and_no_id_twice,
     sets_no_cookie_unless_it_is_the_form,
@@ -228,7 +220,6 @@ CHECKS: tuple[Callable[[Visit, Seen], None], ...] = (
     links_csv_files_with_the_same_types_and_a_telling_name,
     has_charts_whose_points_lead_on,
     leads_to_paragraphs_of_the_methods,
-    can_freeze_the_tables_that_it_offers_to,
 )
 
 
@@ -250,7 +241,6 @@ def test_every_page_passes_every_check(site: Site, subtests: pytest.Subtests) ->
     run = site.first.get_absolute_url()
     assert seen.pages_with_charts >= {"/", "/models/org/first/", run, compared, "/benchmarks/small/"}
     assert len(seen.links_to_methods) > 5
-    assert seen.offers_to_freeze >= 5
 
 
 def test_charts_by_domain_lead_to_the_questions_of_the_domain(client: Client, site: Site) -> None:

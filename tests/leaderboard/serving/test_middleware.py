@@ -65,8 +65,6 @@ LEADING = {
     "/models/former/name": "/models/org/first/",
     "/models/former/name/?table=series": "/models/org/first/?table=series",
     "/status/": "/queue/",
-    "/changes/": "/history/",
-    "/snapshots/": "/history/?table=snapshots",
     "/runs/{run}/items/P30/0/1/": "/benchmarks/small/items/P30-1/?run={run}&wording=1",
 }
 

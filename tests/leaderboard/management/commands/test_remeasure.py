@@ -12,7 +12,7 @@ from pytest_django.fixtures import Settings as SiteSettings
 
 from leaderboard.intake import queue
 from leaderboard.management.commands.remeasure import Differences, differences, measured_run, remeasure, sampled_parts
-from leaderboard.models import Benchmark, Change, Run
+from leaderboard.models import Benchmark, Run
 from probing.errors import BadInput
 from tests.fakes import FakeModel
 from tests.hub.local_hub import Hub
@@ -58,7 +58,7 @@ def test_the_same_model_gives_the_same_and_nothing_is_reported(finished: Run) ->
     assert compared == Differences(6, 0, 0, "cpu")
     assert not compared.is_alarm
     assert compared.in_words == "6 items on cpu: no prediction changed, the largest difference of a score is 0"
-    assert not Change.objects.filter(kind=Change.Kind.REMEASURED).exists()
+    assert not finished.events.filter(message__contains="other predictions").exists()
 
 
 def test_other_predictions_are_reported_to_the_log_and_to_readers(
@@ -70,8 +70,7 @@ def test_other_predictions_are_reported_to_the_log_and_to_readers(
     assert compared.is_alarm and compared.changed > 0
     assert compared.largest is not None and compared.largest > 1
     assert f"Run {finished.pk} gave other predictions" in caplog.text
-    assert Change.objects.get(kind=Change.Kind.REMEASURED).run == finished.pk
-    assert "other predictions when measured again" in client.get("/feeds/changes.atom").content.decode()
+    assert "Measured again with other predictions" in client.get(finished.get_absolute_url()).content.decode()
 
 
 def test_the_run_itself_stays_as_it_is(finished: Run, monkeypatch: pytest.MonkeyPatch) -> None:
