@@ -2,7 +2,7 @@
 
 from django.contrib import admin
 from django.contrib.sitemaps import views as sitemaps
-from django.urls import include, path, register_converter
+from django.urls import include, path, re_path, register_converter
 from django.urls.converters import IntConverter, StringConverter
 from django.views.generic import RedirectView
 
@@ -99,10 +99,6 @@ v1 = [
     path("", no_such_route),
     path("<path:rest>", no_such_route),
 ]
-feeds = [
-    path("results.atom", kept(ResultsFeed()), name="feed"),
-    path("benchmarks/<benchmark:name>.atom", kept(ResultsFeed()), name="benchmark_feed"),
-]
 # A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.
 crawlers = [
     path("robots.txt", robots_view),
@@ -116,11 +112,11 @@ GONE = [
     "embed/",
     "history/",
     "changes/",
-    "feeds/changes.atom",
     "snapshots/",
     "snapshots/<path:page>",
 ]
 former = [
+    re_path(r"^feeds/.*\.atom$", RedirectView.as_view(pattern_name="feed", permanent=True)),
     path("runs/<number:pk>/map/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/cite/", RedirectView.as_view(pattern_name="run")),
     path("runs/<number:pk>/items/<str:relation>/<number:template>/<number:index>/", former_item_view),
@@ -129,9 +125,9 @@ former = [
 ]
 urlpatterns = [
     path("", include(crawlers)),
-    path("feeds/", include(feeds)),
     path("", include(former)),
     path("board.parquet", board_view, name="board"),
+    path("feed.atom", kept(ResultsFeed()), name="feed"),
     path("", kept(overview_view, seconds=5), name="overview"),
     path("models/<str:org>/<model:name>/", kept(model_view), name="model"),
     path("models/<str:org>/<model:name>/training/", kept(training_view), name="training"),

@@ -27,7 +27,6 @@ from leaderboard.figures.runs import OPEN, WORKING, State, measured_runs
 from leaderboard.figures.scores import main_score, of_main_parts
 from leaderboard.line import FINISH, QUEUES
 from leaderboard.models import Claim, Run, RunEvent, RunPart, Score
-from leaderboard.models.benchmark import named
 
 PART_FIELDS = (  # in the order of `PartDone`
     "items",
@@ -308,10 +307,9 @@ def recent_results(now: datetime) -> list[RecentResult]:
     return with_scores(measured_runs().filter(finished__gt=now - LATELY)[:MOST])
 
 
-def newest_results(benchmark: str = "") -> list[RecentResult]:
-    """Return the newest results, of all benchmarks or of one. Two queries."""
-    runs = measured_runs()
-    return with_scores((runs.filter(named(benchmark, "benchmark__")) if benchmark else runs)[:NEWEST])
+def newest_results() -> list[RecentResult]:
+    """Return the newest results. Two queries."""
+    return with_scores(measured_runs()[:NEWEST])
 
 
 def with_scores(selected: Iterable[Run]) -> list[RecentResult]:

@@ -1,21 +1,20 @@
-"""/feeds/, /robots.txt and /sitemap.xml: what readers of feeds, search engines and archives read."""
+"""/feed.atom, /robots.txt and /sitemap.xml: what readers of feeds, search engines and archives read."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.contrib.sitemaps import Sitemap
 from django.contrib.syndication.views import Feed
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.feedgenerator import Atom1Feed
+from django.utils.html import escape
 
 from leaderboard.exports.references import run_reference
 from leaderboard.figures.progress import RecentResult, newest_results
 from leaderboard.figures.runs import runs_with_figures
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.models.benchmark import named
 from leaderboard.pages.methods_page import NAMES, methods_address
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import variant_in_words, with_part
@@ -24,33 +23,27 @@ from leaderboard.ui.labels import within
 from leaderboard.ui.visible import visible
 from probing.papers.declarations import NAMES as PAPERS
 
-# /feeds/ : Atom feeds of the newest results, of all benchmarks or of one.
+# /feed.atom : the newest results of all benchmarks.
 
 
 if TYPE_CHECKING:  # Django's class takes no types when the site runs
-    Results = Feed[RecentResult, Benchmark | None]
+    Results = Feed[RecentResult, None]
 else:
     Results = Feed
 
 
 class ResultsFeed(Results):
-    """The newest results that were measured here; those of one benchmark where its name is in the address."""
+    """The newest results that were measured here."""
 
     feed_type = Atom1Feed
     author_name = "Clozeboard"
-    description_template = "feed_entry.html"
+    title = "Clozeboard: results"
 
-    def get_object(self, request: HttpRequest, name: str = "") -> Benchmark | None:
-        return get_object_or_404(Benchmark, named(name), current=True) if name else None
+    def link(self) -> str:
+        return reverse("overview")
 
-    def title(self, benchmark: Benchmark | None) -> str:
-        return f"Clozeboard: results on {benchmark.title}" if benchmark else "Clozeboard: results"
-
-    def link(self, benchmark: Benchmark | None) -> str:
-        return benchmark.get_absolute_url() if benchmark else reverse("overview")
-
-    def items(self, benchmark: Benchmark | None) -> list[RecentResult]:
-        return newest_results(benchmark.name if benchmark else "")
+    def items(self) -> list[RecentResult]:
+        return newest_results()
 
     def item_title(self, item: RecentResult) -> str:
         """Return the model, the benchmark, what was unusual about the measurement, and the score with its metric."""
@@ -70,13 +63,11 @@ class ResultsFeed(Results):
     def item_updateddate(self, item: RecentResult) -> datetime | None:
         return item.run.finished
 
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Return what the template of an entry shows: how its figure is cited."""
-        result, score = kwargs["item"], main_score(kwargs["item"])
-        address = kwargs["request"].build_absolute_uri(self.item_link(result))
-        pages = pages_of(result.run.benchmark)
-        text = run_reference(result.run, pages, score, address).text if score else ""
-        return {**super().get_context_data(**kwargs), "text": text}
+    def item_description(self, item: RecentResult) -> str:
+        """Return the figure with everything that pins it; readers of feeds take the text for HTML."""
+        run, score = item.run, main_score(item)
+        pinned = run_reference(run, pages_of(run.benchmark), score, run.get_absolute_url()).details if score else ""
+        return escape(visible(pinned))
 
 
 def main_score(result: RecentResult) -> Score | None:

@@ -13,6 +13,8 @@ pytestmark = pytest.mark.django_db
     [
         ("/benchmarks/small/try/", "/benchmarks/small/items/"),
         ("/runs/1/map/", "/runs/1/"),
+        ("/feeds/results.atom", "/feed.atom"),
+        ("/feeds/benchmarks/small.atom", "/feed.atom"),
     ],
 )
 def test_a_former_address_leads_to_what_is_nearest(client: Client, former: str, nearest: str) -> None:

@@ -72,7 +72,7 @@ def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) 
         return
     run = answer.json()["run"]
     addresses = [f"/runs/{run}/{name}" for name in FILES] + [f"/models/{CARD.id}/", "/", "/benchmarks/small/"]
-    addresses += [f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/items", "/api/v1/models", "/feeds/results.atom"]
+    addresses += [f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/items", "/api/v1/models", "/feed.atom"]
     for address in addresses:
         response = stranger.client.get(address)
         assert response.status_code < 500, (case, address)

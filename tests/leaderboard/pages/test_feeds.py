@@ -1,4 +1,4 @@
-"""Feeds of the newest results."""
+"""The feed of the newest results."""
 
 from xml.etree import ElementTree
 
@@ -15,9 +15,9 @@ pytestmark = pytest.mark.django_db
 ATOM = {"atom": "http://www.w3.org/2005/Atom"}
 
 
-def entries(client: Client, address: str = "/feeds/results.atom") -> list[dict[str, str]]:
+def entries(client: Client) -> list[dict[str, str]]:
     """Return the texts of a feed's entries, with the address of their links."""
-    response = client.get(address)
+    response = client.get("/feed.atom")
     assert response.status_code == 200
     assert response["Content-Type"] == "application/atom+xml; charset=utf-8"
     feed = ElementTree.fromstring(response.content)
@@ -44,14 +44,12 @@ def test_the_title_of_an_entry_says_what_was_unusual_about_the_measurement(clien
     assert entry["title"] == "org/small on BEAR (bfloat16): accuracy 0.500"
 
 
-def test_the_newest_come_first_and_a_benchmark_has_its_own_feed(client: Client) -> None:
+def test_the_newest_of_all_benchmarks_come_first(client: Client) -> None:
     first, second = make.benchmark("one"), make.benchmark("two")
     make.finished(first, 0.1)
     make.finished(second, 0.2)
     make.finished(first, 0.3)
     assert [entry["title"][-5:] for entry in entries(client)] == ["0.300", "0.200", "0.100"]
-    assert [entry["title"][-5:] for entry in entries(client, "/feeds/benchmarks/one.atom")] == ["0.300", "0.100"]
-    assert client.get("/feeds/benchmarks/none.atom").status_code == 404
 
 
 def test_published_figures_are_no_news_of_this_site(client: Client) -> None:
@@ -60,7 +58,7 @@ def test_published_figures_are_no_news_of_this_site(client: Client) -> None:
 
 
 def test_text_of_strangers_is_inert(client: Client) -> None:
-    make.finished(make.benchmark(title="<b>&"), 0.5, make.model("org/a\u202eb"))
+    make.finished(make.benchmark(), 0.5, make.model("org/a\u202eb", revision="<b>&"))
     (entry,) = entries(client)
     assert "\u202e" not in entry["title"]
     assert "&lt;b&gt;&amp;" in entry["summary"]

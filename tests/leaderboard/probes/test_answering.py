@@ -151,7 +151,6 @@ def test_every_page_of_the_benchmark_is_there_for_the_probe(client: Client, run:
         "/benchmarks/culture:answering/items/",
         f"/benchmarks/culture:answering/items/{questions[0]['id']}/",
         "/benchmarks/culture:answering/relations/P37/",
-        "/feeds/benchmarks/culture:answering.atom",
         "/submit/?benchmark=culture:answering",
     ):
         assert client.get(address).status_code == 200, address

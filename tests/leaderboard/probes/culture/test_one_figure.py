@@ -62,7 +62,7 @@ def test_citation_and_picture_and_feed_name_the_part(client: Client, usual_run: 
     text = client.get(f"{usual_run.get_absolute_url()}?export=citation").content.decode()
     assert "P@1, Arab and West, asked in English" in text
     assert client.get(f"/runs/{usual_run.pk}/picture.png").status_code == 200
-    assert "asked in English" in client.get("/feeds/results.atom").content.decode()
+    assert "asked in English" in client.get("/feed.atom").content.decode()
 
 
 def test_a_comparison_is_about_one_part(client: Client, culture: Benchmark, usual_run: Run) -> None:
