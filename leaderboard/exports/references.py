@@ -1,11 +1,8 @@
-"""References to runs, models, benchmarks and other pages, as plain text, BibTeX and CSL-JSON."""
+"""References to runs, models, benchmarks and other pages, as BibTeX."""
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from operator import attrgetter
-from typing import Any, NamedTuple
 
 from django.utils.text import slugify
 
@@ -43,8 +40,8 @@ LATEX = {
 class Reference:
     """What is cited: its title, everything that pins its figures, and its absolute address.
 
-    `part`: the part of the site, such as "run 4". `version`: that of the benchmark, if it is about one. `issued`: when
-    its figures were measured. `accessed`: the day of the look-up, for pages whose figures may change later.
+    `part`: the part of the site, such as "run 4". `issued`: when its figures were measured. `accessed`: the day of the
+    look-up, for pages whose figures may change later.
     """
 
     key: str
@@ -52,19 +49,8 @@ class Reference:
     details: str
     address: str
     part: str = ""
-    version: str = ""
     issued: date | None = None
     accessed: date | None = None
-
-    @property
-    def text(self) -> str:
-        """The reference as a sentence."""
-        published_at = ", ".join(filter(None, [SITE, self.part, self.address, self._accessed]))
-        return visible(f"{': '.join(filter(None, [self.title, self.details]))}. {published_at}")
-
-    @property
-    def _accessed(self) -> str:
-        return f"accessed {self.accessed:%Y-%m-%d}" if self.accessed else ""
 
     @property
     def bibtex(self) -> str:
@@ -81,44 +67,6 @@ class Reference:
         lines = [f"  {name} = {{{value}}}," for name, value in fields.items() if value]
         return "\n".join([f"@misc{{{self.key},", *lines, "}"])
 
-    @property
-    def csl(self) -> dict[str, Any]:
-        """The reference as an item of CSL-JSON, which Zotero, Pandoc and their like read."""
-        item = {
-            "id": self.key,
-            "type": "dataset",
-            "title": visible(self.title),
-            "author": [{"literal": SITE}],
-            "publisher": SITE,
-            "number": self.part,
-            "version": self.version,
-            "note": visible(self.details),
-            "URL": self.address,
-            "issued": _csl_date(self.issued),
-            "accessed": _csl_date(self.accessed),
-        }
-        return {name: value for name, value in item.items() if value}
-
-
-class ReferenceFile(NamedTuple):
-    """A format of references: its content type, the suffix of its files, and how their text is made."""
-
-    content_type: str
-    suffix: str
-    text: Callable[[Reference], str]
-
-
-def _csl_text(reference: Reference) -> str:
-    return json.dumps([reference.csl], ensure_ascii=False, indent=2)
-
-
-# By the names that the query string has for them.
-FILES = {
-    "citation": ReferenceFile("text/plain", "txt", attrgetter("text")),
-    "bibtex": ReferenceFile("application/x-bibtex", "bib", attrgetter("bibtex")),
-    "csl": ReferenceFile("application/vnd.citationstyles.csl+json", "csl.json", _csl_text),
-}
-
 
 def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Reference:
     """Return how a finished run is cited, with all that pins its figure; `address`: of its page, absolute."""
@@ -134,7 +82,6 @@ def run_reference(run: Run, pages: ProbePages, score: Score, address: str) -> Re
         details="; ".join(filter(None, facts)),
         address=address,
         part=f"run {run.pk}",
-        version=run.benchmark.version,
         issued=run.finished.date() if run.finished and not run.is_published else None,
     )
 
@@ -159,13 +106,8 @@ def benchmark_reference(benchmark: Benchmark, models: int, address: str, accesse
         title=f"Standings on {benchmark.title}",
         details=f"{labels.number_of(models, 'run')}; benchmark version {benchmark.version[:12]}",
         address=address,
-        version=benchmark.version,
         accessed=accessed,
     )
-
-
-def _csl_date(day: date | None) -> dict[str, list[list[int]]] | None:
-    return {"date-parts": [[day.year, day.month, day.day]]} if day else None
 
 
 def _latex(text: str) -> str:

@@ -14,7 +14,7 @@ from django.utils.cache import patch_cache_control
 from whitenoise.middleware import WhiteNoiseFileResponse
 from whitenoise.responders import StaticFile
 
-from leaderboard.exports.references import FILES, Reference
+from leaderboard.exports.references import Reference
 from leaderboard.models import Run
 from leaderboard.probes.culture.pairs import PairInLanguage, switches
 from leaderboard.probes.probe_pages import ProbePages
@@ -60,7 +60,7 @@ def show(
             "charts": by_name,
             "reference": reference,
             "canonical": request.build_absolute_uri(request.path),
-            "reference_formats": _reference_links(request) if reference else [],
+            "bibtex_file": link(request.GET, format="bibtex"),
         },
     )
     if context.get("live"):  # it changes with time and with parts of runs
@@ -81,18 +81,11 @@ def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Referen
 
 
 def _reference_file(request: HttpRequest, reference: Reference) -> HttpResponse | None:
-    """Return the reference in the format that the query string names; None if it names no format of references."""
-    if (chosen := FILES.get(request.GET.get("format", ""))) is None:
+    """Return the reference as a file for BibTeX; None if the query string does not ask for it."""
+    if request.GET.get("format") != "bibtex":
         return None
-    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.{chosen.suffix}"'}
-    content_type = f"{chosen.content_type}; charset=utf-8"
-    return HttpResponse(f"{chosen.text(reference)}\n", content_type=content_type, headers=headers)
-
-
-def _reference_links(request: HttpRequest) -> list[PageLink]:
-    """Return the links to the files in which the page is cited."""
-    formats = {"BibTeX": "bibtex", "CSL-JSON": "csl", "Plain text": "citation"}
-    return [PageLink(title, link(request.GET, format=name)) for title, name in formats.items()]
+    headers = {"Content-Disposition": f'attachment; filename="{reference.key}.bib"'}
+    return HttpResponse(f"{reference.bibtex}\n", "application/x-bibtex; charset=utf-8", headers=headers)
 
 
 def page_address(request: HttpRequest) -> str:

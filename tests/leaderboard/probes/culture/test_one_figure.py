@@ -59,7 +59,7 @@ def test_the_headline_of_a_run_names_its_part_and_follows_the_reader(client: Cli
 
 
 def test_citation_and_picture_and_feed_name_the_part(client: Client, usual_run: Run) -> None:
-    text = client.get(f"{usual_run.get_absolute_url()}?export=citation").content.decode()
+    text = client.get(f"{usual_run.get_absolute_url()}?format=bibtex").content.decode()
     assert "P@1, Arab and West, asked in English" in text
     assert client.get(f"/runs/{usual_run.pk}/picture.png").status_code == 200
     assert "asked in English" in client.get("/feed.atom").content.decode()
