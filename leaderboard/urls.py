@@ -10,7 +10,6 @@ from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
 from leaderboard.api.interface import no_such_route
 from leaderboard.pages.benchmark_page import (
-    benchmark_picture_view,
     benchmark_view,
     benchmarks_view,
     croissant_view,
@@ -33,7 +32,6 @@ from leaderboard.pages.run_files import (
     evaluation_samples_view,
     evaluation_view,
     model_card_view,
-    picture_view,
     requirements_view,
     script_view,
 )
@@ -74,7 +72,6 @@ runs = [
     path("", kept(run_view), name="run"),
     path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
     path("model-card.md", kept(model_card_view), name="model_card"),
-    path("picture.png", kept(picture_view), name="run_picture"),
     path("reproduce.sh", kept(script_view), name="script"),
     path("requirements.txt", kept(requirements_view), name="requirements"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
@@ -88,7 +85,6 @@ benchmarks = [
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
     path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
     path("<benchmark:name>/croissant.json", kept(croissant_view), name="croissant"),
-    path("<benchmark:name>/picture.png", kept(benchmark_picture_view), name="benchmark_picture"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
@@ -108,6 +104,8 @@ crawlers = [
 # Addresses of what is no more lead to what is nearest, or say that it is gone.
 GONE = [
     "runs/<number:pk>/badge.svg",
+    "runs/<number:pk>/picture.png",
+    "benchmarks/<benchmark:name>/picture.png",
     "embed/<path:page>",
     "embed/",
     "history/",

@@ -6,13 +6,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
 from leaderboard.exports.croissant import as_script, croissant
-from leaderboard.exports.pictures import benchmark_picture
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
@@ -96,7 +94,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))
     if benchmark.path:
         context["linked_data"] = as_script(_croissant(request, benchmark))
-    context["picture"] = request.build_absolute_uri(reverse("benchmark_picture", args=[benchmark.name]))
     context["contents"] = _contents(sections, folds, has_relations=bool(rows))
     today = timezone.now().date()
     models = sum(not row.is_baseline for row in board.standings)
@@ -236,7 +233,7 @@ def _topic_heading(benchmark: Benchmark) -> str:
     return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"
 
 
-# /benchmarks/<name>/<file> : a benchmark for the Hub, for programs and for links.
+# /benchmarks/<name>/<file> : a benchmark for the Hub and for programs.
 
 
 @require_safe
@@ -259,13 +256,6 @@ def croissant_view(request: HttpRequest, name: str) -> HttpResponseBase:
 def _croissant(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
     columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
     return croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
-
-
-@require_safe
-def benchmark_picture_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    benchmark = get_object_or_404(Benchmark, named(name), current=True)
-    runs = Run.objects.filter(named(name, "benchmark__"), state=Run.State.FINISHED).count()
-    return HttpResponse(benchmark_picture(benchmark, runs), content_type="image/png")
 
 
 def _with_questions(name: str) -> Benchmark:

@@ -1,4 +1,4 @@
-"""Functions that several pages share: rendering, tables and pictures in other formats, references, files in ranges.
+"""Functions that several pages share: rendering, tables as files, references, files in ranges.
 
 `show` renders a page, or gives one of its tables or its reference as a file.
 """

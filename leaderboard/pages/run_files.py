@@ -5,11 +5,9 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import every_eval_ever, hugging_face, reproduction
-from leaderboard.exports.pictures import run_picture
 from leaderboard.figures.scores import main_scores
 from leaderboard.models import Run, Score
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import with_part
 from leaderboard.ui.csv_files import json_lines
 
 
@@ -58,15 +56,6 @@ def requirements_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not text:
         raise Http404(f"Run {pk} does not record its packages.")
     return _text_file(text, "requirements.txt", "text/plain")
-
-
-@require_safe
-def picture_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the picture that chats and social networks show with links to the run."""
-    run = finished_run(pk)
-    score = main_score(run)
-    metric = pages_of(run.benchmark).metric_label(score.metric)
-    return HttpResponse(run_picture(run, score, with_part(metric, score)), content_type="image/png")
 
 
 def hub_run(pk: int) -> Run:

@@ -9,7 +9,6 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
-from django.urls import reverse
 
 from leaderboard.changed_settings import dtype_by_size
 from leaderboard.exports import reproduction
@@ -99,7 +98,9 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         **know_say,
         **_state(run),
         **_origin(run, script),
-        **(reuse(request, run) if main and run.state == Run.State.FINISHED else {}),
+        "on_hub": is_for_model_page(run),
+        "hub_dataset": dataset_id(run.benchmark),
+        "has_samples": has_samples(run),
     }
     folded = [*surprising, *crossed, *(section for fold in details for section in fold.sections)]
     reference = run_reference(run, pages, main.score, address) if main else None
@@ -136,16 +137,6 @@ def _tokens(run: Run) -> list[str]:
     """Return sentences on how texts became tokens, but for the cautions that stand beside the figure."""
     cautioned = start_cautions(run.provenance_record)
     return [sentence for sentence in describe_tokens(run.provenance_record) if sentence not in cautioned]
-
-
-def reuse(request: HttpRequest, run: Run) -> dict[str, Any]:
-    """Return what the page offers of a finished run for other sites and programs."""
-    return {
-        "picture": request.build_absolute_uri(reverse("run_picture", args=[run.pk])),
-        "on_hub": is_for_model_page(run),
-        "hub_dataset": dataset_id(run.benchmark),
-        "has_samples": has_samples(run),
-    }
 
 
 def run_sections(

@@ -80,7 +80,7 @@ BODIES = (
     b'{"model": "a/b", "options": {"templates": ' + b"9" * 5000 + b"}}", b"{" + b'"a":1,' * 5000 + b'"model":"a/b"}',
 )  # fmt: skip
 
-RUN_FILES = ("items.parquet", "items.jsonl", "picture.png", "every-eval-ever.json", "reproduce.sh")
+RUN_FILES = ("items.parquet", "items.jsonl", "every-eval-ever.json", "reproduce.sh")
 HEADERS: dict[str, tuple[str, ...]] = {
     "Range": (
         *("bytes=", "bytes=-", "bytes=9-1", "bytes=-0", "bytes=0-99999999999999999999", "bytes=99999999999999999999-"),

@@ -58,10 +58,9 @@ def test_the_headline_of_a_run_names_its_part_and_follows_the_reader(client: Cli
     assert english.chance == usual_run.scores.get(metric="chance", dimension=PART[0], group=PART[1]).value
 
 
-def test_citation_and_picture_and_feed_name_the_part(client: Client, usual_run: Run) -> None:
+def test_citation_and_feed_name_the_part(client: Client, usual_run: Run) -> None:
     text = client.get(f"{usual_run.get_absolute_url()}?format=bibtex").content.decode()
     assert "P@1, Arab and West, asked in English" in text
-    assert client.get(f"/runs/{usual_run.pk}/picture.png").status_code == 200
     assert "asked in English" in client.get("/feed.atom").content.decode()
 
 
