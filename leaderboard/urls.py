@@ -12,7 +12,6 @@ from leaderboard.api.interface import no_such_route
 from leaderboard.pages.benchmark_page import (
     benchmark_view,
     benchmarks_view,
-    croissant_view,
     eval_yaml_view,
 )
 from leaderboard.pages.board_page import board_view
@@ -84,7 +83,6 @@ benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
     path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
-    path("<benchmark:name>/croissant.json", kept(croissant_view), name="croissant"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
@@ -106,6 +104,7 @@ GONE = [
     "runs/<number:pk>/badge.svg",
     "runs/<number:pk>/picture.png",
     "benchmarks/<benchmark:name>/picture.png",
+    "benchmarks/<benchmark:name>/croissant.json",
     "embed/<path:page>",
     "embed/",
     "history/",

@@ -1,6 +1,5 @@
 """/benchmarks/ and /benchmarks/<slug>/: what is asked and who is best, with every finished run."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,6 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from leaderboard.exports import hugging_face
-from leaderboard.exports.croissant import as_script, croissant
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
@@ -24,7 +22,6 @@ from leaderboard.pages.benchmark_sections import (
     replicates_fold,
     size_equivalents_fold,
 )
-from leaderboard.pages.question_page import question_columns
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
 from leaderboard.pages.standings_table import (
@@ -92,8 +89,6 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     axes = offered_axes(board, pair)
     context["axes"] = list(filter(None, [axis_links(request.GET, axes)]))
     charts = standings_charts(filters, board, pair, chosen_axis(request.GET, axes))
-    if benchmark.path:
-        context["linked_data"] = as_script(_croissant(request, benchmark))
     context["contents"] = _contents(sections, folds, has_relations=bool(rows))
     today = timezone.now().date()
     models = sum(not row.is_baseline for row in board.standings)
@@ -233,7 +228,7 @@ def _topic_heading(benchmark: Benchmark) -> str:
     return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"
 
 
-# /benchmarks/<name>/<file> : a benchmark for the Hub and for programs.
+# /benchmarks/<name>/<file> : a benchmark for the Hub.
 
 
 @require_safe
@@ -244,18 +239,6 @@ def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
     return HttpResponse(
         hugging_face.eval_yaml(benchmark), content_type="application/yaml; charset=utf-8", headers=headers
     )
-
-
-@require_safe
-def croissant_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Send the description of the benchmark from which programs load its questions."""
-    content = _croissant(request, _with_questions(name))
-    return HttpResponse(json.dumps(content, ensure_ascii=False, indent=1), content_type="application/ld+json")
-
-
-def _croissant(request: HttpRequest, benchmark: Benchmark) -> dict[str, Any]:
-    columns = [column.name for column in question_columns(benchmark, judged=bool(benchmark.correctness.column))]
-    return croissant(benchmark, request.build_absolute_uri(benchmark.get_absolute_url()), columns)
 
 
 def _with_questions(name: str) -> Benchmark:
