@@ -312,7 +312,6 @@ STATICFILES_DIRS = [
     BASE_DIR / "static",
     ("plotly", package_folder("plotly") / "package_data"),
 ]
-HUB_ORGANISATION = os.environ.get("CLOZEBOARD_HUB_ORGANISATION", "").strip()  # that publishes the shipped benchmarks
 DOCUMENTATION = env_address("CLOZEBOARD_DOCUMENTATION")  # of the built documentation, to which /methods/ leads
 WHITENOISE_MAX_AGE = 0 if DEBUG else 365 * 24 * 3600  # seconds; the address of a file changes with its content
 WHITENOISE_USE_FINDERS = True  # files are served from where they are installed, without collectstatic

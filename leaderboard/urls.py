@@ -9,11 +9,7 @@ from django.views.generic import RedirectView
 from leaderboard.api import patterns as api_patterns
 from leaderboard.api.documentation import documentation_view, openapi_view
 from leaderboard.api.interface import no_such_route
-from leaderboard.pages.benchmark_page import (
-    benchmark_view,
-    benchmarks_view,
-    eval_yaml_view,
-)
+from leaderboard.pages.benchmark_page import benchmark_view, benchmarks_view
 from leaderboard.pages.board_page import board_view
 from leaderboard.pages.compare_page import compare_view
 from leaderboard.pages.feeds import SITEMAPS, ResultsFeed, robots_view
@@ -27,10 +23,8 @@ from leaderboard.pages.question_page import former_item_view, question_view, que
 from leaderboard.pages.queue_page import queue_view
 from leaderboard.pages.relation_page import relation_view
 from leaderboard.pages.run_files import (
-    eval_results_view,
     evaluation_samples_view,
     evaluation_view,
-    model_card_view,
     requirements_view,
     script_view,
 )
@@ -69,8 +63,6 @@ handler404 = "leaderboard.pages.search_page.not_found"
 handler500 = "leaderboard.serving.errors.server_error"
 runs = [
     path("", kept(run_view), name="run"),
-    path("eval-results.yaml", kept(eval_results_view), name="eval_results"),
-    path("model-card.md", kept(model_card_view), name="model_card"),
     path("reproduce.sh", kept(script_view), name="script"),
     path("requirements.txt", kept(requirements_view), name="requirements"),
     path("every-eval-ever.json", kept(evaluation_view), name="evaluation"),
@@ -82,7 +74,6 @@ runs = [
 benchmarks = [
     path("", kept(benchmarks_view), name="benchmarks"),
     path("<benchmark:name>/", kept(benchmark_view), name="benchmark"),
-    path("<benchmark:name>/eval.yaml", kept(eval_yaml_view), name="eval_yaml"),
     path("<benchmark:name>/items/", kept(questions_view), name="questions"),
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
@@ -103,6 +94,9 @@ crawlers = [
 GONE = [
     "runs/<number:pk>/badge.svg",
     "runs/<number:pk>/picture.png",
+    "runs/<number:pk>/eval-results.yaml",
+    "runs/<number:pk>/model-card.md",
+    "benchmarks/<benchmark:name>/eval.yaml",
     "benchmarks/<benchmark:name>/picture.png",
     "benchmarks/<benchmark:name>/croissant.json",
     "embed/<path:page>",

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
-from django.views.decorators.http import require_safe
 
-from leaderboard.exports import hugging_face
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.ranks import shown_difference
 from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
@@ -226,21 +224,3 @@ def _topic_heading(benchmark: Benchmark) -> str:
     """Return what stands above the benchmarks of a topic: its name and its question."""
     topic = topic_of(benchmark)
     return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"
-
-
-# /benchmarks/<name>/<file> : a benchmark for the Hub.
-
-
-@require_safe
-def eval_yaml_view(request: HttpRequest, name: str) -> HttpResponseBase:
-    """Send the file `eval.yaml` of the benchmark's data set on the Hub."""
-    benchmark = _with_questions(name)
-    headers = {"Content-Disposition": 'attachment; filename="eval.yaml"'}
-    return HttpResponse(
-        hugging_face.eval_yaml(benchmark), content_type="application/yaml; charset=utf-8", headers=headers
-    )
-
-
-def _with_questions(name: str) -> Benchmark:
-    """Return a benchmark whose questions the site has, not only published figures; raise `Http404` if there is none."""
-    return get_object_or_404(Benchmark.objects.exclude(path=""), named(name), current=True)

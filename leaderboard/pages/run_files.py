@@ -4,43 +4,13 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Js
 from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
-from leaderboard.exports import every_eval_ever, hugging_face, reproduction
-from leaderboard.figures.scores import main_scores
-from leaderboard.models import Run, Score
-from leaderboard.probes import pages_of
+from leaderboard.exports import every_eval_ever, reproduction
+from leaderboard.models import Run
 from leaderboard.ui.csv_files import json_lines
 
 
 def finished_run(pk: int) -> Run:
     return get_object_or_404(Run.objects.select_related("model", "benchmark"), pk=pk, state=Run.State.FINISHED)
-
-
-def main_score(run: Run) -> Score:
-    """Return the score that stands for a run in the main metric of its benchmark; raise `Http404` if it has none."""
-    score = main_scores([run], lambda benchmark: pages_of(benchmark).main_metric(benchmark)).get(run.pk)
-    if score is None or score.value is None:
-        raise Http404(f"Run {run.pk} has no figure that stands for it.")
-    return score
-
-
-@require_safe
-def eval_results_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send what the model's repository on the Hub takes as `.eval_results/<slug>.yaml`."""
-    run = hub_run(pk)
-    if not hugging_face.dataset_id(run.benchmark):
-        raise Http404(f"{run.benchmark.title} is no data set on the Hub, which an entry there must name.")
-    address = request.build_absolute_uri(run.get_absolute_url())
-    text = hugging_face.eval_results(run, main_score(run), address)
-    return _text_file(text, f"{run.benchmark.slug}.yaml", "application/yaml")
-
-
-@require_safe
-def model_card_view(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Send the metadata block of a model card with the figure of a run."""
-    run = hub_run(pk)
-    address = request.build_absolute_uri(run.get_absolute_url())
-    text = hugging_face.model_card(run, pages_of(run.benchmark), main_score(run), address)
-    return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
 @require_safe
@@ -56,14 +26,6 @@ def requirements_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     if not text:
         raise Http404(f"Run {pk} does not record its packages.")
     return _text_file(text, "requirements.txt", "text/plain")
-
-
-def hub_run(pk: int) -> Run:
-    """Return a finished run of a model on the Hub; raise `Http404` where its figure belongs on no page there."""
-    run = finished_run(pk)
-    if not hugging_face.is_for_model_page(run):
-        raise Http404(f"Run {pk} is no measurement of this site of a model on the Hub.")
-    return run
 
 
 def _reproducible_run(pk: int) -> Run:

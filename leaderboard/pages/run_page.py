@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404
 from leaderboard.changed_settings import dtype_by_size
 from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
-from leaderboard.exports.hugging_face import dataset_id, is_for_model_page
 from leaderboard.exports.references import run_reference
 from leaderboard.figures.highlights import highlights
 from leaderboard.figures.item_rows import Row
@@ -98,8 +97,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         **know_say,
         **_state(run),
         **_origin(run, script),
-        "on_hub": is_for_model_page(run),
-        "hub_dataset": dataset_id(run.benchmark),
         "has_samples": has_samples(run),
     }
     folded = [*surprising, *crossed, *(section for fold in details for section in fold.sections)]

@@ -17,7 +17,7 @@ from probing.results.rows import ITEMS
 from tests.leaderboard.api.test_results import CARD, Pusher, measured_elsewhere
 
 pytestmark = pytest.mark.django_db
-FILES = ("", "reproduce.sh", "requirements.txt", "every-eval-ever.json", "eval-results.yaml", "model-card.md", "items/")
+FILES = ("", "reproduce.sh", "requirements.txt", "every-eval-ever.json", "items/")
 # As JSON writes them; the last ones are no values, or none that a database stores.
 VALUES = (
     "null", "true", "-1", "1e30", "9" * 30, '""', '"\\u202eevil"', '"' + "x" * 500 + '"', "[]", "[[1]]", "{}",

@@ -18,7 +18,7 @@ from probing.runner import run as measure
 from tests.fakes import FAKE_CARD, Pupil
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
-from tests.leaderboard.exports.test_records import expect_record_with_all_scores_and_answers
+from tests.leaderboard.exports.test_every_eval_ever import expect_record_with_all_scores_and_answers
 
 pytestmark = pytest.mark.django_db
 Figures = dict[tuple[str, str, str], float]
