@@ -17,10 +17,6 @@ COMMANDS = {
     "show": ("probing.command_line.show:add_show", "print a result's scores"),
     "paper": ("probing.command_line.paper:add_paper", "measure the tables and figures of a paper again"),
     "compare": ("probing.command_line.compare:add_compare", "compare results on the items that they share"),
-    "know-say": (
-        "probing.command_line.know_say_command:add_know_say",
-        "tell what models know, what they say and what they decline",
-    ),
     "list": (
         "probing.command_line.benchmarks:add_list",
         "list benchmarks with their relations, and probes with their options",

@@ -286,7 +286,7 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
     runs = Run.objects.select_related("benchmark").in_bulk(numbers)
     of_all = compared_rows([runs[number] for number in numbers])
     numbered = {name: rows.assign(number=np.arange(len(rows))) for name, rows in of_all.items()}
-    numbered = {name: rows_of_part(rows, part) for name, rows in numbered.items()}
+    numbered = {name: _rows_of_part(rows, part) for name, rows in numbered.items()}
     results = {name: rows.drop(columns="number") for name, rows in numbered.items()}
     probe = probe_named(runs[numbers[0]].benchmark.probe)
     differences, column = records(probe.compare(results)), probe.correctness.column
@@ -311,7 +311,7 @@ def changed_facts(runs: Sequence[Run], facts: pd.DataFrame, part: Slice) -> list
     relations = item_rows.frame(first, ["relation"])["relation"].unique()  # one after the other: scores take much room
     read = (_compared_rows(first, (*columns, "answers", "scores"), relation) for relation in relations)
     before = pd.concat(map(_with_option_counts, read), ignore_index=True)
-    before, after = (rows_of_part(rows, part) for rows in (before, _compared_rows(second, columns)))
+    before, after = (_rows_of_part(rows, part) for rows in (before, _compared_rows(second, columns)))
     return records(changes_by_nearness(before, after, facts, probe_named(runs[0].benchmark.probe).correctness))
 
 
@@ -320,7 +320,7 @@ def _with_option_counts(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{OPTIONS: option_counts(rows)}).drop(columns="scores") if "scores" in rows else rows
 
 
-def rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
+def _rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
     """Return the rows of a part of the items; all of them where the part is all items."""
     if part == OVERALL_SLICE:
         return rows

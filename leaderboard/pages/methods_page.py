@@ -30,7 +30,6 @@ NAMES = (
     "statistics",
     "comparing",
     "exposure",
-    "know-say",
 )
 # A table that is wider than the screen scrolls without the rest of the page, by keyboard as well. Its caption, which is
 # read to those who do not see where it stands, is the name of what stands above it.

@@ -1,23 +1,20 @@
-"""/models/<org>/<name>/ : what a model knows, beside models of similar size, what tuning changed, and every run."""
+"""/models/<org>/<name>/ : what a model knows, beside models of similar size, and every run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import isnan
 from typing import Any, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect
-from django.urls import reverse
 from django.utils import timezone
 
 from leaderboard.exports.references import model_reference
-from leaderboard.figures.profiles import ProfileRow, TunedPair, base_of, medians, profile, tuned_pairs
+from leaderboard.figures.profiles import ProfileRow, medians, profile
 from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
 from leaderboard.figures.scores import PART_SETTINGS, Group, breakdowns, main_scores
 from leaderboard.figures.standings import differs
 from leaderboard.figures.training import Series, series_of
 from leaderboard.models import Benchmark, FormerName, Model, Run, Score
-from leaderboard.pages.comparison_tables import difference_cell
 from leaderboard.pages.rendering import page_address, show
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import topic_of, topic_order
@@ -39,7 +36,6 @@ from leaderboard.ui.tables import (
     source_column,
     summary,
 )
-from probing.analysis.paired_tests import SIDE_BOUNDS
 
 HUB = "https://huggingface.co/"
 NAMED = 10  # runs without results that the page names; a training can have hundreds of steps
@@ -48,7 +44,6 @@ EXTREMES = 3  # groups that are named as known best, and as known least
 LEAST_QUESTIONS = 10  # of each of these
 REPORTED = "reported"  # among the differences of a published run
 DIFFERENCE_HELP = "Only where both are about the same items in the same settings."
-TUNING_NOTE = "The same questions, asked of both models in the same way, compared one by one."
 
 
 class RunScore(NamedTuple):
@@ -133,9 +128,6 @@ def model_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase:
     sections = [profile_section(rows, parameters)] if rows else []
     if known_row and known:
         sections.append(known_section(known_row.run, dimension, known))
-    base = request.GET.get("base", "") or base_of(versions)
-    if tuned := tuned_pairs(base, hub_id, scores):
-        sections.append(tuning_section(base, tuned))
     comparable = [run for run in runs if not differs(run)]
     apart = [run for run in runs if differs(run)]
     tables = [runs_table(comparable, scores, series)]
@@ -462,53 +454,3 @@ def extremes(groups: Sequence[KnownGroup]) -> tuple[list[KnownGroup], list[Known
     many = [group for group in groups if group.score.n >= LEAST_QUESTIONS]
     number = min(EXTREMES, len(many) // 2)
     return [group for group in many[:number] if group.is_known], list(many[::-1][:number])
-
-
-# What tuning changed.
-
-
-def tuning_section(base: str, pairs: Sequence[TunedPair]) -> Section:
-    """Return what changed from the base model to the one that was made from it, benchmark by benchmark."""
-
-    def benchmark(pair: TunedPair) -> cells.Cell:
-        comparison = f"{reverse('compare')}?m={pair.base.pk}&m={pair.tuned.pk}"
-        return cells.text(row_label(pair.tuned, pair.score), href=comparison)
-
-    table = Table(
-        name="tuning",
-        caption=f"What changed from {base}",
-        columns=[
-            Column("benchmark", "Benchmark", benchmark, align="head"),
-            Column("metric", "Metric", lambda pair: cells.text(metric_label(pair.tuned.benchmark)), shown=False),
-            Column("n", "Questions", lambda pair: cells.items(pair.figures["n"]), align="number"),
-            _side_column("first", "Base"),
-            _side_column("second", "Tuned"),
-            Column("difference", "Difference", lambda pair: difference_cell(pair.figures), align="number"),
-            *map(_bound_column, ("low", "high", *SIDE_BOUNDS)),
-            Column("p", "p", lambda pair: cells.p_value(pair.figures["p"]), align="number"),
-            Column("chance", "Chance", lambda pair: cells.number(pair.chance), align="number"),
-        ],
-        rows=pairs,
-        sortable=False,
-    )
-    return section(table, note=TUNING_NOTE)
-
-
-def _side_column(name: str, title: str) -> Column[TunedPair]:
-    """Return the column with the share of one of the two models, and its own interval."""
-
-    def cell(pair: TunedPair) -> cells.Cell:
-        low, high = (_bound(pair, f"{name}_{end}") for end in ("low", "high"))
-        return cells.score(pair.figures[name], low, high, pair.chance)
-
-    return Column(name, title, cell, align="score")
-
-
-def _bound_column(name: str) -> Column[TunedPair]:
-    return Column(name, "", lambda pair: cells.number(_bound(pair, name)), shown=False)
-
-
-def _bound(pair: TunedPair, name: str) -> float | None:
-    """Return the end of an interval; a share that is a mean of several relations has none of its own."""
-    value = float(pair.figures[name])
-    return None if isnan(value) else value

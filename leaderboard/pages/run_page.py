@@ -22,7 +22,6 @@ from leaderboard.figures.runs import OPEN, WORKING
 from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
 from leaderboard.models import Model, Run, RunRank, Score
-from leaderboard.pages.know_say_fold import know_say_context
 from leaderboard.pages.rendering import probe_sections, show, switch_links
 from leaderboard.pages.run_folds import PlaceFigure, by_place, cautions, folds, place_section
 from leaderboard.probes import pages_of
@@ -80,7 +79,6 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         *breakdown_fold([*others, *place_section(run, places)]),
         *folds(run, scores, request.GET, pair),
     ]
-    know_say, crossed = know_say_context(run, request.GET, pair)
     script = reproduction.script(run)
     address = request.build_absolute_uri(run.get_absolute_url())
     context = {
@@ -94,12 +92,11 @@ def run_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         "contents": contents(sections, surprising, details, bool(script)),
         "has_series": is_part_of_series(run),
         "notes": run_notes(run, scores),
-        **know_say,
         **_state(run),
         **_origin(run, script),
         "has_samples": has_samples(run),
     }
-    folded = [*surprising, *crossed, *(section for fold in details for section in fold.sections)]
+    folded = [*surprising, *(section for fold in details for section in fold.sections)]
     reference = run_reference(run, pages, main.score, address) if main else None
     return show(
         request, "run.html", context, [all_scores(run, scores)], sections=sections, folded=folded, reference=reference

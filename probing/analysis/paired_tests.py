@@ -23,7 +23,6 @@ from probing.analysis.intervals import (
     Z,
     degrees_of_freedom,
     jackknife_error,
-    mean_interval,
     mean_of_shares,
     percentile_interval,
     wilson,
@@ -151,50 +150,6 @@ def overall_difference(
     )
 
 
-def paired_means(
-    rows: pd.DataFrame, first: pd.Series, second: pd.Series, dimension: str, greatest: float = 1.0
-) -> pd.DataFrame:
-    """Compare two values of each row, such as what two results gain by it, in all groups of a dimension at once.
-
-    The figures are those of `compare` from `n` to `p`, but for the interval, which needs no resampling: it is Wilson's,
-    for as many items as have a share of the same standard error, with the least and the greatest difference as 0 and 1.
-    `greatest`: how far the two values can differ.
-    """
-    facts = _facts_of_groups(rows, first, second, members(rows, dimension))
-    change = facts["second"] - facts["first"]
-    counted = facts.assign(facts=1, gained=change > SLACK, lost=change < -SLACK)
-    sums = counted.groupby("group", sort=False).sum()
-    figures = pd.DataFrame({"dimension": dimension, "group": sums.index, "n": sums["weight"].round(9)})
-    figures = figures.assign(first=sums["first"] / sums["weight"], second=sums["second"] / sums["weight"])
-    figures = figures.assign(difference=figures["second"] - figures["first"])
-    expected = facts["weight"] * figures["difference"].loc[facts.index.get_level_values("group")].to_numpy()
-    squares = ((change - expected) ** 2).groupby("group", sort=False).sum()
-    errors = np.sqrt(squares * sums["facts"] / (sums["facts"] - 1).clip(lower=1)) / sums["weight"]
-    by_group = zip(figures["difference"], errors, sums["facts"], strict=True)
-    low, high = zip(*(_interval_of_difference(*group, greatest) for group in by_group), strict=True)
-    p = [_mcnemar_test(*numbers) for numbers in zip(sums["gained"], sums["lost"], strict=True)]
-    return figures.assign(low=low, high=high, gained=sums["gained"], lost=sums["lost"], p=p).reset_index(drop=True)
-
-
-def _facts_of_groups(rows: pd.DataFrame, first: pd.Series, second: pd.Series, table: pd.DataFrame) -> pd.DataFrame:
-    """Return the weighted sums of two values of each row over the facts of each group; `table`: the `members`."""
-    row, weight = table["row"].to_numpy(), table["weight"].to_numpy()
-    fact = rows.groupby([rows["relation"], fact_names(rows)], sort=False).ngroup().to_numpy()[row]
-    sides = {
-        name: weight * values.to_numpy(dtype=float)[row] for name, values in (("first", first), ("second", second))
-    }
-    weighted = pd.DataFrame({"group": table["group"], "fact": fact, "weight": weight, **sides})
-    return weighted.groupby(["group", "fact"], sort=False).sum()
-
-
-def _interval_of_difference(difference: float, error: float, facts: int, greatest: float) -> tuple[float, float]:
-    """Return the interval of a mean difference with this standard error."""
-    if error < SLACK:
-        return _without_spread(difference, np.array([facts], float), greatest)
-    low, high = mean_interval((difference + greatest) / (2 * greatest), error / (2 * greatest), facts)
-    return 2 * greatest * low - greatest, 2 * greatest * high - greatest
-
-
 def with_holm(differences: pd.DataFrame) -> pd.DataFrame:
     """Add the corrected p-values: over all tests of a dimension, which are those of every group and every result."""
     corrected = differences.assign(p_holm=differences.groupby("dimension")["p"].transform(holm))
@@ -270,14 +225,13 @@ def _resampled_means(change: pd.Series, weight: pd.Series, generator: np.random.
     return means
 
 
-def _without_spread(difference: float, numbers: Floats, greatest: float = 1.0) -> tuple[float, float]:
+def _without_spread(difference: float, numbers: Floats) -> tuple[float, float]:
     """Return the interval of a difference that is the same for all items; `numbers`: how many items each part has.
 
-    A bootstrap would give it no width, although the difference may be another one for items that were not asked, up to
-    the greatest one.
+    A bootstrap would give it no width, although the difference may be another one for items that were not asked.
     """
-    half = greatest * mean_of_shares(np.zeros(len(numbers)), numbers)[1]
-    return max(-greatest, difference - half), min(greatest, difference + half)
+    half = mean_of_shares(np.zeros(len(numbers)), numbers)[1]
+    return max(-1.0, difference - half), min(1.0, difference + half)
 
 
 def _swap_test(changes: Floats, generator: np.random.Generator) -> float:

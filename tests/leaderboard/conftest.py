@@ -16,12 +16,10 @@ from leaderboard.figures import benchmarks, progress
 from leaderboard.figures.comparisons import compared_results
 from leaderboard.figures.highlights import stored_highlights
 from leaderboard.figures.item_rows import matching
-from leaderboard.figures.profiles import difference_of
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.line import CHECKS, FINISH, QUEUES
 from leaderboard.management.commands.load_published import load
 from leaderboard.models import Benchmark, Claim, Run
-from leaderboard.pages.know_say_fold import crossed_results
 from leaderboard.probes.cloze import judged
 from leaderboard.probes.culture.pair_sections import answers_given, distances, predicted
 from leaderboard.probes.culture.sides import versions
@@ -177,7 +175,7 @@ class Site:
 def forget() -> None:
     """Forget what the process remembers by the numbers of runs and benchmarks."""
     of_runs = (answers_given, compared_results, distances, in_common, matching, predicted, ranks, stored_highlights)
-    for cached in (*of_runs, crossed_results, difference_of, judged, variety, versions):
+    for cached in (*of_runs, judged, variety, versions):
         cached.cache_clear()
 
 

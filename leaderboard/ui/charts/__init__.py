@@ -2,7 +2,7 @@
 
 from leaderboard.ui.charts.basics import Chart, Plot, Point
 from leaderboard.ui.charts.dot_plots import ModelDot, Strip, beside, dots, favoured, forest, headed_dots, strips
-from leaderboard.ui.charts.plots import boxes, calibration, changes, square, stacked, violins
+from leaderboard.ui.charts.plots import boxes, calibration, changes, square, violins
 from leaderboard.ui.charts.scaling_chart import SizedScore, scaling_curve
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "headed_dots",
     "scaling_curve",
     "square",
-    "stacked",
     "strips",
     "violins",
 ]

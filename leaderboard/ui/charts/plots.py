@@ -1,4 +1,4 @@
-"""Charts with a scale on each axis or bars for each group: scatter plots, curves, stacked bars and distributions."""
+"""Charts with a scale on each axis or bars for each group: scatter plots, curves and distributions."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -28,7 +28,6 @@ from leaderboard.ui.charts.basics import (
     range_in_view,
     row_axis,
     series_markers,
-    share_axis,
     with_chance_line,
 )
 
@@ -132,28 +131,6 @@ def _model_trace(points: Sequence[Point], group: str) -> Trace:
         name=group,
         hovertemplate="%{text}<br><b>%{y:.3f}</b>%{hovertext}<extra></extra>",
     )
-
-
-BAR_HEIGHT = 24  # pixels
-
-
-def stacked(bars: Mapping[str, Sequence[float]], names: Sequence[str], title: str) -> Plot:
-    """Plot a row for each bar, whose shares lie one behind the other; `names` are those of the shares."""
-    rows = list(bars)
-    traces = [
-        new_trace(
-            "bar",
-            orientation="h",
-            x=[bars[row][place] for row in rows],
-            y=rows,
-            name=name,
-            marker={"color": f"var(--series-{place + 1})"},
-            hovertemplate="%{y}: <b>%{x:.3f}</b> " + name + "<extra></extra>",
-        )
-        for place, name in enumerate(names)
-    ]
-    axes = {"xaxis": {**share_axis(title), "range": [0, 1]}, "yaxis": row_axis(rows)}
-    return figure(traces, 140 + BAR_HEIGHT * len(rows), **axes, barmode="stack", showlegend=True)
 
 
 # Distributions of base-10 logarithms: violins and boxes, one group above the other.

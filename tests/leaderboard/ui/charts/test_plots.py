@@ -1,4 +1,4 @@
-"""Scatter plots, stacked bars, distributions of base-10 logarithms, and trajectories over the steps of a training."""
+"""Scatter plots, distributions of base-10 logarithms, and trajectories over the steps of a training."""
 
 import pytest
 
@@ -28,17 +28,6 @@ def test_a_box_has_every_value_as_a_dot_and_the_line_is_in_view() -> None:
     assert [list(trace.y) for trace in plot.data[::2]] == [["a", "a", "a"], ["b"]], "not by names, which are shortened"
     assert plot.layout.xaxis.range[0] < -9 < -1.3 < plot.layout.xaxis.range[1]
     assert (plot.layout.shapes[0].x0, plot.layout.shapes[0].x1) == (-1.3, -1.3)
-
-
-def test_the_shares_of_a_bar_lie_one_behind_the_other() -> None:
-    plot = plotted(charts.stacked({"all": [0.5, 0.3, 0.2], "Arts": [1.0, 0.0, 0.0]}, ["a", "b", "c"], "share"))
-    assert plot.layout.barmode == "stack"
-    assert [(trace.name, list(trace.x)) for trace in plot.data] == [
-        ("a", [0.5, 1.0]),
-        ("b", [0.3, 0.0]),
-        ("c", [0.2, 0.0]),
-    ]
-    assert list(plot.layout.yaxis.categoryarray) == ["Arts", "all"]
 
 
 # Scatter plots: groups, ranges and lines.
