@@ -25,10 +25,6 @@ COMMANDS = {
         "probing.command_line.show:add_rescore",
         "compute scores again, with the benchmark's present tags",
     ),
-    "exposure": (
-        "probing.command_line.benchmarks:add_exposure",
-        "count how often a corpus states each fact of a benchmark",
-    ),
     "perplexity": (
         "probing.command_line.own_sentences:add_perplexity",
         "measure the perplexity of your own sentences",

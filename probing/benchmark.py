@@ -13,8 +13,7 @@ ROW_KEY = ["relation", "template", "index"]
 TRUTH = "truth"  # the tag that says whether a statement is true
 TRUTH_VALUES = {True: "true", False: "false"}  # of this tag, in the order of tables
 LEVEL = "level"  # the tag with the difficulty of a false statement, where a sample has several; else whether it is true
-# The tag with how often people read the subject's article on Wikipedia, such as 1,000–9,999: in a month in PopQA, in a
-# year by `curate popularity`.
+# The tag of PopQA with how often people read the subject's article on Wikipedia in a month, such as 1,000–9,999.
 PAGE_VIEWS = "page_views"
 # Tags that are part of the question: whether a statement is true, and which repetitions drew it (methods 3.1).
 ASKED_TAGS = frozenset({TRUTH, "repetitions"})
@@ -226,12 +225,6 @@ class Benchmark:
     def size(self) -> int:
         """The number of items over all relations."""
         return sum(len(relation.items) for relation in self.relations)
-
-
-def page_views_group(views: int) -> str:
-    """Return the value of the tag `PAGE_VIEWS`: the numbers with as many digits, such as 100–999."""
-    least: int = 10 ** (len(str(views)) - 1)
-    return f"{least:,}–{10 * least - 1:,}" if views else "0"
 
 
 def sampled(relation: Relation, count: int, seed: int) -> tuple[Item, ...]:

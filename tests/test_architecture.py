@@ -37,7 +37,7 @@ LAYERS = [
     {"probing.measuring"},
     {"probing.runner"},
     {"probing.dry_run", "probing.harness", "probing.sentences", "probing.studies"},
-    {"probing.curation", "probing.exposure", "probing.remote"},
+    {"probing.curation", "probing.remote"},
     {"probing.papers"},
     {"probing.monitor"},
     {"probing.command_line"},

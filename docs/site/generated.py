@@ -118,8 +118,8 @@ def columns_page() -> str:
         "## Keys of run.json",
         _meanings("key", RECORD_KEYS),
         "Results may have further keys: `rescored` with the time and the version on which they were measured, "
-        "`exposure`, `popularity` and `page_views` with the SHA-256 of such counts, `views_of` with the Wikipedia "
-        "and the year of page views, and `rows_kept`, which is false where the rows of the items were not kept.",
+        "`added_tags` with the SHA-256 of each tag that `rescore --tags` has added, and `rows_kept`, which is false "
+        "where the rows of the items were not kept.",
     ]
     return _page(texts)
 

@@ -18,7 +18,6 @@ from leaderboard.figures.comparisons import compared, find_runs
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import AnswersMissing
 from leaderboard.pages.comparison_tables import ComparedRun, compared_runs
-from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.training_page import NoSeries, Training, changes_between, read_training, trajectory_sections
 from leaderboard.pages.training_tables import headline
 from leaderboard.probes.culture.pairs import one_pair, pairs_of
@@ -55,9 +54,7 @@ class Side(TypedDict):
 class Comparison(TypedDict):
     """Runs, and the paired difference of each further run from the first one, overall and in every group.
 
-    `part`: the part of the items that all of this is about, empty for all items. `exposure`, `popularity` and
-    `page_views`: the columns of these tables of the page, where at least two of the runs have counts and no part is
-    chosen.
+    `part`: the part of the items that all of this is about, empty for all items.
     """
 
     benchmark: BenchmarkFacts
@@ -65,9 +62,6 @@ class Comparison(TypedDict):
     part: str
     runs: list[Side]
     differences: list[Json]
-    exposure: NotRequired[list[Json]]
-    popularity: NotRequired[list[Json]]
-    page_views: NotRequired[list[Json]]
 
 
 class TrainingQuery(PagedQuery):
@@ -103,9 +97,6 @@ class TrainingFacts(Points):
     benchmarks: NotRequired[list[Json]]
     curves: NotRequired[list[Json]]
     groups: NotRequired[list[Json]]
-    exposure: NotRequired[list[Json]]
-    popularity: NotRequired[list[Json]]
-    page_views: NotRequired[list[Json]]
     differences: NotRequired[list[Json]]
     replicates: NotRequired[list[Json]]
     percent: NotRequired[list[float] | None]
@@ -126,14 +117,12 @@ def compare_json(request: HttpRequest, query: Query[CompareQuery]) -> Comparison
     pair = one_pair(request.GET, pairs_of(runs))
     differences = compared(*(run.pk for run in runs), part=pair.part if pair else OVERALL_SLICE).differences
     sides = compared_runs(runs, differences)
-    counted = [] if pair else exposure_folds({side.name: side.run for side in sides})
     answer = {
         "benchmark": benchmark_facts(runs[0].benchmark),
         "metric": runs[0].benchmark.main_metric,
         "part": pair.part.group if pair else "",
         "runs": [_about_side(side) for side in sides],
         "differences": [_without_nan(row) for row in differences],
-        **{section.name: _rows(section) for section in counted},
     }
     return cast(Comparison, answer)
 

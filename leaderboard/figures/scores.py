@@ -1,5 +1,6 @@
 """Scores of finished runs, by run, by slice and by group. Every function makes a fixed number of queries."""
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,7 +14,6 @@ from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
 from probing.analysis.details import DETAIL_METRICS
-from probing.analysis.exposure import TAG_FILES
 from probing.analysis.wording_sensitivity import HIGHEST, LOWEST
 
 
@@ -39,6 +39,7 @@ OVERALL_SLICE = Slice("overall", "all")
 PARTS, PART_SETTINGS = (PAIR_IN_LANGUAGE, "language"), ("pair", "language")
 DOMAIN, RELATION = "domain", "relation"
 MOST_DOTS = 20  # models in a strip
+RANGE = re.compile(r"-?[\d.,]+–-?[\d.,]+")  # the name of a group of numbers
 # Relations and templates come last on a page: they are the longest and the least informative.
 LAST = ("relation", "template")
 
@@ -121,7 +122,7 @@ class Group:
 def breakdowns(scores: Iterable[Score], metric: str, hidden: Collection[str] = ()) -> dict[str, list[Group]]:
     """Map every dimension to its groups, the best by `metric` first.
 
-    Templates, exposure, popularity and page views keep their order. The overall scores, the dimensions in `hidden` and
+    Templates, and ranges of numbers such as 10–49, keep their order. The overall scores, the dimensions in `hidden` and
     the metrics that have tables of their own are left out.
     """
     by_dimension: dict[str, dict[str, dict[str, Score]]] = {}
@@ -145,7 +146,8 @@ def _groups(
         return None if low is None or high is None else (low, high)
 
     groups = [Group(name, by_metric, by_metric.get(metric), wordings(name)) for name, by_metric in scores.items()]
-    return groups if dimension in ("template", *TAG_FILES.values()) else sorted(groups, key=_best_first)
+    keep_order = dimension == "template" or any(map(RANGE.fullmatch, scores))
+    return groups if keep_order else sorted(groups, key=_best_first)
 
 
 def _best_first(group: Group) -> tuple[bool, float]:

@@ -45,7 +45,6 @@ from leaderboard.pages.comparison_tables import (
     values_table,
     verdict,
 )
-from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.probes import pages_of
@@ -122,9 +121,7 @@ def _comparison_page(
         shown = disagreements_table(sides, disagreements(comparison, pattern), pattern, relations, pages)
         tables += [agreement_table(sides, comparison, request.GET), shown]
     context |= {"switches": part_switches, "part": pair.title if pair else ""}
-    of_probe = [*pages.comparison_sections(runs, *pages.chosen_group(pair))]
-    if pair is None:
-        of_probe += exposure_folds({side.name: side.run for side in sides})
+    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
     names = [side.name for side in sides]
     optional_folds = (benchmarks_fold(runs, names), compared_fold(runs, request.GET))
     sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]

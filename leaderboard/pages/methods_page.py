@@ -29,7 +29,6 @@ NAMES = (
     "geography",
     "statistics",
     "comparing",
-    "exposure",
 )
 # A table that is wider than the screen scrolls without the rest of the page, by keyboard as well. Its caption, which is
 # read to those who do not see where it stands, is the name of what stands above it.

@@ -37,7 +37,7 @@ from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, op
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table
 from probing.analysis.accuracy import CHANCE, TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
-from probing.analysis.exposure import TAG_FILES, counted_in_words
+from probing.benchmark import PAGE_VIEWS
 from probing.harness.harness_command import harness_command, protocol_words
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
@@ -60,7 +60,7 @@ MAIN_BREAKDOWNS = (
     "language",
     "fact_type",
     "head",
-    *TAG_FILES.values(),
+    PAGE_VIEWS,
 )
 
 
@@ -220,13 +220,13 @@ def all_scores(run: Run, scores: Sequence[Score]) -> Table[Score]:
 
 
 def run_notes(run: Run, scores: Sequence[Score]) -> list[str]:
-    """Return sentences on what a baseline does, what was asked and is unknown, whose page views count, and ties."""
+    """Return sentences on what a baseline does, what was asked and is unknown, and ties."""
     shares = [(score.value, score.n) for score in scores if score.metric == TIES]
     ties = [ties_in_words(share, items) for share, items in shares if share]
     baseline = [words] if (words := baselines_in_words([run], pages_of(run.benchmark).baseline_note)) else []
     notes = [*run.provenance_record.get("benchmark_notes", []), *skipped_in_words(run.provenance_record)]
     notes += unknown_names_in_words(run.provenance_record)
-    return [*baseline, *notes, *counted_in_words(run.provenance_record), *ties]
+    return [*baseline, *notes, *ties]
 
 
 class Headline(NamedTuple):

@@ -23,7 +23,6 @@ from leaderboard.figures.training import (
 )
 from leaderboard.models import Benchmark, Run
 from leaderboard.pages.benchmark_sections import step_replicates_fold
-from leaderboard.pages.exposure_folds import exposure_folds
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.pages.training_tables import (
     ChangedItem,
@@ -347,7 +346,7 @@ def _look(query: QueryDict, series: Sequence[Series]) -> Look:
 def trajectory_sections(training: Training) -> list[Section]:
     """Return the sections with curves: of all scores, of the groups, and of the differences from a second model.
 
-    Those on exposure, popularity, page views and replicates are folds.
+    That on replicates is a fold.
     """
     points = training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
@@ -357,8 +356,7 @@ def trajectory_sections(training: Training) -> list[Section]:
         sections.append(differences_section(training.main, training.others[0]))
     if len(training.all_series) > 1:
         sections.append(benchmarks_section(training.everything, training.look))
-    steps = {run.model.step_in_words: run for run in training.main.series.runs}
-    return [*sections, *_group_sections(training), *exposure_folds(steps), *_seeds_fold(training)]
+    return [*sections, *_group_sections(training), *_seeds_fold(training)]
 
 
 def _seeds_fold(training: Training) -> list[Section]:

@@ -37,9 +37,6 @@ DIMENSIONS = {
     "truth": "Truth",
     "level": "Level of difficulty",
     "divided_by": "What the log-probability is divided by",
-    "exposure": "Times that the corpus states the fact",
-    "stated": "Whether the corpus states the fact",
-    "popularity": "Sitelinks of the subject",
     "page_views": "Page views of the subject",
 }
 SETTINGS = {
@@ -93,9 +90,6 @@ CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South Am
 LANGUAGES = {"zh": "Chinese"}  # that Django knows by their scripts only
 METRICS = {
     "accuracy_sem": "Spread over wordings",
-    "wasb": "WASB",
-    "wasb_chance": "WASB of guesses",
-    "exposure_alpha": "α by exposure",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {
@@ -132,9 +126,6 @@ METHODS_HEADINGS = {
     "in_near_1": "geography/#generators",
     "in_near_5": "geography/#generators",
     "in_near_15": "geography/#generators",
-    "wasb": "exposure/#wasb",
-    "wasb_chance": "exposure/#wasb",
-    "exposure_alpha": "exposure/#alpha",
     "settings": "scoring/#what-a-run-records",
 }
 

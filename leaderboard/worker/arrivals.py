@@ -4,7 +4,7 @@ What follows from the benchmark (items, answers, tags, columns and their types) 
 with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow as pa
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from leaderboard.models import Model
-from probing.analysis.exposure import COUNTED_COLUMNS
+from probing.analysis.added_tags import added_columns
 from probing.analysis.option_scores import PER_OPTION
 from probing.arrays import Floats
 from probing.baselines import UniformModel
@@ -84,15 +84,16 @@ def checked_whole(record: Mapping[str, Any], model: Model, plan: Plan, rows: IO[
     counts = [max(part.items - len(left_out(whole.record, part)), 0) for part in plan.parts]
     for part, table in zip(plan.parts, _read(rows, counts), strict=True):
         relation, expected = _expected(part, plan, whole.record)
-        whole.store(part, _checked_rows(plan, _without_foreign(table, expected), relation, expected))
+        own = _without_foreign(table, expected, added_columns(record))
+        whole.store(part, _checked_rows(plan, own, relation, expected))
     return whole
 
 
-def _without_foreign(table: pa.Table, expected: pd.DataFrame) -> pa.Table:
-    """Leave out the columns that only other parts have, which are empty in this one, and those of a sender's counts."""
+def _without_foreign(table: pa.Table, expected: pd.DataFrame, added: Collection[str]) -> pa.Table:
+    """Leave out the columns that only other parts have, which are empty in this one, and those that were added."""
 
     def is_own(name: str) -> bool:
-        return name not in COUNTED_COLUMNS and table.column(name).null_count < table.num_rows
+        return name not in added and table.column(name).null_count < table.num_rows
 
     return table.select([name for name in table.column_names if name in expected or is_own(name)])
 

@@ -67,7 +67,7 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     groups = [value for code in codes.tolist() for value in values_of_tags[code]]
     table = pd.DataFrame({"row": repeated, "group": groups, "weight": weights})
     if dimension == PAGE_VIEWS:
-        order = table["group"].map(least_number).to_numpy()
+        order = table["group"].map(_least_number).to_numpy()
     elif isinstance(column.dtype, pd.CategoricalDtype) and column.dtype.ordered:
         order = column.cat.codes.to_numpy()[repeated]
     else:
@@ -75,9 +75,9 @@ def members(rows: pd.DataFrame, dimension: str) -> pd.DataFrame:
     return table.iloc[np.argsort(order, kind="stable")].reset_index(drop=True)
 
 
-def least_number(group: str) -> int:
-    """Return the least number of a group such as 4–7, 1,000–9,999 or 8192+."""
-    return int(group.replace(",", "").partition("–")[0].removesuffix("+"))
+def _least_number(group: str) -> int:
+    """Return the least number of a group such as 1,000–9,999."""
+    return int(group.replace(",", "").partition("–")[0])
 
 
 def means_of(table: pd.DataFrame, *values: pd.Series) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`, `exposure`, `sample`."""
+"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`, `sample`."""
 
 import argparse
 import re
@@ -19,10 +19,6 @@ from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
 from probing.curation.graph_samples import sample_graph
 from probing.errors import BadInput
-from probing.exposure import named_facts
-from probing.exposure.counting import count_exposure
-from probing.exposure.matching import SENTENCE
-from probing.exposure.named_facts import NO_ALIASES, Aliases
 from probing.formats.knowledge_graph import SENTENCES
 from probing.formats.lama import holds_triples, read_triples
 from probing.formats.reading import text_lines
@@ -245,50 +241,6 @@ def _from_table(culture: Culture, file: Path) -> Places:
     own = set(country_ids(culture))
     countries = read_countries(file)
     return Places(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())
-
-
-def add_exposure(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "corpus",
-        metavar="CORPUS",
-        nargs="+",
-        help="files (text with a document in each line, JSON Lines, Parquet; .gz, .zst), folders or patterns, also of "
-        "data sets of the hub: hf://datasets/owner/name",
-    )
-    add("--benchmark", required=True, metavar="NAME", help="a known benchmark, or the folder of one")
-    add(
-        "--aliases",
-        nargs="?",
-        const="",
-        metavar="FILE",
-        help="also count aliases: those of the benchmark's files, and of a JSON file such as BEAR's all_entities.json",
-    )
-    add(
-        "--unit",
-        default=SENTENCE,
-        metavar="UNIT",
-        help="where subject and answer must stand together: sentence, the default, document or window:N words",
-    )
-    add("--executor", metavar="NAME", help="count several files at the same time: processes:4, dask:ADDRESS, …")
-    add("--out", required=True, type=Path, metavar="FILE", help="a new file: .csv, .parquet or .jsonl")
-    parser.set_defaults(command=exposure)
-
-
-def exposure(arguments: argparse.Namespace) -> None:
-    benchmark = open_benchmark(arguments.benchmark)
-    aliases = NO_ALIASES if arguments.aliases is None else Aliases.of_benchmark(benchmark, arguments.aliases)
-    table = count_exposure(
-        arguments.corpus,
-        named_facts.facts_of(benchmark, aliases),
-        arguments.out,
-        unit=arguments.unit,
-        executor=arguments.executor,
-    )
-    stated = (table["count"] > 0).sum()
-    print(
-        f"{arguments.out}: the corpus states {stated:,} of {len(table):,} facts, {table['count'].sum():,} times in all."
-    )
 
 
 def add_sample(parser: argparse.ArgumentParser) -> None:

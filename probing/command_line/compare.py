@@ -11,7 +11,6 @@ import probing
 from probing.analysis import specificity_metrics
 from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
 from probing.analysis.changed_facts import SHARE_BOUNDS, changes_by_nearness, read_facts
-from probing.analysis.exposure import COUNT, Recall, fit_alphas
 from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
@@ -78,8 +77,6 @@ def compare_results(arguments: argparse.Namespace) -> None:
     rows = dict(zip(RESULT_NAMES, (result.items for result in results.values()), strict=False))
     if probe is Perplexity:
         _print_ranks(rows)
-    if probe.correctness.column and all(COUNT in table and table[COUNT].any() for table in rows.values()):
-        _print_exposure(rows, probe.correctness.column)
     _write_csv(table, folders, arguments.csv)
 
 
@@ -165,15 +162,6 @@ def _print_ranks(rows: ResultRows) -> None:
     print_table(rank_summary(ranks, list(rows)))
     print("\nsentences whose ranks differ most")
     print_table(ranks.head(MOST_DISPUTED).drop(columns=ROW_KEY))
-
-
-def _print_exposure(rows: ResultRows, column: str) -> None:
-    """Print how fast each result's accuracy grows with exposure, by functions with L₀ and x₀ in common."""
-    recalls = [Recall.of(table, column) for table in rows.values()]
-    fit = fit_alphas(recalls)
-    print(f"\nα of 1 - (L₀ + x₀ / (1 + count)^α), with L₀ = {fit.irreducible:.3f} and x₀ = {fit.initial:.3f} in common")
-    alphas = pd.DataFrame(fit.alphas, index=list(rows)).assign(n=[recall.facts.sum() for recall in recalls])
-    print_table(alphas.rename_axis("result").reset_index())
 
 
 def _compare_unified(results: dict[str, Result], csv: Path | None) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 
 from probing.analysis.accuracy import TIES, precision_at, ties_in_words
+from probing.analysis.added_tags import read_tags
 from probing.analysis.details import detail_tables, needs_full_run, without_details
-from probing.analysis.exposure import read_counts
 from probing.analysis.option_scores import FULL_RUN_NEEDED
 from probing.analysis.paired_tests import score_changes
 from probing.catalog import open_benchmark
@@ -101,18 +101,18 @@ def add_rescore(parser: argparse.ArgumentParser) -> None:
         "--tags",
         type=Path,
         metavar="FILE",
-        help="how often a corpus states each fact, as the command exposure writes it, or the sitelinks and page views "
-        "of subjects, as curate popularity does",
+        help="a table with the columns relation, index and further tags, by which scores are broken down: texts, or "
+        "numbers, which are put into groups",
     )
     parser.set_defaults(command=rescore)
 
 
 def rescore(arguments: argparse.Namespace) -> None:
     benchmark = cache(open_benchmark)
-    counts = read_counts(arguments.tags) if arguments.tags else None
+    added = read_tags(arguments.tags) if arguments.tags else None
     for folder in dict.fromkeys(arguments.folders):
         result = Result.load(folder)
-        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]), counts)
+        again = rescored(result, benchmark(arguments.benchmark or result.record["benchmark"]["slug"]), added)
         print(f"{folder}: {result.record['model']['id']} on {again.record['benchmark']['slug']}")
         if again is result:
             print("  Nothing has changed.")

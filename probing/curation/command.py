@@ -1,4 +1,4 @@
-"""The command line of `python -m probing curate`: one kind for each sort of benchmark, `translate` and `popularity`.
+"""The command line of `python -m probing curate`: one kind for each sort of benchmark, and `translate`.
 
 Each kind has a plan, a dataclass whose fields are options where they have `metadata=option(...)`; the other fields are
 given to `plan_from` by name.
@@ -15,15 +15,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
-import pandas as pd
-
-from probing.catalog import open_benchmark
 from probing.curation import (
     choice_questions,
     culture_facts,
     geography_facts,
     graph_triples,
-    popularity,
     specificity_pairs,
     translation,
 )
@@ -31,7 +27,6 @@ from probing.curation.articles import WIKIPEDIA, Articles
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import KNOWN_PAIRS, known_pair, new_pair
 from probing.curation.http_cache import ANSWER_TIMEOUT, REQUEST_INTERVAL, HttpCache
-from probing.curation.popularity import VIEWS_API, PageViews
 from probing.curation.predicates import Predicate, read_predicates
 from probing.curation.wikidata import EXAMPLE_ITEM, WIKIDATA, Endpoint, Query, labels_query
 from probing.errors import BadInput
@@ -70,27 +65,11 @@ def add_options(curating: argparse.ArgumentParser) -> None:
         kind.add_other_options(parser)
         add_plan_options(parser, kind.plan)
         parser.set_defaults(command=partial(_curate, kind))
-    _add_popularity(parsers.add_parser("popularity", help="how well known the subjects of a benchmark are"))
 
 
 def _add_print_query(parser: argparse.ArgumentParser) -> None:
     help = "only print the queries, without sending them"
     parser.add_argument("--print-query", action="store_true", help=help)
-
-
-def _add_popularity(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("benchmark", metavar="BENCHMARK", help="a known benchmark, or the folder of one")
-    help = "a new file for rescore --tags: .csv, .parquet or .jsonl"
-    parser.add_argument("--out", type=Path, metavar="FILE", help=help)
-    views_help = "also the page views of the subjects' articles in this year, with a request for each"
-    parser.add_argument("--views", type=int, metavar="YEAR", help=views_help)
-    language_help = "the Wikipedia whose page views are meant; default: en"
-    parser.add_argument("--language", default="en", metavar="CODE", help=language_help)
-    api_help = f"the API of page views; default: {VIEWS_API}"
-    parser.add_argument("--views-api", default=VIEWS_API, metavar="URL", help=api_help)
-    add_endpoint_options(parser)
-    _add_print_query(parser)
-    parser.set_defaults(command=_curate_popularity)
 
 
 def add_endpoint_options(parser: argparse.ArgumentParser) -> None:
@@ -132,30 +111,6 @@ def _curate(kind: BenchmarkKind, options: argparse.Namespace) -> None:
         task.write(endpoint, folder)
     print(f"The benchmark is in {options.out}; how it was made is in its manifest.json.")
     print(f"To add it to the site: python manage.py import_benchmark {kind.format} {options.out}")
-
-
-def _curate_popularity(options: argparse.Namespace) -> None:
-    benchmark = open_benchmark(options.benchmark)
-    queries = list(popularity.queries(benchmark, "" if options.views is None else options.language))
-    if options.print_query:
-        return print("\n".join(query.text for query in queries))
-    if options.out is None:
-        raise BadInput("There is no file for the sitelinks.", "Give --out FILE.")
-    with open_endpoint(options) as endpoint:
-        views = None
-        if options.views is not None:
-            views = PageViews(endpoint.cache, options.views, options.language, options.views_api)
-        table = popularity.count_sitelinks(endpoint, benchmark, options.out, views)
-    print(f"{options.out}: {_known(table['sitelinks'], 'the sitelinks of the subjects')}")
-    if views:
-        print(_known(table["yearly_views"], f"The page views of the articles about them in {views.source}"))
-    print(f"To break a run down by them: clozeboard rescore DIR --tags {options.out}")
-
-
-def _known(numbers: pd.Series, what: str) -> str:
-    """Return in a sentence of how many facts the numbers are known."""
-    middle = f", {numbers.median():g} in the median" if numbers.count() else ""
-    return f"{what} of {numbers.count():,} of {len(numbers):,} facts are known{middle}."
 
 
 def add_plan_options(parser: argparse.ArgumentParser, plan: type[Any]) -> None:

@@ -18,7 +18,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
-from probing.benchmark import NO_TAGS, PAGE_VIEWS, Benchmark, Item, Relation, Tags, page_views_group
+from probing.benchmark import NO_TAGS, PAGE_VIEWS, Benchmark, Item, Relation, Tags
 from probing.errors import BadBenchmark
 from probing.formats.reading import JsonObject as Place
 from probing.formats.reading import digest, relation_id, text_lines
@@ -124,9 +124,15 @@ def _popqa(path: Path) -> Iterator[Question]:
         answers, views = [place.text("obj"), *aliases], row.get("s_pop") or ""
         if views and not PLAIN_NUMBER.fullmatch(views):
             raise place.fault("'s_pop' is no number of page views", "Write a whole number, or leave it empty.")
-        tags = {PAGE_VIEWS: page_views_group(int(views))} if views else NO_TAGS
+        tags = {PAGE_VIEWS: _page_views_group(int(views))} if views else NO_TAGS
         relation, question, subject = _id(place.text("prop"), place), place.text("question"), place.text("subj")
         yield Question(relation, question, answers, subject, entity, tags)
+
+
+def _page_views_group(views: int) -> str:
+    """Return the value of the tag `PAGE_VIEWS`: the numbers with as many digits, such as 100–999."""
+    least: int = 10 ** (len(str(views)) - 1)
+    return f"{least:,}–{10 * least - 1:,}" if views else "0"
 
 
 def _simpleqa(path: Path) -> Iterator[Question]:

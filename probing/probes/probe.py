@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypeVar
 import pandas as pd
 
 from probing.analysis.accuracy import tidy
+from probing.analysis.added_tags import FORMER_NUMBERS
 from probing.analysis.details import FIGURES
-from probing.analysis.exposure import NUMBERS
 from probing.analysis.paired_tests import CORRECT, Correctness, ResultRows, compare
 from probing.analysis.ranks import item_values
 from probing.benchmark import Item, Relation
@@ -150,7 +150,7 @@ def unless_too_long(make: Callable[..., MadeT], *answers: Any) -> MadeT | TooLon
 
 def tag_columns(probe: Probe | type[Probe], columns: Iterable[str]) -> list[str]:
     """Return those of the columns that are tags, in their order."""
-    return [column for column in columns if column not in probe.columns and column not in {*FIGURES, *NUMBERS}]
+    return [column for column in columns if column not in probe.columns and column not in {*FIGURES, *FORMER_NUMBERS}]
 
 
 def shared_tags(probe: type[Probe], results: ResultRows) -> list[str]:

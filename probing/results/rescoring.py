@@ -6,26 +6,18 @@ record has `questions`, of everything that the run's rows depend on, and `tags`,
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
-from probing.analysis.exposure import (
-    COUNT,
-    COUNTED_COLUMNS,
-    TAG_FILES,
-    VIEWS_OF,
-    YEARLY_VIEWS,
-    exposure_scores,
-    views_source,
-    with_counts,
-)
+from probing.analysis.added_tags import ADDED_TAGS, KEY, added_columns, tag_names, with_added_tags
+from probing.analysis.breakdowns import OVERALL
 from probing.analysis.paired_tests import score_changes
 from probing.baselines import with_baselines
-from probing.benchmark import ASKED_TAGS, PAGE_VIEWS, Benchmark, Item, Relation
+from probing.benchmark import ASKED_TAGS, Benchmark, Item, Relation
 from probing.errors import BadInput, Incomplete, OtherQuestions
 from probing.plan import Plan, plan_of
 from probing.probes.probe import Probe
@@ -38,29 +30,26 @@ from probing.settings import Settings
 UNASKED = frozenset({"pool", "name", "tags", "answer_tags", "object_ids"})
 
 
-def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None = None) -> Result:
+def rescored(result: Result, benchmark: Benchmark, added: pd.DataFrame | None = None) -> Result:
     """Return the result that today's tags and metrics make of stored rows; no model is needed.
 
-    `counts`: how often a corpus states each fact, or how well known its subject is (`analysis.exposure.read_counts`);
-    without it, the rows keep what they have. The same object is returned if nothing has changed. Raises
-    `OtherQuestions` unless the rows answer what the benchmark asks now, and `BadInput` where there are none, or where
-    both the counts and the benchmark state page views.
+    `added`: further tags of the items (`analysis.added_tags.read_tags`); the rows keep those that were added before.
+    The same object is returned if nothing has changed. Raises `OtherQuestions` unless the rows answer what the
+    benchmark asks now, and `BadInput` where there are none, or where an added tag has the name of another column.
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    rows, counted = with_tags(result.items, plan.benchmark, plan.probe), dict[str, str]()
-    if counts is not None:
-        _refuse_second_page_views(counts, benchmark)
-        rows = with_counts(rows, counts)
-        counted = {tag: _digest(_numbers(counts, name)) for name, tag in TAG_FILES.items() if name in counts}
-        if YEARLY_VIEWS in counts:
-            counted[VIEWS_OF] = views_source(counts)
-    scores = with_baselines(plan.probe.scores(rows), rows, plan)
-    if COUNT in rows and (column := plan.probe.correctness.column):
-        scores = pd.concat([scores, exposure_scores(rows, column)], ignore_index=True)
+    kept = added_columns(result.record)
+    rows = with_tags(result.items, plan.benchmark, plan.probe, kept)
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
-    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan), **counted}
+    record = {**result.record, "benchmark": {**measured_on, **version}, **digests(plan)}
+    if added is not None:
+        _refuse_taken_names(added, {OVERALL, *rows.columns, *plan.probe.columns} - kept)
+        rows = with_added_tags(rows, added)
+        names = {name: _digest(_cells(added, name)) for name in tag_names(added)}
+        record[ADDED_TAGS] = {**result.record.get(ADDED_TAGS, {}), **names}
+    scores = with_baselines(plan.probe.scores(rows), rows, plan)
     if record == result.record and not score_changes(result.scores, scores):
         return result
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
@@ -68,16 +57,15 @@ def rescored(result: Result, benchmark: Benchmark, counts: pd.DataFrame | None =
     return Result(rows, scores, record, option_ranges(plan))
 
 
-def _refuse_second_page_views(counts: pd.DataFrame, benchmark: Benchmark) -> None:
-    """Raise `BadInput` where a benchmark that states page views, such as PopQA, would get others under that name."""
-    if YEARLY_VIEWS in counts and any(PAGE_VIEWS in item.tags for _, item in benchmark.items_by_key().values()):
-        step = f"Leave out the column {YEARLY_VIEWS}, which only other benchmarks take."
-        raise BadInput(f"{benchmark.slug} states page views of its own.", step)
+def _refuse_taken_names(added: pd.DataFrame, taken: set[str]) -> None:
+    """Raise `BadInput` where a tag of a reader would stand in the place of another column."""
+    if names := [name for name in tag_names(added) if name in taken]:
+        raise BadInput(f"The rows have a column {names[0]} already.", "Give the tag another name.")
 
 
-def _numbers(counts: pd.DataFrame, name: str) -> list[Any]:
-    """Return the key and the number of each fact; the number is None where it is not known."""
-    table = counts[["relation", "index", name]].astype(object)
+def _cells(added: pd.DataFrame, name: str) -> list[Any]:
+    """Return the key and the tag of each item; the tag is None where it is empty."""
+    table = added[[*KEY, name]].astype(object)
     rows: list[Any] = table.where(table.notna(), None).to_numpy().tolist()
     return rows
 
@@ -125,11 +113,10 @@ def _other_column(row: Mapping[str, Any], relation: Relation, item: Item) -> str
     return ""
 
 
-def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.DataFrame:
-    """Return rows with the benchmark's tags in place of those that they hold.
+def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe, kept: Collection[str] = ()) -> pd.DataFrame:
+    """Return rows with the benchmark's tags in place of those that they hold, but for the columns in `kept`.
 
     Every row must be about an item of the benchmark. The columns of tags stay where they were; new ones come last.
-    What was counted for the items (`analysis.exposure`) is kept.
     """
     items = benchmark.items_by_key()
     names = [str(name) for name in rows.columns]
@@ -137,8 +124,8 @@ def with_tags(rows: pd.DataFrame, benchmark: Benchmark, probe: Probe) -> pd.Data
     as_mappings = (dict(zip(names, row, strict=True)) for row in rows.itertuples(index=False, name=None))
     cells = [probe.tag_cells(*items[row["relation"], row["index"]], row) for row in as_mappings]
     tags = pd.DataFrame(cells, index=rows.index)
-    kept = {*probe.columns, *COUNTED_COLUMNS} - {*tags.columns}
-    former = [name for name in rows.columns if name not in kept]
+    unchanged = {*probe.columns, *kept} - {*tags.columns}
+    former = [name for name in rows.columns if name not in unchanged]
     first = list(rows.columns).index(former[0]) if former else len(rows.columns)
     others = rows.drop(columns=former)
     return pd.concat([others.iloc[:, :first], tags, others.iloc[:, first:]], axis=1)

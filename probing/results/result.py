@@ -20,7 +20,6 @@ import pyarrow.parquet as pq
 
 from probing.analysis.accuracy import ITEM_COLUMNS, SCORE_COLUMNS, tie_warnings
 from probing.analysis.breakdowns import OVERALL
-from probing.analysis.exposure import counted_in_words
 from probing.analysis.option_scores import PER_OPTION, by_space
 from probing.analysis.paired_tests import RESULT_NAMES
 from probing.benchmark import ROW_KEY
@@ -122,7 +121,7 @@ class Result:
     def notes(self) -> list[str]:
         """Remarks for readers: which items were asked, what happened on the way, and whether scores say anything."""
         notes = [*self.record.get("benchmark_notes", []), *self.record.get("batch", {}).get("notes", [])]
-        notes += [*unknown_names_in_words(self.record), *counted_in_words(self.record)]
+        notes += unknown_names_in_words(self.record)
         if not keeps_rows(self.record):
             notes.append(NO_ROWS)
         needs = probe_named(self.record["probe"]).needs

@@ -227,15 +227,8 @@ ITEM_COLUMNS: Mapping[str, str] = {
     "coarse_cosine": "the same of the coarser answer",
     "fine_clause_score": "the score of the clause that follows the finer answer, in cascades with causal models",
     "coarse_clause_score": "the same of the coarser answer",
-    "exposure_count": "how often a corpus states the fact, as `rescore --tags` has added",
-    "exposure": "the bucket of `exposure_count`: 0, 1, 2–3, 4–7 and so on",
-    "stated": "whether the corpus states the fact",
-    "sitelinks": "on how many of Wikimedia's sites the subject has an article, as `rescore --tags` has added",
-    "popularity": "the bucket of `sitelinks`: 0, 1, 2–3, 4–7 and so on; empty where these are not known",
-    "yearly_views": "how often people read the subject's article in a year, as `rescore --tags` has added",
-    "page_views": "the bucket of `yearly_views`, or of those of a month in PopQA: 0, 1–9, 10–99 and so on",
 }
-TAG = "a tag of the benchmark, by which scores are broken down; a list if the item has several values"
+TAG = "a tag, by which scores are broken down: of the benchmark, or added; a list if the item has several values"
 SCORE_COLUMNS: Mapping[str, str] = {
     "metric": "the name of the metric, such as `accuracy`",
     "dimension": "what the items are grouped by: `overall`, `template`, `relation` or a tag",

@@ -15,7 +15,7 @@ from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark, Run, RunEvent
 from leaderboard.models.benchmark import named
 from probing.analysis.accuracy import SCORE_COLUMNS
-from probing.analysis.exposure import read_counts
+from probing.analysis.added_tags import read_tags
 from probing.analysis.paired_tests import score_changes
 from probing.errors import BadInput, ProbingError
 from probing.plan import plan_of
@@ -30,17 +30,17 @@ class Command(PlainCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--benchmark", metavar="SLUG", default="", help="only runs on this benchmark, any version")
         parser.add_argument("--run", metavar="N", dest="number", type=int, help="only the run with this number")
-        parser.add_argument("--tags", metavar="FILE", type=Path, help="a file of exposure or curate popularity")
+        parser.add_argument("--tags", metavar="FILE", type=Path, help="a table with further tags of items")
 
     def run(self, *, benchmark: str, number: int | None, tags: Path | None, **options: Any) -> None:
         runs = chosen_runs(benchmark, number)
-        counts_of_facts = read_counts(tags) if tags else None
+        added = read_tags(tags) if tags else None
         changed: set[Benchmark] = set()
         counts = {"changed": 0, "unchanged": 0, "skipped": 0}
         for run in runs:
             former = run.benchmark
             try:
-                sentences = rescore(run, counts_of_facts)
+                sentences = rescore(run, added)
             except ProbingError as error:
                 counts["skipped"] += 1
                 self.say(f"Run {run.pk} is skipped. {error}")
@@ -68,10 +68,10 @@ def chosen_runs(benchmark: str, number: int | None) -> QuerySet[Run]:
     return chosen
 
 
-def rescore(run: Run, counts: pd.DataFrame | None = None) -> list[str]:
+def rescore(run: Run, added: pd.DataFrame | None = None) -> list[str]:
     """Compute the scores of a finished run again; return sentences on what has changed, none if nothing has.
 
-    `counts`: what `probing.results.rescoring.rescored` takes, if the run is to be broken down by it.
+    `added`: further tags of the items, as `probing.results.rescoring.rescored` takes them.
     The run moves to the current version of its benchmark if that asks the same as the run was asked. Its files, its
     scores and its record change together or not at all. Raises `ItemsMissing` if it has no stored rows,
     `OtherQuestions` if they do not belong to its benchmark, and `BadInput` if another process changes the run at the
@@ -79,7 +79,7 @@ def rescore(run: Run, counts: pd.DataFrame | None = None) -> list[str]:
     """
     result = stored_result(run)
     version = version_for(run, result)
-    again = rescored(result, benchmarks.read(version), counts)
+    again = rescored(result, benchmarks.read(version), added)
     if again is result:
         return []
     moved = [f"Moved from version {run.benchmark.version} to {version.version}."] if version != run.benchmark else []

@@ -14,7 +14,6 @@ import pytest
 from leaderboard.figures import benchmarks
 from leaderboard.models import Benchmark, Model
 from leaderboard.worker.arrivals import RowsRefused, checked_whole
-from probing.analysis.exposure import with_counts
 from probing.catalog import CATALOG
 from probing.part_runner import probe_part
 from probing.plan import Plan, plan, plan_of
@@ -75,10 +74,11 @@ def test_early_decisions_and_closed_vocabularies_arrive_too(small: Benchmark) ->
     assert len(arrived(sent, measured.rows, measured.record).rows) == 4
 
 
-def test_what_a_sender_has_counted_for_the_facts_is_left_out(small: Benchmark) -> None:
+@pytest.mark.parametrize(("name", "added"), [("frequency", {"frequency": "0" * 64}), ("exposure_count", {})])
+def test_tags_that_a_sender_has_added_are_left_out(small: Benchmark, name: str, added: dict[str, str]) -> None:
     sent, measured = measured_part(small)
-    counts = measured.rows[["relation", "index"]].assign(count=range(len(measured.rows)), sitelinks=7)
-    done = arrived(sent, with_counts(measured.rows, counts), measured.record)
+    rows = measured.rows.assign(**{name: range(len(measured.rows))})
+    done = arrived(sent, rows, measured.record | {"added_tags": added})
     pd.testing.assert_frame_equal(done.rows, measured.rows)
 
 

@@ -15,6 +15,8 @@ from probing.__main__ import main
 from probing.analysis.accuracy import MOST_TIE
 from probing.analysis.perplexity_metrics import TOKENIZER_NOTE
 from probing.baselines import UniformModel
+from probing.catalog import open_benchmark
+from probing.results.rescoring import rescored
 from probing.results.result import Result
 from probing.results.token_scores import conditional_accuracy, read_tokens
 from probing.start_token import StartToken, TokenizerFacts
@@ -203,3 +205,45 @@ def test_it_loads_no_torch(results: list[str], folder: str) -> None:
     command = [sys.executable, "-c", f"{code}; print('torch' in sys.modules)"]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout.splitlines()[-1] == "False"
+
+
+def test_tags_of_a_file_become_a_breakdown_that_stays(
+    results: list[str], folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tags, keys = tmp_path / "tags.csv", Result.load(results[0]).items[["relation", "index"]].drop_duplicates()
+    keys.assign(frequency=range(len(keys)), kind="plain").to_csv(tags, index=False)
+    arguments = ("rescore", *results, "--benchmark", folder)
+    printed = printed_by(capsys, *arguments, "--tags", str(tags))
+    assert "New groups of frequency: 0–1, 2, 3, 4, 5." in printed and "New groups of kind: plain." in printed
+    once = Result.load(results[0])
+    assert once.by("frequency")["n"].to_dict() == {"0–1": 2, "2": 1, "3": 1, "4": 1, "5": 1}
+    assert once.by("frequency")[["low", "high"]].notna().all(axis=None)
+    assert "\nfrequency\n" in printed_by(capsys, "show", results[0])
+    assert "\nfrequency\n" in printed_by(capsys, "compare", *results)
+    assert "Nothing has changed." in printed_by(capsys, *arguments)
+    pd.testing.assert_frame_equal(Result.load(results[0]).items, once.items)
+    keys.assign(frequency=0).to_csv(tags, index=False)
+    assert "New groups of frequency: 0." in printed_by(capsys, *arguments, "--tags", str(tags))
+    again = Result.load(results[0])
+    assert again.record["added_tags"]["kind"] == once.record["added_tags"]["kind"]
+    assert again.record["added_tags"]["frequency"] != once.record["added_tags"]["frequency"]
+
+
+def test_tags_that_would_replace_another_column_are_refused(
+    results: list[str], folder: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keys = Result.load(results[0]).items[["relation", "index"]].drop_duplicates()
+    for name in ("domain", "rank", "overall"):
+        keys.assign(**{name: "x"}).to_csv(tmp_path / "tags.csv", index=False)
+        arguments = ("rescore", results[0], "--benchmark", folder, "--tags", str(tmp_path / "tags.csv"))
+        assert f"have a column {name} already" in refusal(capsys, *arguments)
+
+
+def test_what_version_0_2_counted_of_the_items_stays(results: list[str], folder: str) -> None:
+    path = Path(results[0]) / "items.parquet"
+    rows = pd.read_parquet(path)
+    rows.assign(exposure_count=range(len(rows)), exposure="2–3", sitelinks=7).to_parquet(path)
+    again = rescored(Result.load(results[0]), open_benchmark(folder))
+    assert again.by("exposure").index.tolist() == ["2–3"]
+    assert again.items["exposure_count"].tolist() == list(range(len(rows)))
+    assert not {"exposure_count", "sitelinks"} & {*again.scores["dimension"]}

@@ -16,7 +16,6 @@ from probing.curation import (
     culture_facts,
     geography_facts,
     graph_triples,
-    popularity,
     specificity_pairs,
     translation,
 )
@@ -24,7 +23,6 @@ from probing.curation.articles import Articles
 from probing.curation.culture_facts import CulturePlan
 from probing.curation.cultures import Culture, CulturePair
 from probing.curation.http_cache import HttpCache
-from probing.curation.popularity import PageViews, titles_query
 from probing.curation.wikidata import Query
 from tests.probing.curation.live_report import WatchedEndpoint
 
@@ -42,8 +40,6 @@ QUERIES: list[Query] = [
     *graph_triples.queries(graph_triples.GraphPlan(("P36",), least_sitelinks=200)),
     *choice_questions.queries(choice_questions.MultipleChoicePlan(("P36",), least_sitelinks=200)),
     *translation.queries(translation.TranslationPlan(Path(), ("fr",))),
-    popularity.sitelinks_query(("Q233", "Q801")),
-    titles_query("en", ("Q233", "Q801")),
 ]
 
 
@@ -65,9 +61,3 @@ def test_a_small_culture_is_curated(endpoint: WatchedEndpoint, tmp_path: Path) -
     plan = CulturePlan((MALTESE,), predicates=("P36", "P37"), at_most=5)
     culture_facts.curate(endpoint, Articles(endpoint.cache), plan, tmp_path / "out")
     assert "Valletta" in (tmp_path / "out/small/dlama/en/P36_general_MALTA.jsonl").read_text()
-
-
-def test_the_api_of_page_views_knows_an_article_and_not_another(endpoint: WatchedEndpoint) -> None:
-    views = PageViews(endpoint.cache, 2024, "mt").by_title(["Malta", "Dan l-artiklu ma jeżistix"])
-    assert views.keys() == {"Malta"}
-    assert views["Malta"] > 0

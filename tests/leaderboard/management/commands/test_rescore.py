@@ -2,7 +2,6 @@
 
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pandas as pd
 import pytest
@@ -16,7 +15,6 @@ from leaderboard.figures.comparisons import compared
 from leaderboard.management.commands.rescore import rescore
 from leaderboard.models import Benchmark, Run, RunRank, Score
 from probing.errors import BadInput, OtherQuestions
-from probing.exposure.named_facts import facts_of
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
@@ -87,84 +85,32 @@ def test_a_site_without_runs_has_nothing_to_do(db: None) -> None:
 
 
 @pytest.fixture
-def counts(small: Benchmark, tmp_path: Path) -> Path:
-    """How often a corpus states each fact: Chad 5 times, Egypt twice, all others never."""
-    facts = facts_of(benchmarks.read(small))
-    stated = {"Chad": 5, "Egypt": 2}
-    table = [(fact.relation, fact.index, stated.get(fact.subject, 0)) for fact in facts]
-    pd.DataFrame(table, columns=["relation", "index", "count"]).to_csv(tmp_path / "counts.csv", index=False)
-    return tmp_path / "counts.csv"
+def frequencies(small: Benchmark, tmp_path: Path) -> Path:
+    """Numbers of a reader: Chad has 5, Egypt 2,000, Japan none, and all others 0."""
+    known = {"Chad": 5, "Egypt": 2000, "Japan": None}
+    items = [(relation.label, item) for relation in benchmarks.read(small).relations for item in relation.items]
+    table = [(relation, item.index, known.get(item.subject, 0)) for relation, item in items]
+    pd.DataFrame(table, columns=["relation", "index", "frequency"]).to_csv(tmp_path / "tags.csv", index=False)
+    return tmp_path / "tags.csv"
 
 
-def test_counts_of_a_corpus_become_a_curve_on_the_page_of_the_run(
-    runs: list[Run], counts: Path, client: Client
-) -> None:
-    printed = output_of("rescore", "--run", str(runs[0].pk), "--tags", str(counts))
-    assert "New groups of exposure: 0, 2–3, 4–7." in printed
-    page = client.get(runs[0].get_absolute_url()).content.decode()
-    assert "By times that the corpus states the fact" in page
-    assert "WASB" in page
-    lines = csv_rows(client, runs[0].get_absolute_url(), "exposure")
-    assert [line["group"] for line in lines] == ["0", "2–3", "4–7"]
-    items = csv_rows(client, f"{runs[0].get_absolute_url()}items/?exposure=2–3")
-    assert {line["subject"] for line in items} == {"Egypt"}
-    assert "exposure" not in client.get(runs[1].get_absolute_url()).content.decode()
+def test_numbers_of_a_reader_become_a_breakdown(runs: list[Run], frequencies: Path, client: Client) -> None:
+    printed = output_of("rescore", "--run", str(runs[0].pk), "--tags", str(frequencies))
+    assert "New groups of frequency: 0, 2,000, 5." in printed
+    address = runs[0].get_absolute_url()
+    lines = csv_rows(client, address, "frequency")
+    assert {line["group"] for line in lines} == {"0", "5", "2,000"}
+    assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
+    assert {line["subject"] for line in csv_rows(client, f"{address}items/?frequency=2,000")} == {"Egypt"}
+    scores = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
+    assert sum(score["dimension"] == "frequency" and score["metric"] == "accuracy" for score in scores) == 3
+    assert "frequency" not in client.get(runs[1].get_absolute_url()).content.decode()
     assert "0 runs changed, 1 runs unchanged" in output_of("rescore", "--run", str(runs[0].pk))
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "largest", "groups", "sentences"),
-    [
-        ("popularity", "sitelinks", 300, ["16–31", "128–255", "256+"], ["By sitelinks of the subject"]),
-        (
-            "page_views",
-            "yearly_views",
-            30_000,
-            ["10–99", "100–999", "10,000–99,999"],
-            [
-                "By page views of the subject",
-                "those of the subject&#x27;s article in fr.wikipedia in 2024.",
-            ],
-        ),
-    ],
-)
-def test_numbers_of_subjects_break_runs_down(
-    runs: list[Run],
-    counts: Path,
-    tmp_path: Path,
-    client: Client,
-    name: str,
-    column: str,
-    largest: int,
-    groups: list[str],
-    sentences: list[str],
-) -> None:
-    numbers = {"Chad": 250, "Egypt": largest, "Japan": None}
-    subjects = [fact.subject for fact in facts_of(benchmarks.read(runs[0].benchmark))]
-    table = pd.read_csv(counts).drop(columns="count").assign(views_of="fr.wikipedia in 2024")
-    table.assign(**{column: [numbers.get(subject, 20) for subject in subjects]}).to_csv(
-        tmp_path / "tags.csv", index=False
-    )
-    output_of("rescore", "--benchmark", "small", "--tags", str(tmp_path / "tags.csv"))
-    address, pair = runs[0].get_absolute_url(), f"m={runs[0].pk}&m={runs[1].pk}"
-    page = client.get(address).content.decode()
-    assert all(sentence in page for sentence in sentences)
-    lines = csv_rows(client, address, name)
-    assert [line["group"] for line in lines] == groups
-    assert all(line["low"] and line["high"] and line["n"] and line["chance"] for line in lines)
-    scores = client.get(f"/api/v1/runs/{runs[0].pk}/scores").json()["scores"]
-    assert sum(score["dimension"] == name and score["metric"] == "accuracy" for score in scores) == 3
-    for group, subject in zip(groups[1:], ("Chad", "Egypt"), strict=True):
-        assert {line["subject"] for line in csv_rows(client, f"{address}items/?{name}={quote(group)}")} == {subject}
-    assert [line["group"] for line in csv_rows(client, f"/compare/?{pair}", name)] == groups
-    assert [row["group"] for row in client.get(f"/api/v1/compare?{pair}").json()[name]] == groups
-    output_of("rescore", "--run", str(runs[0].pk), "--tags", str(counts))
-    assert [line["group"] for line in csv_rows(client, address, name)] == groups
-
-
-def test_bad_counts_are_refused(runs: list[Run], tmp_path: Path) -> None:
+def test_a_file_without_tags_is_refused(runs: list[Run], tmp_path: Path) -> None:
     (tmp_path / "bad.csv").write_text("relation\nP30\n")
-    with pytest.raises(CommandError, match="cannot be read as counts"):
+    with pytest.raises(CommandError, match="cannot be read as tags"):
         output_of("rescore", "--tags", str(tmp_path / "bad.csv"))
 
 

@@ -1,1 +1,0 @@
-"""Exposure: how often a corpus states each fact of a benchmark."""
