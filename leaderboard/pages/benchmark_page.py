@@ -18,7 +18,6 @@ from leaderboard.pages.benchmark_sections import (
     overlap_fold,
     published_sections,
     replicates_fold,
-    size_equivalents_fold,
 )
 from leaderboard.pages.relation_page import relation_rows, relations_table, strip_scores
 from leaderboard.pages.rendering import page_address, show, switch_links
@@ -106,7 +105,6 @@ def _sections(
     benchmark, pages = filters.benchmark, pages_of(filters.benchmark)
     return [
         *replicates_fold(board.everything),
-        *size_equivalents_fold(filters, board),
         *pages.strip_sections(benchmark, strips),
         *pages.benchmark_sections(benchmark, *pages.choices(query, pair)),
         *published_sections(benchmark, pair),

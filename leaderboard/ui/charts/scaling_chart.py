@@ -25,7 +25,6 @@ from leaderboard.ui.charts.basics import (
     range_in_view,
     with_chance_line,
 )
-from probing.analysis.size_equivalents import unbeaten
 
 LOW = 200  # height in pixels, so that the table below it begins on the first screen
 MOST_NAMED = 6  # models that nothing of their size beats; of more, those with the highest scores are named
@@ -86,9 +85,15 @@ class SizedScore(NamedTuple):
 
 
 def best_of_size(scores: Sequence[SizedScore]) -> list[SizedScore]:
-    """Return the models that score higher than all others of the same or a smaller size, the smallest first."""
-    places = unbeaten([score.size for score in scores], [score.value for score in scores])
-    return [scores[place] for place in places]
+    """Return the models that score higher than all others of the same or a smaller size, the smallest first.
+
+    Of models with equal scores only the smallest one counts.
+    """
+    best: list[SizedScore] = []
+    for score in sorted(scores, key=lambda score: (score.size, -score.value)):
+        if not best or score.value > best[-1].value:
+            best.append(score)
+    return best
 
 
 def scaling_curve(

@@ -22,7 +22,6 @@ from tests.fakes import FAKE_CARD, FakeModel
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.ui.charts.plotted import plotted
-from tests.probing.analysis.test_size_equivalents import SCORES, SIZES
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -91,21 +90,20 @@ def test_the_files_of_a_graph_that_are_not_here_are_said_to_be_of_statements(cli
     assert counts(Benchmark(slug="mine", probe="perplexity", items=1), [])[0] == "1 statement"
 
 
-def test_tables_that_are_made_of_ranks_count_statements(client: Client, graph: Benchmark) -> None:
+def test_the_table_of_ranks_counts_statements(client: Client, graph: Benchmark) -> None:
     settings = graph.settings_with({}).to_json()
-    for size, value in zip(SIZES, SCORES, strict=True):
-        run = make.finished(graph, of=make.model(parameters=int(size)), settings=settings)
+    for value in (0.2, 0.4):
+        run = make.finished(graph, of=make.model(), settings=settings)
         make.score(run, value, metric="superiority")
         figures = {"value": value, "low": 0.1, "high": 0.9, "n": 90, "best": 1, "worst": 9, "tie_group": 1}
         RunRank.objects.create(run=run, metric="superiority", counted=100, **figures)
-    tables = client.get(graph.get_absolute_url()).context["tables"]
-    titles = {
-        (name, column.name): column.title for name in ("leaderboard", "sizes") for column in tables[name].table.columns
+    columns = {
+        column.name: column
+        for column in client.get(graph.get_absolute_url()).context["tables"]["leaderboard"].table.columns
     }
-    assert titles["sizes", "n"] == titles["leaderboard", "superiority_common_n"] == "Common statements"
-    assert titles["leaderboard", "superiority_common"] == "On common statements"
-    (rank,) = [column for column in tables["leaderboard"].table.columns if column.name == "rank"]
-    assert rank.help.endswith("in 95 of 100 samples of statements.")
+    assert columns["superiority_common_n"].title == "Common statements"
+    assert columns["superiority_common"].title == "On common statements"
+    assert columns["rank"].help.endswith("in 95 of 100 samples of statements.")
     run.ranks.update(n=None, value=None, best=None, worst=None)
     make.score(run, 0.5, "relation", "P31", metric="superiority")  # a change of figures: the page is made anew
     assert "shares too few statements" in client.get(graph.get_absolute_url()).content.decode()

@@ -4,7 +4,15 @@ from datetime import date
 
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, SOFT
-from leaderboard.ui.charts.scaling_chart import DATE, MOST_HOVERS, MOST_INTERVALS, MOST_NAMED, SizedScore, on_date_axis
+from leaderboard.ui.charts.scaling_chart import (
+    DATE,
+    MOST_HOVERS,
+    MOST_INTERVALS,
+    MOST_NAMED,
+    SizedScore,
+    best_of_size,
+    on_date_axis,
+)
 from tests.leaderboard.ui.charts.plotted import plotted
 
 
@@ -79,6 +87,11 @@ def test_a_stepped_line_joins_the_models_that_nothing_of_their_size_beats_and_th
     assert (steps.line.dash, plot.layout.shapes[0].line.dash) == (None, "dot"), "chance is dotted, this line is not"
     assert (list(steps.x), list(steps.y), steps.line.shape) == ([10**6, 8 * 10**9], [0.2, 0.9], "hv")
     assert {note.text for note in plot.layout.annotations} == {"small", "large", "chance"}
+
+
+def test_the_best_of_their_size_beat_all_that_are_not_larger() -> None:
+    scores = [score("a", 0.5, 3), score("b", 0.2, 1), score("c", 0.4, 2), score("d", 0.3, 1), score("e", 0.5, 4)]
+    assert [best.label for best in best_of_size(scores)] == ["d", "c", "a"], "e is no better than a"
 
 
 def test_of_many_unbeaten_models_the_best_are_named() -> None:
