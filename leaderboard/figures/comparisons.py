@@ -21,8 +21,6 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.models.run import RunQuerySet
 from probing.analysis.breakdowns import CROSSED, group_names
-from probing.analysis.changed_facts import changes_by_nearness
-from probing.analysis.option_scores import OPTIONS, option_counts
 from probing.analysis.paired_tests import RESULT_NAMES, common_rows
 from probing.benchmark import ROW_KEY
 from probing.errors import BadInput
@@ -301,25 +299,6 @@ def compared_results(*stored: tuple[int, str], part: Slice = OVERALL_SLICE) -> C
     )
 
 
-def changed_facts(runs: Sequence[Run], facts: pd.DataFrame, part: Slice) -> list[Row]:
-    """Compare the run before and the run after a change of facts, group by group (`changes_by_nearness`)."""
-    first, second = runs
-    computed = [(run.model_id, run.settings.get("dtype"), run.settings.get("quantization")) for run in runs]
-    if computed[0] == computed[1]:
-        raise BadInput("Both runs are of one model with the same weights.", "Choose runs before and after the change.")
-    columns = ("subject", "prediction_label")
-    relations = item_rows.frame(first, ["relation"])["relation"].unique()  # one after the other: scores take much room
-    read = (_compared_rows(first, (*columns, "answers", "scores"), relation) for relation in relations)
-    before = pd.concat(map(_with_option_counts, read), ignore_index=True)
-    before, after = (_rows_of_part(rows, part) for rows in (before, _compared_rows(second, columns)))
-    return records(changes_by_nearness(before, after, facts, probe_named(runs[0].benchmark.probe).correctness))
-
-
-def _with_option_counts(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows with the number of options in place of their scores, where they have any."""
-    return rows.assign(**{OPTIONS: option_counts(rows)}).drop(columns="scores") if "scores" in rows else rows
-
-
 def _rows_of_part(rows: pd.DataFrame, part: Slice) -> pd.DataFrame:
     """Return the rows of a part of the items; all of them where the part is all items."""
     if part == OVERALL_SLICE:
@@ -332,10 +311,10 @@ def compared_rows(runs: Sequence[Run]) -> dict[str, pd.DataFrame]:
     return {name: _compared_rows(run) for name, run in zip(RESULT_NAMES, runs, strict=False)}
 
 
-def _compared_rows(run: Run, further: Sequence[str] = (), relation: str = "") -> pd.DataFrame:
+def _compared_rows(run: Run) -> pd.DataFrame:
     probe, columns = probe_named(run.benchmark.probe), item_rows.names(run)
-    needed = dict.fromkeys([*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns), *further])
-    return item_rows.frame(run, [name for name in needed if name in columns], relation)
+    needed = dict.fromkeys([*ROW_KEY, *probe.compared_columns(), *tag_columns(probe, columns)])
+    return item_rows.frame(run, [name for name in needed if name in columns])
 
 
 def disagreements(comparison: Comparison, pattern: Pattern | None) -> list[Row]:

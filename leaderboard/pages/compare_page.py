@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import isnan, nan
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,7 +14,6 @@ from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
     Comparison,
     Pattern,
-    changed_facts,
     compared,
     disagreements,
     figures_side_by_side,
@@ -27,7 +25,7 @@ from leaderboard.figures.comparisons import (
 )
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
+from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
 from leaderboard.models import Run
 from leaderboard.pages.bias_fold import compared_fold
@@ -35,7 +33,6 @@ from leaderboard.pages.comparison_tables import (
     ComparedRun,
     compared_runs,
     comparison_charts,
-    difference_cell,
     differences_table,
     group_cell,
     group_values,
@@ -64,11 +61,9 @@ from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.links import PageLink, link
-from leaderboard.ui.sections import Anchor, Fold, Section, TextForm, anchors, folds_of, open_sections, section
+from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
 from leaderboard.ui.tables import Column, Table
-from probing.analysis.accuracy import CHANCE
-from probing.analysis.changed_facts import NEW_ANSWER, SHARE_BOUNDS, UNCHANGED, parse_facts
-from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
+from probing.analysis.paired_tests import RESULT_NAMES
 from probing.errors import ProbingError
 
 OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
@@ -125,9 +120,6 @@ def _comparison_page(
     names = [side.name for side in sides]
     optional_folds = (benchmarks_fold(runs, names), compared_fold(runs, request.GET))
     sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
-    if len(runs) == 2 and context["has_answers"]:
-        part = pair.part if pair else OVERALL_SLICE
-        folds.append(changed_facts_fold(runs, names, request.GET, part))
     sections = [*scores, *sections]
     context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
     context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
@@ -349,89 +341,7 @@ def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[Compare
     return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]
 
 
-# The folds of a comparison: its models on other benchmarks, and what a change of facts did between two runs.
-
-
-FACTS = "facts"  # of the fold, of the parameter with the facts, and of their table
-FACTS_TITLE = "Changed facts"
-FACTS_LEAD = (
-    "What editing, unlearning or training some facts did to these facts, to their neighbours, and to everything else."
-)
-FACTS_WORDS = {
-    "label": "The facts that were changed from the first run to the second, as CSV or JSON Lines",
-    "hint": (
-        "Each has a relation and its subject or index, and may have the wording of the change as template and its new "
-        "answer."
-    ),
-    "example": "relation,subject,answer\nP36,Norway,Cairo",
-    "button": "Compare these facts",
-    "methods": "comparing/#before-and-after-a-change-of-facts",
-}
-UNCHANGED_HELP = "The share of answers that are the same in both runs, right or wrong."
-FACTS_HOLM = "The p-value, corrected by Holm's method for all groups."
-NEW_HELP = "The share of answers on the facts that are the new answer of the list."
-
-
-def changed_facts_fold(runs: Sequence[Run], names: Sequence[str], query: QueryDict, part: Slice) -> Fold:
-    """Return the fold with a form for the facts, and with their table where the query string has facts.
-
-    `names`: those of the run before and the run after the change.
-    """
-    form = TextForm.of(query, FACTS, **FACTS_WORDS)
-    fold = Fold(FACTS, FACTS_TITLE, FACTS_LEAD, form=form)
-    if not form.text:
-        return fold
-    try:
-        rows = changed_facts(runs, parse_facts(form.text, "The list"), part)
-    except ProbingError as error:
-        return replace(fold, form=replace(form, error=error))
-    return replace(fold, sections=[section(_changed_facts_table(rows, names))])
-
-
-def _changed_facts_table(rows: Sequence[Row], names: Sequence[str]) -> Table[Row]:
-    def share(name: str) -> Callable[[Row], Cell]:
-        def cell(row: Row) -> Cell:
-            ends = (_stated(row, f"{name}_{end}") for end in ("low", "high"))
-            return replace(cells.score(_stated(row, name), *ends), bar=None)
-
-        return cell
-
-    def number(row: Row, name: str) -> Cell:
-        return cells.number(_stated(row, name))
-
-    def only_in_csv(name: str) -> Column[Row]:
-        return Column(name, "", lambda row: number(row, name), shown=False)
-
-    return Table(
-        name=FACTS,
-        caption="Changed facts and everything else",
-        columns=[
-            Column("group", "Group", lambda row: cells.text(labels.sentence(row["group"])), align="head"),
-            Column("n", "Questions", lambda row: cells.items(row["n"]), align="number"),
-            Column("first", names[0], share("first"), align="number"),
-            Column("second", names[1], share("second"), align="number"),
-            Column("difference", "Difference", difference_cell, align="number"),
-            *map(only_in_csv, ("low", "high", *SIDE_BOUNDS)),
-            Column(CHANCE, "Chance", lambda row: number(row, CHANCE), align="number", worth=_any(CHANCE)),
-            Column(UNCHANGED, "Same answer", share(UNCHANGED), UNCHANGED_HELP, align="number"),
-            Column(NEW_ANSWER, "New answer", share(NEW_ANSWER), NEW_HELP, align="number", worth=_any(NEW_ANSWER)),
-            *map(only_in_csv, SHARE_BOUNDS),
-            Column("p", "p", lambda row: cells.p_value(row["p"]), align="number"),
-            Column("p_holm", "p, Holm", lambda row: cells.p_value(row["p_holm"]), FACTS_HOLM, align="number"),
-        ],
-        rows=rows,
-        sortable=False,
-    )
-
-
-def _stated(row: Row, name: str) -> float | None:
-    """Return a figure of a row; None where the group has none."""
-    value = row.get(name, nan)
-    return None if isnan(value) else value
-
-
-def _any(name: str) -> Callable[[Sequence[Row]], bool]:
-    return lambda rows: any(_stated(row, name) is not None for row in rows)
+# The fold of a comparison with its models on other benchmarks.
 
 
 BENCHMARKS_TITLE = "On several benchmarks"

@@ -10,7 +10,6 @@ import pandas as pd
 import probing
 from probing.analysis import specificity_metrics
 from probing.analysis.bias import BIAS, BIAS_KINDS, GENERIC, biases_beside
-from probing.analysis.changed_facts import SHARE_BOUNDS, changes_by_nearness, read_facts
 from probing.analysis.option_scores import all_exact
 from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS, ResultRows, compare
 from probing.analysis.perplexity_metrics import rank_summary, sentence_ranks
@@ -19,7 +18,7 @@ from probing.command_line.printing import print_by_dimension, print_lines, print
 from probing.errors import BadInput
 from probing.probes import probe_named
 from probing.probes.perplexity import Perplexity
-from probing.results.compared import MODEL, SETTINGS, differences, refuse_other_benchmarks, run_name
+from probing.results.compared import refuse_other_benchmarks, run_name
 from probing.results.result import Result
 from probing.results.rows import refuse_without_rows
 
@@ -34,13 +33,6 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--unified", action="store_true", help="compare specificity on the words that all models have as single tokens"
-    )
-    parser.add_argument(
-        "--facts",
-        type=Path,
-        metavar="FILE",
-        help="facts that were changed between two results, as CSV or JSON Lines: compare these, their other wordings, "
-        "their neighbours, and everything else",
     )
     parser.add_argument(
         "--bias",
@@ -61,9 +53,6 @@ def compare_results(arguments: argparse.Namespace) -> None:
     if arguments.unified:
         _compare_unified(results, arguments.csv)
         return
-    if arguments.facts:
-        _compare_facts(results, arguments.facts, arguments.csv)
-        return
     if arguments.bias:
         _compare_biases(results, arguments.bias, arguments.csv)
         return
@@ -78,31 +67,6 @@ def compare_results(arguments: argparse.Namespace) -> None:
     if probe is Perplexity:
         _print_ranks(rows)
     _write_csv(table, folders, arguments.csv)
-
-
-def _compare_facts(results: Mapping[str, Result], facts: Path, csv: Path | None) -> None:
-    """Print what changed on the facts of a file, on their neighbours, and elsewhere."""
-    if len(results) != 2:
-        raise BadInput(
-            "Changed facts are compared in two results.", "Give the one before and the one after the change."
-        )
-    before, after = results.values()
-    card = before.record["model"]
-    changed = {difference.name for difference in differences(before.record, after.record, [SETTINGS])}
-    is_same = not differences(before.record, after.record, [MODEL]) and not changed & {"dtype", "quantization"}
-    if is_same and (card["commit"] or card.get("files")):
-        raise BadInput(
-            f"Both results are of {card['id']} with the same weights.",
-            "Give the one before and the one after the change.",
-        )
-    correctness = probe_named(before.record["probe"]).correctness
-    if "prediction_label" not in before.items or not correctness.column:
-        raise BadInput(f"The probe {before.record['probe']} asks for no answers.", "Leave --facts out.")
-    _print_runs(results)
-    table = changes_by_nearness(before.items, after.items, read_facts(facts), correctness)
-    print()
-    print_table(table.drop(columns=[*SHARE_BOUNDS, *SIDE_BOUNDS], errors="ignore").dropna(axis="columns", how="all"))
-    _write_csv(table.assign(result="second"), results, csv)
 
 
 def _compare_biases(results: Mapping[str, Result], relation: str, csv: Path | None) -> None:

@@ -1,31 +1,23 @@
-"""/compare/ : by run or by model, two to eight of them, what cannot be compared, what was found, and changed facts."""
+"""/compare/ : by run or by model, two to eight of them, what cannot be compared, and what was found."""
 
 from dataclasses import replace
-from html import unescape
 from typing import Any
-from urllib.parse import urlencode
 
-import pandas as pd
 import pytest
 from django.test import Client
 
-from leaderboard.figures import item_rows
 from leaderboard.figures.comparisons import (
     REASONS,
-    changed_facts,
     compared,
     disagreements,
     read_answers,
     ready_pairs,
-    records,
 )
-from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
-from probing.analysis.changed_facts import changes_by_nearness, parse_facts
 from probing.analysis.paired_tests import RESULT_NAMES
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -145,7 +137,7 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
 def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     page = client.get(at)
-    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias", "facts"]
+    assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias"]
     html = page.content.decode()
     assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
     assert 'id="section-values"' not in html
@@ -345,93 +337,3 @@ def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_th
         "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."
     )
-
-
-# The fold of changed facts.
-
-
-FACT_COLUMNS = ["relation", "template", "index", "subject", "prediction_label", "correct", "answers", "scores"]
-
-
-def answer_rows(run: Run) -> pd.DataFrame:
-    return item_rows.frame(run, FACT_COLUMNS)
-
-
-def with_facts(site: Site, facts: str) -> str:
-    return f"{address([site.first, site.second])}&{urlencode({'facts': facts})}"
-
-
-@pytest.mark.parametrize("in_lines", [False, True], ids=["CSV", "JSON Lines"])
-def test_changed_facts_have_the_figures_of_the_library(client: Client, site: Site, in_lines: bool) -> None:
-    item = answer_rows(site.first).iloc[0]
-    facts = pd.DataFrame([{"relation": item["relation"], "subject": item["subject"], "answer": "nothing"}])
-    text = facts.to_json(orient="records", lines=True) if in_lines else facts.to_csv(index=False)
-    expected = changes_by_nearness(answer_rows(site.first), answer_rows(site.second), facts)
-    table = pd.DataFrame(csv_rows(client, with_facts(site, text), "facts"))
-    assert [name.lower() for name in table["group"]] == expected["group"].tolist()
-    bounds = ("first_low", "second_high", "unchanged_n", "unchanged_low", "unchanged_high", "chance")
-    for name in ("n", "first", "second", "difference", "low", "high", "unchanged", "p", "p_holm", *bounds):
-        assert table[name].astype(float).tolist() == pytest.approx(expected[name].tolist()), name
-    assert float(table["new_answer"][0]) == 0, "no model answers it"
-    page = client.get(with_facts(site, text)).content.decode()
-    assert len(Tables(page).found["facts"]) == 1 + len(expected)
-    assert text.strip() in unescape(page), "the field keeps what was asked"
-
-
-def test_scores_of_changed_facts_are_read_one_relation_after_the_other(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-
-    def frame(run: Run, columns: list[str], relation: str = "") -> pd.DataFrame:
-        if "scores" in columns:
-            read.append(relation)
-        return stored(run, columns, relation)
-
-    stored = item_rows.frame
-    monkeypatch.setattr(item_rows, "frame", frame)
-    changed_facts([site.first, site.second], parse_facts("relation,subject\nP30,Chad", "It"), OVERALL_SLICE)
-    assert sorted(read) == ["P30", "P36"]
-
-
-def test_chance_has_a_column_where_the_probe_has_options(
-    client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    facts = "relation,subject\nP30,Chad"
-    assert "chance" in Tables(client.get(with_facts(site, facts)).content.decode()).found["facts"][0]
-    without = changes_by_nearness(
-        answer_rows(site.first).drop(columns="scores"), answer_rows(site.second), parse_facts(facts, "It")
-    )
-    monkeypatch.setattr("leaderboard.pages.compare_page.changed_facts", lambda *_: records(without))
-    assert "chance" not in Tables(client.get(with_facts(site, facts)).content.decode()).found["facts"][0]
-
-
-def test_two_runs_of_one_model_are_no_change_of_facts(client: Client, site: Site) -> None:
-    Run.objects.filter(pk=site.second.pk).update(model=site.first.model_id, settings_digest="2" * 64)
-    page = client.get(with_facts(site, "relation,subject\nP30,Chad")).content.decode()
-    refusal = "Both runs are of one model with the same weights."
-    assert refusal in unescape(page.partition('id="facts"')[2])
-    quantised = {**site.first.settings, "quantization": "4bit"}
-    Run.objects.filter(pk=site.second.pk).update(settings=quantised, settings_digest="3" * 64)
-    assert refusal not in client.get(with_facts(site, "relation,subject\nP30,Chad")).content.decode()
-
-
-def test_without_facts_there_is_the_field_alone(client: Client, site: Site) -> None:
-    page = client.get(with_facts(site, "")).content.decode()
-    assert "Changed facts" in page
-    assert "facts" not in Tables(page).found
-
-
-@pytest.mark.parametrize(
-    ("facts", "reason"),
-    [
-        ("relation,subject\nP30,Atlantis", "1 of 1 facts were not asked, such as 'Atlantis' in P30."),
-        ("Atlantis", "The list has no facts: it needs relation, and index or subject."),
-        ("{broken", "The list cannot be read as a list of facts"),
-    ],
-)
-def test_what_is_wrong_with_the_facts_is_said_in_the_fold(client: Client, site: Site, facts: str, reason: str) -> None:
-    page = client.get(with_facts(site, facts)).content.decode()
-    fold = unescape(page.partition('id="facts"')[2])
-    assert reason in fold
-    assert "facts" not in Tables(page).found

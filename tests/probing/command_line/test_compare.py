@@ -60,52 +60,6 @@ def test_compare_says_which_difference_can_be_told_apart_and_on_how_many_rows(
     assert "\nResults of 6 and 4 rows are compared on the 4 that all of them have.\n" in printed
 
 
-@pytest.fixture
-def edited(folder: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
-    """Results before and after the capital of Norway became Cairo."""
-    texts = (["The capital of Norway is Oslo."], ["The capital of Norway is Cairo."])
-    folders = [str(tmp_path / name) for name in ("before", "after")]
-    for number, (knows, out) in enumerate(zip(texts, folders, strict=True)):
-        use(monkeypatch, FakeModel(replace(FAKE_CARD, commit=str(number) * 40), knows))
-        assert main(["run", "fake", "--benchmark", folder, "--out", out]) == 0
-    return folders
-
-
-def test_changed_facts_are_compared_with_their_neighbours_and_with_everything_else(
-    edited: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    facts, csv = tmp_path / "facts.jsonl", tmp_path / "out.csv"
-    facts.write_text('{"relation": "P36", "subject": "Norway", "answer": "Cairo"}\n')
-    capsys.readouterr()
-    assert main(["compare", *edited, "--facts", str(facts), "--csv", str(csv)]) == 0
-    printed = capsys.readouterr().out
-    assert "chance" in printed and "new_answer" in printed
-    table = pd.read_csv(csv).set_index("group")
-    assert table.loc["facts", ["chance", "first_high", "second_low", "unchanged_low", "new_answer_high"]].notna().all()
-    assert table["n"].to_dict() == {"facts": 1, "same subject": 1, "same relation": 1, "elsewhere": 3}
-    assert table["difference"].to_dict() == {"facts": -1, "same subject": 0, "same relation": 0, "elsewhere": 0}
-    assert table.loc["facts", ["unchanged", "new_answer"]].tolist() == [0, 1]
-
-
-def test_changed_facts_need_two_results_with_answers_and_facts_that_were_asked(
-    edited: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    facts = tmp_path / "facts.csv"
-    facts.write_text("relation,subject\nP36,Norway\n")
-    shutil.copytree(edited[0], tmp_path / "third")
-    capsys.readouterr()
-    assert main(["compare", *edited, str(tmp_path / "third"), "--facts", str(facts)]) == 2
-    assert "Give the one before and the one after the change." in complaint(capsys)
-    assert main(["compare", edited[0], str(tmp_path / "third"), "--facts", str(facts)]) == 2
-    assert "Both results are of fake/hash with the same weights." in complaint(capsys)
-    stored = tmp_path / "third" / "run.json"
-    stored.write_text(stored.read_text().replace('"quantization": "none"', '"quantization": "4bit"'))
-    assert main(["compare", edited[0], str(tmp_path / "third"), "--facts", str(facts)]) == 0
-    facts.write_text("relation,subject\nP36,Atlantis\n")
-    assert main(["compare", *edited, "--facts", str(facts)]) == 2
-    assert "1 of 1 facts were not asked, such as 'Atlantis' in P36." in complaint(capsys)
-
-
 def test_compare_says_in_what_the_runs_differ(
     folder: str, results: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
