@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import product
 from typing import Any
 from urllib.parse import urlencode
 
@@ -112,9 +111,9 @@ def _comparison_page(
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
     if len(comparison.right):
         pattern = read_pattern(request.GET.get("right", ""), len(runs))
-        context["everything"] = link(request.GET, right=None) if pattern else ""
+        context["patterns"] = [pattern_links(sides, comparison, request.GET)]
         shown = disagreements_table(sides, disagreements(comparison, pattern), pattern, relations, pages)
-        tables += [agreement_table(sides, comparison, request.GET), shown]
+        tables.append(shown)
     context |= {"switches": part_switches, "part": pair.title if pair else ""}
     of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
     names = [side.name for side in sides]
@@ -138,7 +137,7 @@ def contents(
     return [
         *(Anchor(f"section-{name}", title) for name, title in titles.items() if name in names),
         *anchors(sections),
-        *([Anchor("agreement", "Agreement"), Anchor("disagreements", "Disagreements")] if has_answers else []),
+        *([Anchor("disagreements", "Disagreements")] if has_answers else []),
         *([Anchor("details", "Behind the figures")] if folds else []),
         Anchor("differences", "Differences"),
     ]
@@ -221,48 +220,27 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
-# How often runs are right and wrong together, and the answers on which they disagree.
+# The answers on which the runs disagree.
 
 
 DISAGREEMENTS_PER_PAGE = 20
-CROSSED_RUNS = 4  # with more runs, a table of all combinations of right and wrong answers would be too large
+PATTERNS_OFFERED = 6  # the most frequent ones
+NAMED_RUNS = 4  # with more runs, their number stands in place of their names
 
 
-def agreement_table(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> Table[Pattern]:
-    """Return how often each combination of right and wrong answers occurs, as bars; each number links to its answers.
-
-    For up to four runs all combinations are listed. For more, only those that occur, the most frequent first.
-    """
-    counts = comparison.counts()
-    if len(runs) > CROSSED_RUNS:
-        patterns, order = sorted(counts, key=lambda pattern: -counts[pattern]), ", the most frequent first"
-    else:
-        patterns, order = list(product((True, False), repeat=len(runs))), ""
-    return Table(
-        name="agreement",
-        caption=f"Right and wrong answers, counted over questions and wordings{order}",
-        columns=[
-            *(_pattern_column(position, run) for position, run in enumerate(runs)),
-            Column("answers", "Answers", lambda row: _count_cell(counts, row, query), align="score"),
-        ],
-        rows=patterns,
-        sortable=False,
-        page_size=DISAGREEMENTS_PER_PAGE,
-    )
+def pattern_links(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> list[PageLink]:
+    """Return the links to all disagreements, and to those of each of the most frequent patterns, with their number."""
+    chosen = read_pattern(query.get("right", ""), len(runs))
+    counts = {pattern: count for pattern, count in comparison.counts().items() if len(set(pattern)) > 1}
+    frequent = sorted(counts, key=lambda pattern: -counts[pattern])[:PATTERNS_OFFERED]
+    titles = {pattern: f"{_pattern_caption(runs, pattern)} ({counts[pattern]:,})" for pattern in frequent}
+    offered = {None: "All", **titles}
+    return [PageLink(title, _with_pattern(query, pattern), pattern == chosen) for pattern, title in offered.items()]
 
 
-def _count_cell(counts: Mapping[Pattern, int], pattern: Pattern, query: QueryDict) -> Cell:
-    """Return the number of answers of a pattern with a bar for their share."""
-    digits = "".join(str(int(right)) for right in pattern)
-    address = link(query, right=digits, **{"disagreements-page": None})
-    number = counts.get(pattern, 0)
-    share = number / sum(counts.values())
-    href, note = f"{address}#table-disagreements", f"{100 * share:.0f} % of all answers"
-    return replace(cells.share(share), value=number, text=f"{number:,}", href=href, note=note)
-
-
-def _pattern_column(position: int, run: ComparedRun) -> Column[Pattern]:
-    return Column(run.key, run.name, lambda row: _marked(row[position]))
+def _with_pattern(query: QueryDict, pattern: Pattern | None) -> str:
+    digits = "".join(str(int(right)) for right in pattern) if pattern else None
+    return link(query, right=digits, **{"disagreements-page": None})
 
 
 def _marked(right: bool, answer: str = "", lang: str = "") -> Cell:
@@ -290,7 +268,7 @@ def disagreements_table(
     def right_names(row: Row) -> Cell:
         right = _chosen(runs, row["right"])
         listed = ", ".join(run.name for run in right) or "none"
-        return cells.text(listed if len(runs) <= CROSSED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
+        return cells.text(listed if len(runs) <= NAMED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
 
     def right_keys(row: Row) -> Cell:
         return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
@@ -304,7 +282,7 @@ def disagreements_table(
             Column("template", "Wording", _wording_cell, align="number", shown=False),
             Column("answer", "Answer", lambda row: answer_cell(row, answers)),
             *(_answer_column(position, run) for position, run in enumerate(runs)),
-            Column("right_names", "Right", right_names, folded=len(runs) <= CROSSED_RUNS),
+            Column("right_names", "Right", right_names, folded=len(runs) <= NAMED_RUNS),
             Column("right", "", right_keys, shown=False),
         ],
         rows=rows,

@@ -14,6 +14,7 @@ from leaderboard.figures.comparisons import (
     ready_pairs,
 )
 from leaderboard.models import Benchmark, Model, Run, Score
+from leaderboard.pages.compare_page import PATTERNS_OFFERED
 from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.ui import charts
@@ -49,16 +50,6 @@ def test_runs_and_models_mean_the_same(client: Client, site: Site) -> None:
     assert Tables(by_run).found == Tables(by_model).found
 
 
-def test_the_agreement_adds_up_to_all_answers(client: Client, site: Site) -> None:
-    html = client.get("/compare/?m=org/first&m=org/second").content.decode()
-    rows = Tables(html).found["agreement"]
-    assert [row[:2] for row in rows[1:]] == [
-        *(["right", "right"], ["right", "wrong"], ["wrong", "right"], ["wrong", "wrong"])
-    ]
-    assert sum(int(row[2]) for row in rows[1:]) == 12
-    assert html.partition('id="table-agreement"')[2].partition("</table>")[0].count('<svg class="bar') == 4
-
-
 def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance(client: Client, site: Site) -> None:
     at = address([site.first, site.second])
     assert "On several benchmarks" not in client.get(at).content.decode()
@@ -84,15 +75,19 @@ def test_the_same_models_stand_side_by_side_on_every_benchmark_also_above_chance
     assert [line["x"][-1] for line in charts_of_page["benchmarks"].figure.data] == [0.6, 0.4]
 
 
-def test_each_count_leads_to_its_answers(client: Client, site: Site) -> None:
-    found, at = compared(site.first.pk, site.second.pk), address([site.first, site.second])
-    page = client.get(at).content.decode()
-    for pattern, count in found.counts().items():
-        digits = "".join(str(int(right)) for right in pattern)
-        assert f"right={digits}#table-disagreements" in page
-        rows = csv_rows(client, f"{at}&right={digits}", "disagreements")
-        assert len(rows) == count
+def test_each_way_to_disagree_leads_to_its_answers(client: Client, site: Site) -> None:
+    at = address([site.first, site.second])
+    ((everything, *links),) = client.get(at).context["patterns"]
+    assert (everything.title, everything.current) == ("All", True)
+    counted = 0
+    for offered in links:
+        shown = f"/compare/{offered.href}"
+        rows = csv_rows(client, shown, "disagreements")
+        assert offered.title.endswith(f"({len(rows)})")
         assert len({row["right"] for row in rows}) == 1
+        assert [each.title for each in client.get(shown).context["patterns"][0] if each.current] == [offered.title]
+        counted += len(rows)
+    assert counted == len(csv_rows(client, at, "disagreements")) > 0
 
 
 def test_disagreements_are_where_one_is_right_and_the_other_wrong(client: Client, site: Site) -> None:
@@ -129,9 +124,6 @@ def test_up_to_four_runs_stand_beside_each_other(client: Client, four: list[Run]
         stored = run.scores.get(metric="accuracy", dimension="overall")
         assert float(row["second"]) == pytest.approx(stored.value)
         assert float(row["p_holm"]) >= float(row["p"])
-    agreement = csv_rows(client, address(four), "agreement")
-    assert len(agreement) == 16
-    assert sum(int(row["answers"]) for row in agreement) == 12
 
 
 def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: Client, site: Site) -> None:
@@ -139,7 +131,7 @@ def test_of_two_runs_the_differences_are_on_top_and_have_their_figures(client: C
     page = client.get(at)
     assert [fold.name for fold, is_open in page.context["folds"] if not is_open] == ["bias"]
     html = page.content.decode()
-    assert html.index('id="section-groups"') < html.index('id="agreement"') < html.index('id="differences"')
+    assert html.index('id="section-groups"') < html.index('id="disagreements"') < html.index('id="differences"')
     assert 'id="section-values"' not in html
     assert {fold.name: is_open for fold, is_open in client.get(f"{at}&bias=P30").context["folds"]}["bias"]
 
@@ -186,12 +178,11 @@ def test_another_run_can_be_made_the_first(client: Client, eight: list[Run]) -> 
     assert [row["run"] for row in rows] == [str(eight[place].pk) for place in (2, 0, 1)]
 
 
-def test_combinations_of_many_runs_are_listed_by_frequency(client: Client, eight: list[Run]) -> None:
-    rows = csv_rows(client, address(eight), "agreement")
-    counts = [int(row["answers"]) for row in rows]
-    assert sum(counts) == 12
+def test_of_many_runs_the_most_frequent_ways_to_disagree_are_offered(client: Client, eight: list[Run]) -> None:
+    offered = client.get(address(eight)).context["patterns"][0][1:]
+    counts = [int(each.title.rpartition("(")[2].rstrip(")")) for each in offered]
+    assert 0 < len(counts) <= PATTERNS_OFFERED
     assert counts == sorted(counts, reverse=True)
-    assert set(rows[0].values()) - {rows[0]["answers"]} <= {"right", "wrong"}
 
 
 def test_the_form_has_a_field_for_each_run_and_one_more(client: Client, eight: list[Run]) -> None:
