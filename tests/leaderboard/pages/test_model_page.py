@@ -58,12 +58,12 @@ def test_the_name_comes_first_with_its_facts_and_a_link_to_the_hub(client: Clien
     assert 'href="/compare/?model=org/name"' in page
 
 
-def test_it_leads_to_how_it_is_cited_and_to_the_same_as_json(client: Client, small: Benchmark) -> None:
+def test_it_says_how_it_is_cited_and_leads_to_the_same_as_json(client: Client, small: Benchmark) -> None:
     make.running(make.model("org/name"), small)
-    assert 'href="#cite"' not in page_of(client), "there is no figure yet"
+    assert 'id="citation-bibtex"' not in page_of(client), "there is no figure yet"
     run = make.finished(small, 0.25, make.model("org/name"))
     page = page_of(client)
-    assert 'href="#cite"' in page and '<div id="cite" class="target">' in page
+    assert '<div id="cite" class="target">' in page
     (address,) = re.findall(r'href="(/api/[^"]+)">JSON</a>', page)
     assert run.pk in [row["run"] for row in client.get(address).json()["runs"]]
 
