@@ -60,12 +60,6 @@ def _in_size(row: ModelRow, choice: str) -> bool:
     return row.parameters is not None and low <= row.parameters < high
 
 
-def _has_weights(row: ModelRow, choice: str) -> bool:
-    """Tell whether a model's weights are of a kind; quantised weights with an adapter are of two."""
-    kinds = {"quantised": row.key.is_quantised, "adapter": row.key.has_adapter}
-    return kinds.get(choice, not any(kinds.values()))
-
-
 def _has_figure(row: ModelRow, choice: str) -> bool:
     if choice == Provenance.PUBLISHED and row.published_apart:
         return True
@@ -89,12 +83,6 @@ OVERVIEW_FACETS = (
         lambda row, kind: row.kind == kind,
     ),
     OverviewFacet("size", "Size", SIZE_TITLES, _in_size),
-    OverviewFacet(
-        "weights",
-        "Weights",
-        {"full": "full precision", "quantised": "quantised", "adapter": "with an adapter"},
-        _has_weights,
-    ),
     OverviewFacet(
         "provenance",
         "Source",

@@ -25,7 +25,6 @@ from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State, light_ro
 from leaderboard.figures.scores import PARTS, Slice, main_part, parts_among
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Claim, Model, Run, Score
-from leaderboard.models.model import stated_bits
 from probing.analysis.intervals import Z
 
 Provenance = Run.Provenance
@@ -99,14 +98,6 @@ class ModelKey(NamedTuple):
 
     hub_id: str
     weights: str = ""
-
-    @property
-    def has_adapter(self) -> bool:
-        return "+" in self.hub_id
-
-    @property
-    def is_quantised(self) -> bool:
-        return stated_bits(self.weights) is not None
 
 
 class ListedModel(NamedTuple):

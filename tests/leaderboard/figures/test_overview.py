@@ -224,23 +224,6 @@ def test_a_range_of_sizes_begins_with_its_lower_end() -> None:
     assert not size.holds(row("org/a", parameters=None))
 
 
-def test_quantised_weights_with_an_adapter_are_of_two_kinds() -> None:
-    rows = {
-        "full": row("org/a"),
-        "file": row("org/a", weights="F16, GGUF, local file"),
-        "4 bits": row("org/a", weights="Q4_1, 4 bits, GGUF"),
-        "adapter": row("org/a+org/lora", weights="with a LoRA adapter"),
-        "both": row("org/a+org/lora", weights="with a LoRA adapter, bitsandbytes, 4 bits"),
-    }
-
-    def passing(choice: str) -> list[str]:
-        return [name for name, of in rows.items() if OverviewFilter(chosen={"weights": choice}).holds(of)]
-
-    assert passing("full") == ["full", "file"]
-    assert passing("quantised") == ["4 bits", "both"]
-    assert passing("adapter") == ["adapter", "both"]
-
-
 @pytest.fixture
 def culture(db: None) -> Benchmark:
     return make.benchmark("culture", probe="ranking")
