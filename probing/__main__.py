@@ -29,12 +29,6 @@ COMMANDS = {
         "probing.command_line.own_sentences:add_perplexity",
         "measure the perplexity of your own sentences",
     ),
-    "surprisal": (
-        "probing.command_line.own_sentences:add_surprisal",
-        "compute the surprisal of your own sentences, word by word",
-    ),
-    "sample": ("probing.command_line.benchmarks:add_sample", "draw true and false statements from a knowledge graph"),
-    "sentences": ("probing.command_line.own_sentences:add_sentences", "write a benchmark's sentences for fine-tuning"),
     "download": ("probing.command_line.benchmarks:add_download", "fetch a benchmark from its official source"),
     "convert": ("probing.command_line.convert:add_convert", "write pickled weights as safetensors"),
     "predictions": (

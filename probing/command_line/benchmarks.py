@@ -1,9 +1,8 @@
-"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`, `sample`."""
+"""The commands about benchmarks: `list`, `download`, `baselines`, `diversity`."""
 
 import argparse
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 import pandas as pd
@@ -17,22 +16,17 @@ from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table, write_csv
 from probing.curation.command import add_endpoint_options, open_endpoint
 from probing.curation.cultures import Culture, country_ids, members, read_countries, read_culture
-from probing.curation.graph_samples import sample_graph
 from probing.errors import BadInput
-from probing.formats.knowledge_graph import SENTENCES
 from probing.formats.lama import holds_triples, read_triples
-from probing.formats.reading import text_lines
 from probing.papers.declarations import printed_figures, read_paper
 from probing.plan import plan
 from probing.probes import PROBES
 from probing.probes.probe import declared_options
 from probing.sentences.sentence_files import corpus_counts, listed_counts
 from probing.settings import IN_WORDS, Option
-from probing.statements.graph_statements import Sampling
 
 WEST = "west"
 NAMES_IN_TABLE_A1 = {"trex": "lama", "xfactr": "xfactr"}  # of known benchmarks, in DLAMA's paper
-SAMPLING_OPTIONS = (*(field.name for field in fields(Sampling)), "phrasings", "correct")
 
 
 def add_list(parser: argparse.ArgumentParser) -> None:
@@ -241,33 +235,3 @@ def _from_table(culture: Culture, file: Path) -> Places:
     own = set(country_ids(culture))
     countries = read_countries(file)
     return Places(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())
-
-
-def add_sample(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", metavar="GRAPH", help="a known graph, such as wn18rr, or the folder of one")
-    add_sampling_options(parser)
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the folder to write")
-    parser.set_defaults(command=sample)
-
-
-def add_sampling_options(parser: argparse._ActionsContainer) -> None:
-    """Add the options that choose how statements are drawn and put into words."""
-    add = parser.add_argument
-    add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
-    add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
-    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
-    add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
-    ladder = (
-        "draw false statements at six levels of difficulty: 3, 2 and 1 parts, each anywhere and within its category"
-    )
-    add("--ladder", action="store_true", default=None, help=ladder)
-    add("--seed", type=int, metavar="N", help="seed of the draws")
-    phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
-    add("--phrasings", type=Path, metavar="FILE", help=phrasings)
-    add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")
-
-
-def sample(arguments: argparse.Namespace) -> None:
-    chosen = {name: getattr(arguments, name) for name in SAMPLING_OPTIONS}
-    folder = sample_graph(arguments.graph, arguments.out, **chosen)
-    print(f"{len(text_lines(folder / SENTENCES)):,} sentences are in {folder}.")

@@ -1,6 +1,6 @@
 """Perplexity (methods 3.3): does the model find true statements less perplexing than false ones?
 
-Tables of surprisals score sentences as a whole in the same way.
+A user's own sentences are scored as a whole in the same way (`probing.sentences.surprisal`).
 """
 
 from collections import deque

@@ -18,7 +18,6 @@ from probing.template import BLANK_TEXT
 
 TRAIN, TEST = "train", "test"
 COLUMNS = ("relation", "language", "index", "id", "template", "subject", "answer", "text", "masked", "prompt", "split")
-ROWS_PER_TABLE = 50_000
 
 ItemKey = tuple[str, int]  # a relation's label and an item's index
 
@@ -37,8 +36,8 @@ class Split:
             )
 
 
-def sentence_tables(benchmark: Benchmark, split: Split) -> Iterator[pd.DataFrame]:
-    """Yield the sentences with their split: one row for each template and right answer of each item.
+def sentence_table(benchmark: Benchmark, split: Split) -> pd.DataFrame:
+    """Return the sentences with their split: one row for each template and right answer of each item.
 
     `text` is the whole sentence, `masked` has ____ in place of the answer, and `prompt` is the text before it, empty
     where more than a period follows. Both are empty where the answer is the whole sentence. Statements of a graph that
@@ -48,20 +47,14 @@ def sentence_tables(benchmark: Benchmark, split: Split) -> Iterator[pd.DataFrame
         (relation, [item for item in relation.items if item.is_true is not False]) for relation in benchmark.relations
     ]
     splits = _splits(relations, split)
-    rows: list[tuple[object, ...]] = []
-    for relation, items in relations:
-        for item in items:
-            rows += ((*row, splits[relation.label, item.index]) for row in _sentences(relation, item))
-            if len(rows) >= ROWS_PER_TABLE:
-                yield _table(rows)
-                rows = []
-    if rows:
-        yield _table(rows)
-    elif not splits:
+    if not splits:
         raise BadInput(f"{benchmark.slug} has no true sentences.", "Choose a benchmark with templates and answers.")
-
-
-def _table(rows: Sequence[tuple[object, ...]]) -> pd.DataFrame:
+    rows = (
+        (*row, splits[relation.label, item.index])
+        for relation, items in relations
+        for item in items
+        for row in _sentences(relation, item)
+    )
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 

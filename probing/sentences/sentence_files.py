@@ -1,7 +1,7 @@
-"""Files of sentences: reading a user's own, word counts of a corpus, and writing long tables piece by piece.
+"""Files of sentences: reading a user's own, and word counts of a corpus.
 
 No file of sentences is held in memory: there is one sentence in each line, and a corpus of plain text is read line by
-line as well. How often words occur may also be a list of frequencies. Tables are CSV, Parquet or JSON lines.
+line as well. How often words occur may also be a list of frequencies.
 
 A corpus may also be a dump of Wikipedia's pages, as Wikimedia offers it (`*-pages-articles.xml.bz2`), which is read
 page by page. Markup is taken away by rules that suffice for counting words: templates, tables, references and files go,
@@ -21,12 +21,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 from xml.etree import ElementTree
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from probing.errors import BadInput
-from probing.files.folders import alone, new_file, refuse_occupied
 
 STANDARD_INPUT = "-"
 LONGEST_LINE = 1_000_000  # bytes: no model reads so long a text, and a file without line ends must not fill the memory
@@ -180,58 +175,6 @@ def _refuse_none(counts: Mapping[str, float], source: str) -> dict[str, float]:
             f"{source} has none of the answers.", "Ignore case, or choose a text in the benchmark's language."
         )
     return dict(counts)
-
-
-def write_csv(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
-    """Write the tables as one CSV in UTF-8, with the names of the columns in its first line."""
-    for number, table in enumerate(tables):
-        file.write(table.to_csv(index=False, header=number == 0).encode())
-        file.flush()
-
-
-def write_json_lines(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
-    """Write each row of the tables as a JSON object in a line of its own."""
-    for table in tables:
-        file.write(table.to_json(orient="records", lines=True, force_ascii=False, double_precision=15).encode())
-
-
-def write_parquet(tables: Iterable[pd.DataFrame], file: IO[bytes]) -> None:
-    """Write the tables as one Parquet file, with a row group for each."""
-    writer: pq.ParquetWriter | None = None
-    for table in tables:
-        rows = pa.Table.from_pandas(table, preserve_index=False)
-        writer = writer or pq.ParquetWriter(file, rows.schema)
-        writer.write_table(rows)
-    if writer:
-        writer.close()
-
-
-WRITERS: dict[str, Callable[[Iterable[pd.DataFrame], IO[bytes]], None]] = {
-    ".csv": write_csv,
-    ".jsonl": write_json_lines,
-    ".parquet": write_parquet,
-}
-
-
-def refuse_bad_target(target: Path | None) -> None:
-    """Raise `BadInput` where the file is there already, or its ending names none of the formats."""
-    if target is None:
-        return
-    if target.suffix not in WRITERS:
-        raise BadInput(f"{target} has no known ending.", f"Choose from: {', '.join(WRITERS)}.")
-    refuse_occupied(target)
-
-
-def write_tables(tables: Iterable[pd.DataFrame], target: Path | None) -> None:
-    """Write the tables to a new file, in the format that its ending names, or as CSV to the standard output.
-
-    The file is whole or absent.
-    """
-    if target is None:
-        write_csv(tables, sys.stdout.buffer)
-        return
-    with alone(target), new_file(target) as path, path.open("wb") as file:
-        WRITERS[target.suffix](tables, file)
 
 
 def articles(file: IO[bytes], name: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Import a folder as the current version of a benchmark."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, _ArgumentGroup
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,13 @@ from leaderboard.figures.benchmarks import GRAPH_FORMAT, install_sample, store_r
 from leaderboard.management.base import PlainCommand
 from leaderboard.models import Benchmark
 from probing.baselines import pair_answers
-from probing.command_line.benchmarks import SAMPLING_OPTIONS, add_sampling_options
 from probing.errors import BadInput
 from probing.formats import FORMATS
 from probing.plan import plan_of
 from probing.sentences.sentence_files import corpus_counts, listed_counts
+from probing.statements.graph_statements import Sampling
+
+SAMPLING_OPTIONS = (*(field.name for field in fields(Sampling)), "phrasings", "correct")
 
 
 class Command(PlainCommand):
@@ -62,3 +65,20 @@ class Command(PlainCommand):
             plan = plan_of(pairs, benchmark.settings_with({}))
             run = store_rarer_answer(benchmark, plan, counts, Path(counted_in).name)
             self.say(f"The rarer answer is stored as run {run.pk}.")
+
+
+def add_sampling_options(parser: _ArgumentGroup) -> None:
+    """Add the options that choose how statements are drawn and put into words."""
+    add = parser.add_argument
+    add("--samples", type=int, metavar="N", help="true statements per repetition, and as many false ones")
+    add("--repetitions", type=int, metavar="N", help="how often the sample is drawn")
+    add("--resampled", type=int, choices=(1, 2, 3), help="parts of a triple drawn again to make it false; 1 is hardest")
+    add("--within-category", action="store_true", default=None, help="replace a part only by one of the same category")
+    ladder = (
+        "draw false statements at six levels of difficulty: 3, 2 and 1 parts, each anywhere and within its category"
+    )
+    add("--ladder", action="store_true", default=None, help=ladder)
+    add("--seed", type=int, metavar="N", help="seed of the draws")
+    phrasings = "a JSON file with a sentence, or a list of several phrasings, of each relation"
+    add("--phrasings", type=Path, metavar="FILE", help=phrasings)
+    add("--correct", default="", metavar="MODEL", help="a text-to-text model that corrects the grammar")

@@ -9,6 +9,7 @@ import pytest
 import probing
 from probing.errors import BadBenchmark, BadInput
 from probing.formats.knowledge_graph import read
+from tests.fakes import ShoutingCorrector
 
 GRAPH = Path(__file__).parents[3] / "fixtures" / "graph"
 FEW = {"samples": 10, "repetitions": 1}
@@ -99,3 +100,30 @@ def test_a_known_graph_is_named_as_in_every_other_command(tmp_path: Path, monkey
     ]
     with pytest.raises(BadInput, match="wn18rr is not on this machine"):
         probing.sample_graph("wn18rr", tmp_path / "missing")
+
+
+def test_a_sample_says_how_it_was_drawn(tmp_path: Path) -> None:
+    choices = {"resampled": 1, "within_category": True, "samples": 10, "repetitions": 2, "seed": 5}
+    benchmark = read(probing.sample_graph("graph", tmp_path / "hard", **choices))
+    assert "2 repetitions, each of 10 true" in benchmark.notes[-1]
+    assert "1 of 3 parts within their categories were drawn again at random, with seed 5" in benchmark.notes[-1]
+
+
+def test_a_sample_never_takes_the_place_of_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("")
+    with pytest.raises(BadInput, match="exists already"):
+        probing.sample_graph("graph", tmp_path)
+
+
+def test_corrected_sentences_are_stored_with_the_corrector(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probing, "Corrector", ShoutingCorrector, raising=False)
+    benchmark = read(probing.sample_graph("graph", tmp_path / "loud", samples=5, correct="loud"))
+    assert ShoutingCorrector.remark in benchmark.notes
+    assert all(item.subject.isupper() for relation in benchmark.relations for item in relation.items)
+
+
+def test_a_ladder_is_a_benchmark_whose_false_statements_have_levels(tmp_path: Path) -> None:
+    benchmark = read(probing.sample_graph("graph", tmp_path / "ladder", samples=4, repetitions=1, ladder=True))
+    levels = {item.tags["level"] for relation in benchmark.relations for item in relation.items}
+    assert len(levels) == 1 + 6
+    assert any("of each level" in note for note in benchmark.notes)

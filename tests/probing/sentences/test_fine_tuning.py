@@ -9,14 +9,13 @@ from probing.benchmark import Benchmark, Item, Relation
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.formats.geography import typed_sentences
-from probing.sentences import fine_tuning
-from probing.sentences.fine_tuning import COLUMNS, Split, sentence_tables
+from probing.sentences.fine_tuning import COLUMNS, Split, sentence_table
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
 
 
 def table_of(benchmark: Benchmark, **split: float) -> pd.DataFrame:
-    return pd.concat(sentence_tables(benchmark, Split(**split)), ignore_index=True)
+    return sentence_table(benchmark, Split(**split))
 
 
 @pytest.fixture(scope="module")
@@ -110,14 +109,6 @@ def test_false_statements_of_a_graph_are_left_out() -> None:
     table = table_of(benchmark)
     assert 0 < len(table) == len(true) < benchmark.size
     assert set(table["masked"]) == set(table["prompt"]) == {""}
-
-
-def test_a_long_table_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = table_of(open_benchmark(FIXTURES / "pairs"))
-    monkeypatch.setattr(fine_tuning, "ROWS_PER_TABLE", 50)
-    pieces = list(sentence_tables(open_benchmark(FIXTURES / "pairs"), Split()))
-    assert len(pieces) > 2
-    pd.testing.assert_frame_equal(pd.concat(pieces, ignore_index=True), whole)
 
 
 def test_impossible_shares_and_empty_benchmarks_are_refused() -> None:

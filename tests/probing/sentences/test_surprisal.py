@@ -1,4 +1,4 @@
-"""Surprisals of a user's own sentences: equal to obvious code, by token, word and sentence, whatever the text."""
+"""Surprisals of a user's own sentences: equal to obvious code, by token and by sentence, whatever the text."""
 
 from typing import Any
 
@@ -12,14 +12,14 @@ from probing.scoring.causal import CausalModel
 from probing.scoring.hf_model import HFModel
 from probing.scoring.load import load
 from probing.scoring.masked import MaskedModel
-from probing.sentences.surprisal import COLUMNS, words_of
+from probing.sentences.surprisal import COLUMNS
 from probing.template import Statement
 from tests.fakes import FakeModel
 from tests.probing.scoring import obvious
 from tests.probing.scoring.networks import HEAD_APART, REFERENCE_CAUSAL, REFERENCE_MASKED, SHARING
 from tests.probing.scoring.obvious import Score
 from tests.probing.scoring.seq2seq import FAMILIES
-from tests.tiny_models import build_bert, build_gpt2, byte_level_bpe, metaspace_unigram, word_piece
+from tests.tiny_models import build_bert, build_gpt2, byte_level_bpe, word_piece
 
 CAUSAL = SHARING | REFERENCE_CAUSAL
 MASKED = HEAD_APART | REFERENCE_MASKED
@@ -76,20 +76,16 @@ def test_base_two_is_the_surprisal_in_bits_as_minicons_defines_it(gpt2: HFModel)
 
 
 @pytest.mark.parametrize("model", ["gpt2", "bert"])
-def test_words_and_sentences_are_sums_of_their_tokens(model: str, request: pytest.FixtureRequest) -> None:
-    tables = {
-        by: probing.surprisal(request.getfixturevalue(model), [*SENTENCES, *ODD], by=by)
-        for by in ("token", "word", "sentence")
-    }
-    assert list(tables["word"]["text"][:5]) == ["Chad", "is", "located", "in", "Africa."]
-    sums = {by: table.groupby("sentence")[["log_prob", "tokens"]].sum() for by, table in tables.items()}
-    pd.testing.assert_frame_equal(sums["word"], sums["token"])
-    pd.testing.assert_frame_equal(sums["sentence"], sums["token"])
-    for table in tables.values():
-        assert list(table.columns) == list(COLUMNS)
-        sentences = [*SENTENCES, *ODD]
-        texts = [sentences[row.sentence][row.start : row.end] for row in table.itertuples()]
-        assert list(table["text"]) == texts
+def test_sentences_are_sums_of_their_tokens(model: str, request: pytest.FixtureRequest) -> None:
+    sentences = [*SENTENCES, *ODD]
+    tokens, whole = (
+        probing.surprisal(request.getfixturevalue(model), sentences, by=by) for by in ("token", "sentence")
+    )
+    sums = tokens.groupby("sentence")[["log_prob", "tokens"]].sum().reset_index()
+    pd.testing.assert_frame_equal(sums, whole[["sentence", "log_prob", "tokens"]])
+    assert whole["text"].tolist() == sentences
+    assert list(tokens.columns) == list(whole.columns) == list(COLUMNS)
+    assert list(tokens["text"]) == [sentences[row.sentence][row.start : row.end] for row in tokens.itertuples()]
 
 
 def test_odd_texts_are_scored_as_by_obvious_code(gpt2: HFModel) -> None:
@@ -103,52 +99,25 @@ def test_odd_texts_are_scored_as_by_obvious_code(gpt2: HFModel) -> None:
     assert "<|endoftext|>" in set(tokens["text"])
 
 
-def test_the_words_of_a_text_from_right_to_left_stand_in_the_order_of_reading(gpt2: HFModel) -> None:
-    words = probing.surprisal(gpt2, "مرحبا بالعالم")
-    assert list(words["text"]) == ["مرحبا", "بالعالم"]
-    assert list(words["start"]) == [0, 6]
-
-
-def test_a_token_over_two_words_counts_in_the_first_and_the_second_has_no_value() -> None:
-    pieces = words_of("of the cat", ((0, 6), (6, 10)), np.array([-2.0, -3.0]), True)
-    assert list(pieces.tokens) == [1, 0, 1]
-    np.testing.assert_array_equal(pieces.log_probs, [-2.0, np.nan, -3.0])
-
-
-def test_a_token_of_spaces_belongs_to_the_word_behind_it_or_to_the_last() -> None:
-    pieces = words_of(" a  b ", ((0, 1), (1, 2), (2, 3), (3, 5), (5, 6)), np.array([-1.0, -2, -4, -8, -16]), True)
-    assert list(pieces.log_probs) == [-3.0, -28.0]
-
-
 def test_sentences_are_numbered_with_the_empty_ones_which_have_no_rows(gpt2: HFModel) -> None:
-    words = probing.surprisal(gpt2, ["Oslo", "", "  \n", "Lima"])
-    assert dict(zip(words["sentence"], words["text"], strict=True)) == {0: "Oslo", 3: "Lima"}
+    whole = probing.surprisal(gpt2, ["Oslo", "", "  \n", "Lima"])
+    assert dict(zip(whole["sentence"], whole["text"], strict=True)) == {0: "Oslo", 3: "Lima"}
     assert len(probing.surprisal(gpt2, [])) == 0
-    assert list(probing.surprisal(gpt2, ["", " "]).dtypes) == list(words.dtypes)
+    assert list(probing.surprisal(gpt2, ["", " "]).dtypes) == list(whole.dtypes)
 
 
 def test_a_sentence_that_is_too_long_is_named_and_never_cut(gpt2: HFModel) -> None:
     with pytest.warns(UserWarning, match="Sentence 1 is left out: A text takes 301 tokens, the model takes 128"):
-        words = probing.surprisal(gpt2, ["Oslo", "Chad" + " ad" * 149, "Lima"])
-    assert set(words["sentence"]) == {0, 2}
+        whole = probing.surprisal(gpt2, ["Oslo", "Chad" + " ad" * 149, "Lima"])
+    assert set(whole["sentence"]) == {0, 2}
 
 
-def test_without_a_start_token_the_first_token_and_its_word_have_no_value(gpt2: HFModel) -> None:
+def test_without_a_start_token_the_first_token_has_no_row(gpt2: HFModel) -> None:
     tokens = probing.surprisal(gpt2, "Chad is in Africa.", by="token", start="none")
-    words = probing.surprisal(gpt2, "Chad is in Africa.", start="none")
     score = obvious.causal_after(None, gpt2.network, gpt2.tokenizer)
     np.testing.assert_allclose(tokens["log_prob"], score(Statement("Chad is in Africa.", 0, 0)), atol=1e-4)
-    assert np.isnan(words["log_prob"][0])
-    assert words["log_prob"][1:].notna().all()
-
-
-def test_tokens_that_begin_with_the_mark_of_a_space_belong_to_their_words() -> None:
-    tokenizer = metaspace_unigram()
-    model = CausalModel(SHARING["llama"](len(tokenizer)), tokenizer)
-    words = probing.surprisal(model, "Chad is 東京.")
-    tokens = probing.surprisal(model, "Chad is 東京.", by="token")
-    assert list(words["text"]) == ["Chad", "is", "東京."]
-    assert words["log_prob"].sum() == pytest.approx(tokens["log_prob"].sum())
+    whole = probing.surprisal(gpt2, "Chad is in Africa.", start="none")
+    assert whole["log_prob"].tolist() == pytest.approx([tokens["log_prob"].sum()])
 
 
 def test_sentences_with_a_common_beginning_share_its_positions(gpt2: HFModel) -> None:
@@ -165,7 +134,7 @@ def test_a_network_in_memory_is_taken_as_it_is(gpt2: HFModel) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"by": "letter"}, "by cannot be 'letter'. Choose from: word, token, sentence."),
+        ({"by": "word"}, "by cannot be 'word'. Choose from: sentence, token."),
         ({"base": "10"}, "base cannot be '10'. Choose from: 2, e."),
         ({"base": 2}, "base cannot be 2."),
         ({"pll": "original"}, "hides no tokens: pll does nothing"),
@@ -187,5 +156,5 @@ def test_a_bad_argument_is_refused_in_one_sentence(values: dict[str, Any], messa
 
 def test_an_encoder_decoder_is_refused() -> None:
     network, tokenizer = FAMILIES["t5"]()
-    with pytest.raises(UnsupportedModel, match="The surprisal of a sentence is not defined for an encoder-decoder"):
+    with pytest.raises(UnsupportedModel, match="The probability of a sentence is not defined for an encoder-decoder"):
         probing.surprisal(network, ["Oslo"], tokenizer=tokenizer)
