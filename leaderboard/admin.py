@@ -1,4 +1,4 @@
-"""Admin pages: all rows to read, and actions on runs and tokens."""
+"""Admin pages: all rows to read, and actions on runs."""
 
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ from django.http import HttpRequest
 
 from leaderboard.figures.ranks import withdraw
 from leaderboard.intake import queue
-from leaderboard.models import AccessToken, Benchmark, Model, Run, RunEvent, RunPart
+from leaderboard.models import Benchmark, Model, Run, RunEvent, RunPart
 
 if TYPE_CHECKING:
     EventsOfRun = admin.TabularInline[RunEvent, Run]
@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     Runs = admin.ModelAdmin[Run]
     Models = admin.ModelAdmin[Model]
     Benchmarks = admin.ModelAdmin[Benchmark]
-    Tokens = admin.ModelAdmin[AccessToken]
 else:  # Django's classes take type arguments only in their stubs
     EventsOfRun = PartsOfRun = admin.TabularInline
-    Runs = Models = Benchmarks = Tokens = admin.ModelAdmin
+    Runs = Models = Benchmarks = admin.ModelAdmin
 
 
 class ReadOnly:
@@ -87,17 +86,3 @@ class ModelAdmin(ReadOnly, Models):
 @admin.register(Benchmark)
 class BenchmarkAdmin(ReadOnly, Benchmarks):
     list_display = ["slug", "version", "current", "relations", "items", "created"]
-
-
-@admin.register(AccessToken)
-class AccessTokenAdmin(ReadOnly, Tokens):
-    """Tokens of programs elsewhere, which the command `token` makes: of those that push results or submit models."""
-
-    list_display = ["name", "purpose", "quota", "revoked", "last_seen", "created"]
-    exclude = ["digest"]
-    actions = ["revoke"]
-
-    @admin.action(description="Revoke")
-    def revoke(self, request: HttpRequest, chosen: QuerySet[AccessToken]) -> None:
-        count = chosen.filter(revoked=False).update(revoked=True)
-        self.message_user(request, f"{count} tokens revoked.")

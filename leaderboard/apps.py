@@ -32,5 +32,5 @@ def refuse_older_database(sender: AppConfig, using: str, **kwargs: Any) -> None:
     if any(app == sender.label and (app, name) not in known for app, name in loader.applied_migrations):
         raise CommandError(
             "This database was made by a commit from before version 0.2.0, which cannot be migrated. Name an empty one "
-            "in DATABASE_URL, import the benchmarks again, and send the result folders with `clozeboard push`."
+            "in DATABASE_URL, import the benchmarks again, and then the result folders with `manage.py import_result`."
         )

@@ -23,9 +23,8 @@ TABLE = "clozeboard_data_version"
 FIGURES_TABLE = "clozeboard_figures_version"
 # Among the numbers of benchmarks, these stand for the rows of benchmarks themselves and for the queue.
 ALL_BENCHMARKS, QUEUE = 0, -1
-# Tables that change every few seconds while a run goes on, or with every request with a token. Pages that show
-# their rows must not be kept.
-NOT_WATCHED = frozenset({"leaderboard_claim", "leaderboard_runpart", "leaderboard_accesstoken"})
+# Tables that change every few seconds while a run goes on. Pages that show their rows must not be kept.
+NOT_WATCHED = frozenset({"leaderboard_claim", "leaderboard_runpart"})
 
 # The changes of each table that change figures, with a query of the benchmarks whose figures these are. `NEW` and `OLD`
 # are the row after and before the change. Lists name the models of unfinished runs as well; a model comes before its

@@ -151,7 +151,6 @@ SUBMISSIONS_PER_DAY = env_int("CLOZEBOARD_SUBMISSIONS_PER_DAY", 50)  # by one su
 OPEN_RUNS_PER_SUBMITTER = env_int("CLOZEBOARD_OPEN_RUNS", 20)  # including submissions that are not checked yet
 CHECKS_PER_MINUTE = env_int("CLOZEBOARD_CHECKS_PER_MINUTE", 30)  # for one submitter
 QUEUE_LIMIT = env_int("CLOZEBOARD_QUEUE_LIMIT", 10_000)  # open submissions and runs of the whole site
-PUSHES_PER_MINUTE = env_int("CLOZEBOARD_PUSHES_PER_MINUTE", 60)  # results of third parties, with one token
 REVISIONS_LIMIT = env_int("CLOZEBOARD_REVISIONS", 200)  # of a model in one submission
 REFUSED_DAYS = env_int("CLOZEBOARD_REFUSED_DAYS", 90)  # how long submissions without a run are kept; 0: for ever
 REQUESTS_PER_MINUTE = env_int("CLOZEBOARD_REQUESTS_PER_MINUTE", 600)  # from one address

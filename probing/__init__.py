@@ -4,7 +4,7 @@
 `forecast` says how long a run will take, and `surprisal` computes log-probabilities of your own sentences. `load`,
 `wrap` and `connect` make a model that can be probed several times, from files, a network in memory or a server.
 `open_benchmark` reads a benchmark, and `Result.load` what a run has written. `sample_graph` puts the facts of a
-knowledge graph into words. `monitor` watches a training, and `Site` is a leaderboard site.
+knowledge graph into words. `monitor` watches a training.
 
 The names in `__all__` are the public interface; docs/releasing.md says how it may change. They are imported on first
 use, so that `import probing` takes no time for torch.
@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # for type checkers and editors, which run no code
     from probing.curation.graph_samples import sample_graph
     from probing.dry_run import forecast
     from probing.remote.served import connect
-    from probing.remote.site import Site
     from probing.results.result import Result
     from probing.runner import run
     from probing.scoring.auxiliary_models import Corrector, Judge
@@ -36,7 +35,6 @@ __all__ = [
     "Corrector",
     "Judge",
     "Result",
-    "Site",
     "Study",
     "Sweep",
     "connect",
@@ -58,7 +56,6 @@ MODULES = {
     "Corrector": "probing.scoring.auxiliary_models",
     "Judge": "probing.scoring.auxiliary_models",
     "Result": "probing.results.result",
-    "Site": "probing.remote.site",
     "Study": "probing.studies.study_results",
     "Sweep": "probing.studies.study_results",
     "connect": "probing.remote.served",

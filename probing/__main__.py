@@ -41,8 +41,10 @@ COMMANDS = {
         "let people or a model judge a geography benchmark's sentences",
     ),
     "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
-    "lm-eval": ("probing.command_line.sites:add_lm_eval", "run lm-evaluation-harness with --model clozeboard"),
-    "push": ("probing.command_line.sites:add_push", "send results that were measured here to a site"),
+    "lm-eval": (
+        "probing.command_line.lm_eval_command:add_lm_eval",
+        "run lm-evaluation-harness with --model clozeboard",
+    ),
 }
 
 

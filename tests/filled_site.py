@@ -38,7 +38,7 @@ SHOWN_APART = 12  # revisions that were sent together, more than a page shows on
 def fill() -> None:
     """Install the benchmarks that ship, and measure the three models on each.
 
-    A third party has measured a training, whose three steps are the three models.
+    Somebody else has measured a training, whose three steps are the three models.
     """
     shipped = [entry for entry in CATALOG.values() if not entry.downloads]
     installed = [benchmarks.install(entry.format, EMBEDDED / entry.slug, entry.slug)[0] for entry in shipped]
@@ -52,7 +52,7 @@ def fill() -> None:
     for place, (settings, result) in enumerate(results[installed[0].slug]):
         step = 1000 * place
         of = make.model("random/checkpoints", step=step, tokens=4000 * step, revision=f"step{step}")
-        sent = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "A made-up source"}
+        sent = {"provenance": Run.Provenance.ELSEWHERE, "reference": "A made-up source"}
         store(installed[0], settings, result, of, **sent)
     for on in installed:
         refresh_standings(on)

@@ -1,4 +1,4 @@
-"""/api/v1/ : everything that pages show as JSON, submissions, and results of third parties."""
+"""/api/v1/ : everything that pages show as JSON, and submissions."""
 
 from leaderboard.api import (
     analysis_routes,
@@ -15,7 +15,6 @@ RESULTS = [leaderboard_routes.routes, table_routes.routes, run_routes.routes, an
 GROUPS = {
     "Results": [*RESULTS, submission_routes.queue_routes],
     "Submissions": [submission_routes.routes],
-    "Results of third parties": [submission_routes.push_routes],
 }
 for group, routers in GROUPS.items():
     for router in routers:

@@ -115,14 +115,12 @@ def _path(address: str) -> str:
 def _described(method: str, path: str, operation: Json) -> Json:
     """Return a route as the page shows it."""
     example = examples().get((method, path))
-    security = operation.get("security", [])
     parameters = [*operation["parameters"], *_fields(operation)]
     return {
         "method": method.upper(),
         "path": path[1:],
         "operation": operation,
         "parameters": [{**parameter, "values": _values(parameter["schema"])} for parameter in parameters],
-        "access": security and ("a token, if you have one" if {} in security else "a token"),
         "example": example,
         "sent": _written(example.sent) if example and example.sent else "",
         "answer": _written(example.answer) if example else "",

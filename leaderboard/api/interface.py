@@ -1,4 +1,4 @@
-"""/api/v1/ in django-ninja: how routes are declared, who may use them, and one shape for every error.
+"""/api/v1/ in django-ninja: how routes are declared, and one shape for every error.
 
     @results.read("runs/{number:run}/items")
     def items_json(request: HttpRequest, query: Query[ItemsQuery], run: RunNumber) -> Items:
@@ -13,7 +13,6 @@ from hashlib import sha256
 from typing import Any, TypeVar, get_type_hints
 
 from django.core.exceptions import SuspiciousOperation
-from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.http.multipartparser import MultiPartParserError
 from django.http.request import UnreadablePostError
@@ -22,16 +21,13 @@ from django.utils.cache import get_conditional_response
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI, P, PathEx, Router
 from ninja.decorators import decorate_view
-from ninja.errors import AuthenticationError, HttpError, ValidationError
+from ninja.errors import HttpError, ValidationError
 from ninja.operation import Operation
 from ninja.parser import Parser
-from ninja.security import HttpBearer
 
 from leaderboard.api.parameters import refuse_unknown
 from leaderboard.data_version import data_version
-from leaderboard.intake import tokens
 from leaderboard.intake.quotas import OverQuota
-from leaderboard.models import AccessToken
 from leaderboard.pages.submission_page import unlisted
 from leaderboard.serving.errors import TOO_LARGE, problem, read_object, too_large, with_retry_after
 from leaderboard.serving.page_cache import kept
@@ -42,7 +38,6 @@ from probing.files.folders import space
 READ = ("GET", "HEAD")
 SEE = "See /api/ for all routes."
 SECRETS = "submissions"  # below this, the address or the answer is a secret
-BUSY = 60  # seconds after which a request may be sent again that found the database locked or away
 DESCRIPTION = (
     "Everything that pages show, as JSON. No field of version 1 will ever be removed; fields may be added. "
     "Every error has the shape Problem. Parameters and keys that a route does not have are refused by name."
@@ -51,30 +46,6 @@ View = Callable[..., Any]
 ViewT = TypeVar("ViewT", bound=View)
 RunNumber = PathEx[int, P(description="Number of the run.", ge=0, le=10**18 - 1)]
 BenchmarkPath = PathEx[str, P(description="Name of the benchmark.", pattern="^[-a-zA-Z0-9_]+(?::[a-z_]+)?$")]
-
-
-class TokenRequest(HttpRequest):
-    """A request with a token that is valid for its route."""
-
-    auth: AccessToken
-
-
-class Token(HttpBearer):
-    """Admits requests with a token of this purpose to a route.
-
-    `refused`: the HTTP status of errors that the sender can mend.
-    """
-
-    def __init__(self, purpose: AccessToken.Purpose, *, refused: int = 400) -> None:
-        super().__init__()
-        self.purpose, self.refused = purpose, refused
-
-    def __call__(self, request: HttpRequest) -> AccessToken | None:
-        request.token = self  # type: ignore[attr-defined]  # errors are answered as its route does
-        return super().__call__(request)
-
-    def authenticate(self, request: HttpRequest, token: str) -> AccessToken | None:
-        return tokens.authenticated(token.strip(), self.purpose)
 
 
 class Routes(Router):
@@ -201,8 +172,7 @@ api.add_decorator(_sent)
 
 @api.exception_handler(ProbingError)
 def _refused(request: HttpRequest, error: ProbingError) -> HttpResponse:
-    token: Token | None = getattr(request, "token", None)
-    status = (token.refused if token else 400) if error.permanent else 503
+    status = 400 if error.permanent else 503
     if isinstance(error, OverQuota):
         status = 429
     return with_retry_after(problem(status, error.code, error.message, error.next_step), error)
@@ -219,28 +189,9 @@ def _unread(request: HttpRequest, error: Exception) -> HttpResponse:
     raise error
 
 
-@api.exception_handler(AuthenticationError)
-def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
-    purpose = request.token.purpose  # type: ignore[attr-defined]
-    step = "Ask the maintainers of the site for a token, and set CLOZEBOARD_TOKEN to it."
-    message = f"This token is unknown or revoked, or it is not one that {purpose.label}."
-    response = problem(401, "unauthorized", message, step)
-    response["WWW-Authenticate"] = "Bearer"
-    return response
-
-
 @api.exception_handler(Http404)
 def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
     return problem(404, "not-found", str(error), SEE)
-
-
-@api.exception_handler(OperationalError)
-def _busy(request: HttpRequest, error: OperationalError) -> HttpResponse:
-    if not hasattr(request, "token"):
-        raise error  # the middleware answers for all routes without a token
-    response = problem(503, "internal", "The database does not answer at the moment.", "Try again.")
-    response["Retry-After"] = str(BUSY)
-    return response
 
 
 @api.exception_handler(Exception)

@@ -32,7 +32,7 @@ class LeaderboardQuery(Parameters):
     kind: str = choice("Type of the model.", KINDS)
     size: str = SIZE
     provenance: str = choice(
-        "Source of the figures.", [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY]
+        "Source of the figures.", [Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.ELSEWHERE]
     )
     search: str = SEARCH
     columns: list[str] = Field([], description="Groups that rows have scores of, as dimension:group.")

@@ -90,11 +90,6 @@ class Body(BaseModel):
         return BadInput(message, f"Write it as {cls.example}.")
 
 
-def form_body(form: type[BaseModel]) -> dict[str, Any]:
-    """Describe a form that a view reads itself, since it checks the length and the pace before it reads anything."""
-    return {"required": True, "content": {"multipart/form-data": {"schema": form.model_json_schema()}}}
-
-
 class PageFacts(TypedDict):
     """A page of a list. `next`: the address of the next one, None after the last."""
 

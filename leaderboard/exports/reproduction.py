@@ -15,7 +15,7 @@ from probing.command_line.settings_flags import settings_words
 from probing.results.run_json import PACKAGES
 from probing.settings import Settings
 
-REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+REPRODUCIBLE = (Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE)
 MEASURING = {"python", *PACKAGES}
 VERSION = re.compile(r"\d[\w.!+-]*", re.ASCII)
 Fact = tuple[str, str]

@@ -6,11 +6,11 @@ A run has files of its parts while it goes on, and the result folder once it is 
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 from uuid import uuid4
 
 import pandas as pd
@@ -30,7 +30,6 @@ except ModuleNotFoundError:  # results lie in a folder, as `settings` has a buck
     BUCKET_ERRORS: tuple[type[Exception], ...] = ()
 else:
     BUCKET_ERRORS = (BotoCoreError, ClientError)
-PUSHED = "pushed"  # the folder of files that were pushed and are not checked yet
 
 
 class StorageUnavailable(ProbingError):
@@ -104,19 +103,6 @@ def store_result(run: Run, result: Result) -> str:
 def folders_of(run: Run) -> list[str]:
     """Return the folders with files of a run, the innermost first."""
     return [*(f"{folder(run)}/{name}" for name in _folders(folder(run))), folder(run)]
-
-
-def store_pushed(run: Run, files: "Mapping[str, File[bytes]]") -> None:
-    """Store the files of a pushed result, by name, until a worker has checked them."""
-    for name, content in files.items():
-        _store(f"{folder(run)}/{PUSHED}/{name}", content)
-
-
-@contextmanager
-def pushed(run: Run, name: str) -> Iterator[IO[bytes]]:
-    """Open one of the files of a pushed result; raise `FileNotFoundError` if it is gone."""
-    with answering(), storage().open(f"{folder(run)}/{PUSHED}/{name}") as file:
-        yield file
 
 
 def remove_leftovers(run: Run) -> None:

@@ -14,7 +14,7 @@ from leaderboard.models import Benchmark, Model, Run
 from probing.kinds import KINDS
 
 Provenance = Run.Provenance
-REPORTED = (Provenance.PUBLISHED, Provenance.THIRD_PARTY)
+REPORTED = (Provenance.PUBLISHED, Provenance.ELSEWHERE)
 SIZES = {"100m": (0, 10**8), "1b": (10**8, 10**9), "10b": (10**9, 10**10), "more": (10**10, 10**16)}
 SIZE_TITLES = {"100m": "below 100 M", "1b": "100 M to 1 B", "10b": "1 B to 10 B", "more": "10 B and more"}
 

@@ -29,7 +29,7 @@ from probing.analysis.intervals import Z
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
-PREFERENCE = (Provenance.MEASURED.value, Provenance.THIRD_PARTY.value, Provenance.PUBLISHED.value)
+PREFERENCE = (Provenance.MEASURED.value, Provenance.ELSEWHERE.value, Provenance.PUBLISHED.value)
 
 # The fields of a score that a figure consists of, in its order; the model is its number.
 FIELDS = (

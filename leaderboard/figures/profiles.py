@@ -23,7 +23,7 @@ from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_part, m
 from leaderboard.models import Benchmark, Run, Score
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
-SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.THIRD_PARTY)
+SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.ELSEWHERE)
 FIGURE_FIELDS = (
     *("run", "run__benchmark", "run__provenance", "settings_text", "run__model__hub_id"),
     *(

@@ -162,9 +162,9 @@ def measured_runs() -> QuerySet[Run]:
 def runs_with_items() -> RunQuerySet:
     """Return every finished run whose items are stored here, the newest first.
 
-    They were measured here or uploaded by a third party.
+    They were measured here, or elsewhere and imported.
     """
-    own = (Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY)
+    own = (Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE)
     runs = Run.objects.filter(state=State.FINISHED, provenance__in=own).exclude(artefact="")
     return _with_commits(runs).order_by("-finished", "-pk")
 

@@ -69,7 +69,7 @@ class Series:
 
     @property
     def is_measured(self) -> bool:
-        """Tell whether it was measured here, and not by a third party."""
+        """Tell whether it was measured here, and not elsewhere."""
         return self.last.provenance == Run.Provenance.MEASURED
 
     @property

@@ -11,14 +11,13 @@ from django.conf import settings
 from django.db.models import Q
 from django.utils import timezone
 
-from leaderboard.models import AccessToken, Benchmark, Run, Submission
+from leaderboard.models import Benchmark, Run, Submission
 from leaderboard.serving import limits
 from probing.errors import BadInput, ProbingError
 
 DAY = timedelta(days=1)
 PENDING = (Submission.State.CHECKING, Submission.State.WAITING)
 OPEN_STATES = [state for state in Run.State if state not in Run.FINAL]
-TOKEN = "token "  # comes before the name of a token that submits; an address never begins so
 OWN_RUN = Q(state=Submission.State.ACCEPTED, duplicate=False)
 OPEN_SUBMISSION = Q(state__in=PENDING) | OWN_RUN & Q(run__state__in=OPEN_STATES)
 COUNTED = OPEN_SUBMISSION | OWN_RUN & Q(run__state=Run.State.FINISHED)
@@ -60,20 +59,11 @@ class QueueFull(ProbingError):
 
 def refuse_haste(submitter: str) -> None:
     """Count one check of a model; raise `TooFast` if the submitter has had too many within a minute."""
-    if submitter:
-        most = settings.CHECKS_PER_MINUTE
-        refuse_pace("checks", submitter, most, f"This site checks at most {most} models a minute for you.")
-
-
-def refuse_pace(name: str, key: str, most: int, message: str) -> None:
-    """Count one act of this name; raise `TooFast` with a message after so many within a minute, 0 standing for any.
-
-    `key`: who acts.
-    """
+    most = settings.CHECKS_PER_MINUTE
     limit = f"{most} per minute"
-    if most and not limits.allow(name, key, limit):
-        error = TooFast(message, "Wait for a minute.")
-        error.retry_after = limits.retry_after(name, key, limit)
+    if submitter and most and not limits.allow("checks", submitter, limit):
+        error = TooFast(f"This site checks at most {most} models a minute for you.", "Wait for a minute.")
+        error.retry_after = limits.retry_after("checks", submitter, limit)
         raise error
 
 
@@ -99,31 +89,17 @@ def refuse_excess(submitter: str, further: int = 1) -> None:
     if not submitter:
         return
     own = Submission.objects.filter(submitter=submitter)
-    limit, limit_of_day = _limits(submitter)
+    limit = settings.OPEN_RUNS_PER_SUBMITTER
     if limit and (number := own.filter(OPEN_SUBMISSION).count()) + further > limit:
         _refuse_series(further, limit, "open at a time")
         raise TooManyOpen(f"{number} of your submissions are still open.", "Wait until one has ended, or cancel one.")
-    limit, now = limit_of_day, timezone.now()
+    limit, now = settings.SUBMISSIONS_PER_DAY, timezone.now()
     times = own.filter(COUNTED, created__gt=now - DAY).order_by("-created").values_list("created", flat=True)
     if limit and times.count() + further > limit:
         _refuse_series(further, limit, "within 24 hours")
         error = TooMany(f"You have submitted {times.count()} models in the last 24 hours.", "Come back tomorrow.")
         error.retry_after = ceil((times[limit - further] + DAY - now).total_seconds())
         raise error
-
-
-def submitter_of(token: AccessToken) -> str:
-    """Return the name under which submissions with a token are counted."""
-    return f"{TOKEN}{token.name}"
-
-
-def _limits(submitter: str) -> tuple[int, int]:
-    """Return how many submissions somebody may have open, and within a day; 0 stands for no limit."""
-    if submitter.startswith(TOKEN):
-        quota = AccessToken.objects.filter(name=submitter.removeprefix(TOKEN)).values_list("quota", flat=True).first()
-        if quota is not None:
-            return quota, quota
-    return settings.OPEN_RUNS_PER_SUBMITTER, settings.SUBMISSIONS_PER_DAY
 
 
 def _refuse_series(further: int, limit: int, period: str) -> None:

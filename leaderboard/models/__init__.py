@@ -2,13 +2,12 @@
 
 from leaderboard.models.benchmark import Benchmark
 from leaderboard.models.model import FormerName, Model
-from leaderboard.models.run import STALE, AccessToken, Claim, Run, RunEvent, RunPart, Score
+from leaderboard.models.run import STALE, Claim, Run, RunEvent, RunPart, Score
 from leaderboard.models.site import Submission
 from leaderboard.models.standing import ItemFigures, ItemSet, RelationCounts, RelationOutcomes, RunRank
 
 __all__ = [
     "STALE",
-    "AccessToken",
     "Benchmark",
     "Claim",
     "FormerName",

@@ -23,7 +23,7 @@ class Model(models.Model):
     """A language model at one commit. With a LoRA adapter merged into it, it is a model of its own, `model+adapter`.
 
     A local model has the SHA-256 of its files in place of a commit. Models that are known only from published figures
-    have none and the source "published". Networks that a third party measured in memory have neither commit nor files;
+    have none and the source "published". Networks that were measured elsewhere in memory have neither commit nor files;
     their revisions tell them apart.
     """
 

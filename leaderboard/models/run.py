@@ -116,7 +116,7 @@ class Run(models.Model):
     class Provenance(models.TextChoices):
         MEASURED = "measured", "measured here"
         PUBLISHED = "published"
-        THIRD_PARTY = "third-party", "uploaded by a third party"
+        ELSEWHERE = "elsewhere", "measured elsewhere"
         BASELINE = "baseline"
 
     model = models.ForeignKey(Model, models.PROTECT, related_name="runs")
@@ -136,9 +136,6 @@ class Run(models.Model):
     artefact = models.CharField(max_length=200, blank=True, help_text="folder in the artefact storage")
     items_left_out = models.PositiveIntegerField(default=0, help_text="too long for the model")
     submitter = models.CharField(max_length=64, blank=True, db_index=True, help_text="who submitted it")
-    token = models.ForeignKey(
-        "AccessToken", models.SET_NULL, null=True, blank=True, related_name="runs", help_text="who pushed the result"
-    )
     rows_digest = models.CharField(
         max_length=64, blank=True, help_text="SHA-256 of the file of rows, of a result that was measured elsewhere"
     )
@@ -377,29 +374,6 @@ class RunPart(models.Model):
     def covered(self) -> Part:
         """The relation, the template and the number of items that the part covers, as the library has them."""
         return Part(self.relation, self.template, self.items)
-
-
-class AccessToken(models.Model):
-    """The right of a program elsewhere to do one thing at this site. Only a digest of the secret is stored."""
-
-    class Purpose(models.TextChoices):
-        PUSH = "push", "pushes results of its own"
-        SUBMIT = "submit", "submits models"
-
-    name = models.CharField(max_length=100, unique=True)
-    digest = models.CharField(max_length=64, unique=True, help_text="SHA-256 of the secret")
-    purpose = models.CharField(max_length=6, choices=Purpose.choices)
-    quota = models.PositiveIntegerField(
-        null=True,
-        blank=True,
-        help_text="submissions open at a time and within a day; 0: no limit, empty: the usual ones",
-    )
-    revoked = models.BooleanField(default=False)
-    created = models.DateTimeField(auto_now_add=True)
-    last_seen = models.DateTimeField(null=True, blank=True)
-
-    def __str__(self) -> str:
-        return self.name
 
 
 # The table of scores.

@@ -84,7 +84,7 @@ def training_view(request: HttpRequest, org: str, name: str) -> HttpResponseBase
         "model": training.main.series.model,
         "name": name,
         "headline": headline(training.metric, training.main.points),
-        "third_party": any(not curve.series.is_measured for curve in (*training.curves, *training.others)),
+        "measured_elsewhere": any(not curve.series.is_measured for curve in (*training.curves, *training.others)),
         "choices": list(dict.fromkeys(series.benchmark for series in training.all_series)),
         "switches": switches(training, query),
         "dimensions": dimension_links(training, query),

@@ -124,7 +124,7 @@ def _step_column(point: Callable[[Any], StepScore]) -> Column[Any]:
 
 
 def marked_score(point: StepScore) -> Cell:
-    """Show a score as measured here (filled) or by a third party (hollow)."""
+    """Show a score as measured here (filled) or elsewhere (hollow)."""
     return cells.of_run(cells.of_score(point.score), point.run)
 
 

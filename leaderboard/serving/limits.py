@@ -29,7 +29,6 @@ from leaderboard.serving.middleware import GetResponse
 # Middleware that refuses requests: too large, too many, or too much work at once.
 
 
-ROWS_COME = f"{API}results"  # below this, rows are sent, with a token
 MAX_ADDRESS = 4096  # bytes of path and query string, which a page repeats in many of its links
 MAX_BODY = 100_000  # bytes
 NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
@@ -50,7 +49,7 @@ def bounded_requests(get_response: GetResponse) -> GetResponse:
             return refusal(request, 414, "request-too-large", message, "Choose fewer filters.")
         if "\x00" in request.path or "%00" in query or "\x00" in query:
             return refusal(request, 400, "bad-request", "The address has a NUL byte.", "Check the address.")
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY and not request.path.startswith(ROWS_COME):
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY:
             return too_large(request)
         return get_response(request)
 

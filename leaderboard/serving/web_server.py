@@ -35,7 +35,7 @@ OPTIONS: dict[str, Any] = {
     "outbuf_high_watermark": 2**30,  # a thread that has more bytes than this to send waits for its client
     "inbuf_overflow": 256 * 1024,
     "max_request_header_size": 32 * 1024,
-    "max_request_body_size": 256 * 1024**2,  # third parties send the rows of a run; other bodies are far smaller
+    "max_request_body_size": 1024**2,
     "channel_timeout": 30,  # seconds without a byte in either direction after which a connection is closed
     "cleanup_interval": 5,
     "ident": "",

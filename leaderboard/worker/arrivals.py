@@ -1,4 +1,4 @@
-"""Checks of the rows and the record that a third party sends.
+"""Checks of the rows and the record of a result that was measured elsewhere.
 
 What follows from the benchmark (items, answers, tags, columns and their types) is computed here, by the run's own probe
 with a model that knows nothing, and must be equal. What the model answered must be finite and agree with its scores.

@@ -33,7 +33,6 @@ from leaderboard.intake import hub, queue
 from leaderboard.line import FINISH
 from leaderboard.models import Benchmark, Model, Run, RunPart
 from leaderboard.serving.logs import run_context
-from leaderboard.worker import third_party
 from leaderboard.worker.finishing import PartsOfRun, store_and_finish
 from leaderboard.worker.run_states import Ended, HeldRun, held, note_recovery, reach, stop
 from probing.errors import ProbingError
@@ -83,12 +82,12 @@ def companions(run: Run) -> list[Run]:
 
 
 def finish_run(run_id: int) -> None:
-    """Join the rows of a measured run, compute its scores and finish it; or check a result that was pushed."""
+    """Join the rows of a measured run, compute its scores and finish it."""
     run = patiently(Run.objects.select_related("model", "benchmark").filter(pk=run_id).first)
     if run is None or run.state != State.AGGREGATING:
         return
     attempt(run, finish)
-    if run.state == State.FINISHED and run.provenance == Run.Provenance.MEASURED:
+    if run.state == State.FINISHED:
         queue.put_job(FINISH, "rank", run.benchmark_id)
 
 
@@ -250,15 +249,12 @@ def worker_name() -> str:
 
 
 def finish(held_run: HeldRun) -> None:
-    """Check that no row of a run is missing, compute its scores and finish it; or check a result that was pushed."""
+    """Check that no row of a run is missing, compute its scores and finish it."""
     run = held_run.run
     if run.state != State.AGGREGATING:
         return
-    if run.provenance == Run.Provenance.THIRD_PARTY:
-        third_party.settle(run)
-    else:
-        plan = benchmarks.plan_of_run(run)
-        parts = PartsOfRun(patiently(list, run.parts.select_related("run")))
-        with TemporaryDirectory() as scratch:
-            store_and_finish(run, joined_in_folder(parts, plan, Path(scratch) / "result"))
+    plan = benchmarks.plan_of_run(run)
+    parts = PartsOfRun(patiently(list, run.parts.select_related("run")))
+    with TemporaryDirectory() as scratch:
+        store_and_finish(run, joined_in_folder(parts, plan, Path(scratch) / "result"))
     patiently(note_recovery, run)

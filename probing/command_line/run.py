@@ -15,15 +15,12 @@ from probing.catalog import open_benchmark
 from probing.command_line.exit_codes import program
 from probing.command_line.printing import print_by_dimension, print_lines, print_table
 from probing.command_line.settings_flags import KEPT, add_loading, add_model, add_settings, given_settings
-from probing.command_line.sites import push_results
 from probing.dry_run import SECONDS, forecast_prepared
 from probing.errors import BadInput, Incomplete, ProbingError
 from probing.extras import require_scoring
 from probing.model_source import ATTENTION, ModelSource
 from probing.probes import PROBES, probe_named
 from probing.probes.probe import declared_options, parse
-from probing.remote.connection import environment_token
-from probing.remote.site import ResultSite
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
 from probing.start_token import AUTO, several_starts
@@ -55,9 +52,6 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     _add_study_arguments(parser)
     names = "processes:N, dask:ADDRESS, ray:ADDRESS or slurm"
     parser.add_argument("--executor", metavar="NAME", help=f"measure several models at the same time, by {names}")
-    parser.add_argument(
-        "--push", metavar="URL", help="send the results to this site, with the token of the environment"
-    )
     parser.set_defaults(model=[])
 
 
@@ -104,7 +98,7 @@ def _add_study_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help=f"try the run for {SECONDS:.0f} s and print how long it will take, and how much memory; write nothing",
     )
-    parser.set_defaults(command=partial(run, parser), executor=None, push="")
+    parser.set_defaults(command=partial(run, parser), executor=None)
 
 
 def run(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
@@ -177,8 +171,6 @@ def run_study(arguments: argparse.Namespace) -> None:
     options = parse(declared, arguments.set, "A probe of this study")
     flags = _flags(arguments, {**given_settings(arguments), **options})
     chosen = study_arguments(arguments.model, arguments.benchmark, arguments.config, flags)
-    if arguments.push:
-        environment_token()  # a missing one is told before anything is measured
     if arguments.dry_run:
         _print_forecasts(chosen)
         return
@@ -189,8 +181,6 @@ def run_study(arguments: argparse.Namespace) -> None:
         print("\nreplicates, which differ in nothing but a seed")
         print_table(replicates)
     print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
-    if arguments.push:
-        push_results(ResultSite(arguments.push, environment_token()), list(study.folders.values()))
     _refuse_failures(study.failures, len(study.folders), "pairs are not measured")
 
 

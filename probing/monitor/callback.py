@@ -1,7 +1,4 @@
-"""A callback for the Trainer of transformers that probes the model under training (methods 1.5).
-
-Results are pushed to a site if one is named; a training never ends because a site does not answer.
-"""
+"""A callback for the Trainer of transformers that probes the model under training (methods 1.5)."""
 
 import math
 import re
@@ -9,7 +6,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -24,10 +20,8 @@ from transformers import (
 from transformers.utils import logging
 
 from probing.benchmark import Benchmark
-from probing.errors import BadInput, NonFiniteScores, ProbingError
+from probing.errors import BadInput, NonFiniteScores
 from probing.monitor.measuring import Measurement, MissingMetric, Monitor, agreed
-from probing.remote.connection import environment_token
-from probing.remote.site import ResultSite
 
 logger = logging.get_logger(__name__)
 PREFIX = "eval_"  # by which the loggers of transformers put figures beside those of evaluations
@@ -35,7 +29,6 @@ PREFIX = "eval_"  # by which the loggers of transformers put figures beside thos
 TRAINERS_OWN = re.compile(
     rf"{PREFIX}(.+_)?(loss|runtime|.+_per_second|(jit_compilation|model_preparation)_time|mem_.+)"
 )
-QUICK_TIMEOUTS = (5, 60)  # seconds to connect, and to wait for the next byte, while the training waits
 
 
 @dataclass(frozen=True)
@@ -77,9 +70,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     `at_start`, `at_end`: probe before the first step and after the last one as well.
     `tokenizer`: by default the Trainer's `processing_class`, else the one that the model was loaded with.
     `save_to`: a folder in which each measurement becomes a result folder `step-<number>`, as `probing.run` writes it.
-    `push_to`: a site to which each measurement is pushed as revision `step<number>` of the `model` (its id at the hub):
-    its address, with the token in the variable CLOZEBOARD_TOKEN, or address and token. A site that does not answer
-    leaves a warning, and gets the result at the end of the training once more.
     The other arguments are those of `Monitor`: any setting of a run and option of its probe, such as `sample=20`.
 
     The training itself is not changed: weights, gradients, modes and random states are the same as without the
@@ -104,8 +94,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         at_end: bool = True,
         tokenizer: Any = None,
         save_to: str | Path | None = None,
-        push_to: str | tuple[str, str] | None = None,
-        model: str = "",
         metrics: Sequence[str] = (),
         breakdowns: Sequence[str] = (),
         batch_tokens: int | None = None,
@@ -126,8 +114,6 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         self.at_start, self.at_end = at_start, at_end
         self.tokenizer = tokenizer or trainer.processing_class
         self.save_to = Path(save_to) if save_to is not None else None
-        self.publisher = Publisher(push_to, model) if push_to else None
-        self._unsaved = TemporaryDirectory() if self.publisher and not self.save_to else None
         self._trainer = trainer
         self._begin = self._last_time = time.perf_counter()
         self._seconds = 0.0
@@ -197,10 +183,8 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **others: Any
     ) -> None:
-        """Push the results that the site has not taken so far; what is evaluated later may be another model."""
+        """Forget the figures of the last step; what is evaluated later may be another model."""
         self._figures = {}
-        if self.publisher and state.is_world_process_zero:
-            self.publisher.finish()
 
     def _refuse_confusion(self) -> None:
         """Raise `BadInput` if another callback of this training has the same name, or writes into the same folder."""
@@ -284,17 +268,14 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         control.should_log = should_log
 
     def _save(self, measured: Measurement, state: TrainerState) -> None:
-        """Write the result folder of this step, in place of one that an earlier attempt has written, and push it."""
-        parent = self.save_to or (Path(self._unsaved.name) if self._unsaved else None)
-        if parent is None or not state.is_world_process_zero:
+        """Write the result folder of this step, in place of one that an earlier attempt has written."""
+        if self.save_to is None or not state.is_world_process_zero:
             return
-        folder = parent / f"step-{state.global_step}"
+        folder = self.save_to / f"step-{state.global_step}"
         if folder.exists():
             measured.result.replace(folder)
         else:
             measured.result.save(folder)
-        if self.publisher:
-            self.publisher.push(folder)
 
     def _name(self, figure: str) -> str:
         return f"{PREFIX}{self.monitor.name}_{figure}"
@@ -304,39 +285,3 @@ class KnowledgeCallback(TrainerCallback):  # type: ignore[misc]  # transformers 
         if self._trainer.args.device.type != "cpu":
             torch.accelerator.synchronize(self._trainer.args.device)
         return time.perf_counter()
-
-
-class Publisher:
-    """A site to which results are pushed: at once, and those that it did not take again at the end.
-
-    `push_to`: the address of the site, with the token in the environment, or the address and the token.
-    `model`: the id by which the site is to know the model.
-    Raises `BadInput` for bad arguments.
-    """
-
-    def __init__(self, push_to: str | tuple[str, str], model: str) -> None:
-        if not model:
-            raise BadInput("A network in training has no name for a site.", "Give one: model='org/name'.")
-        address, token = (push_to, environment_token()) if isinstance(push_to, str) else push_to
-        self._model = model
-        self._quick = ResultSite(address, token, attempts=0, timeouts=QUICK_TIMEOUTS)
-        self._patient = ResultSite(address, token)
-        self._waiting: dict[Path, None] = {}
-
-    def push(self, folder: Path) -> None:
-        """Push a result without trying it again; warn where that fails."""
-        self._send(self._quick, folder, "It is pushed again at the end of the training.")
-
-    def finish(self) -> None:
-        """Push what the site has not taken, with more patience."""
-        for folder in list(self._waiting):
-            self._send(self._patient, folder, "Push it with the command push, if it was saved.")
-
-    def _send(self, site: ResultSite, folder: Path, next_step: str) -> None:
-        self._waiting.pop(folder, None)
-        try:
-            pushed = site.push(folder, model=self._model)
-            logger.info(f"{folder} is at {pushed.address}.")
-        except (ProbingError, OSError) as error:
-            self._waiting[folder] = None
-            logger.warning(f"{folder} is not pushed, the training goes on: {error} {next_step}")

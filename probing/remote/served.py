@@ -23,7 +23,7 @@ from probing.arrays import Floats, Ids
 from probing.errors import HIDDEN, BadInput, ProbingError, TooLong, UnsupportedModel
 from probing.language_model import Continuation, ModelCard, OptionScores, Request, Scoring, Usage
 from probing.model_source import SERVED
-from probing.remote.connection import Connection, NotWelcome, SiteRefused
+from probing.remote.connection import EXAMPLE, Connection, NotWelcome, SiteRefused
 from probing.scoring.chats import in_chat
 from probing.scoring.hf_model import by_prompt
 from probing.scoring.networks import load_tokenizer_alone
@@ -33,7 +33,6 @@ from probing.template import Prompt, Statement
 
 KEY = "OPENAI_API_KEY"
 PARALLEL = 16  # requests that a server has at the same time
-TIMEOUTS = (10, 600)  # seconds to connect, and to wait for an answer: servers make requests wait for each other
 TEXTS_PER_WINDOW = 512
 # Texts of the handshake, and the largest difference of one log-probability in it: half precision makes tenths of it,
 # other tokens or other texts make several.
@@ -81,7 +80,7 @@ def connect(address: str, *, tokenizer: str = "") -> "ServedModel":
     if not name or "@" in location or "?" in location:
         raise BadInput(
             f"{location.rpartition('@')[2]!r:.200} does not say which model is asked, or holds more than an address.",
-            f"Write {Server.example}, and set the key as {KEY}.",
+            f"Write {EXAMPLE}, and set the key as {KEY}.",
         )
     server = Server(location, name, os.environ.get(KEY) or None)
     try:
@@ -95,14 +94,8 @@ def connect(address: str, *, tokenizer: str = "") -> "ServedModel":
 class Server(Connection):
     """A server and one of its models."""
 
-    service = "server of OpenAI's completions"
-    noun = "a server"
-    example = "openai:http://host:8000/v1#model"
-    retried = (429, 502, 503, 504)
-    waits_at_first = False  # a wrong address is told within seconds; a server that fails during a run is waited for
-
-    def __init__(self, address: str, model: str, key: str | None, *, attempts: int = 9) -> None:
-        super().__init__(address, key, attempts=attempts, timeouts=TIMEOUTS)
+    def __init__(self, address: str, model: str, key: str | None) -> None:
+        super().__init__(address, key)
         self.model = model
         self._own: Mapping[str, Any] = NO_PENALTY
 
@@ -173,7 +166,7 @@ class Server(Connection):
     def _post(self, route: str, **content: Any) -> Any:
         """Return the answer to a request; raise `TooLong` where the text does not fit into the model's context."""
         try:
-            return self._send("POST", route, json={"model": self.model, "temperature": 0, **content}).json()
+            return self._send(route, {"model": self.model, "temperature": 0, **content}).json()
         except SiteRefused as error:
             if "context length" in error.message:
                 raise TooLong(error.message, "Shorten it, or choose a model that takes longer texts.") from error
@@ -189,7 +182,7 @@ class Server(Connection):
             next_step = "Check the address. Where only chats are served, the probe is answering."
             return NotWelcome(f"The server has no {response.url.path}.", next_step)
         if isinstance(error, SiteRefused):
-            told = error.message.replace(self._token, HIDDEN) if self._token else error.message
+            told = error.message.replace(self._key, HIDDEN) if self._key else error.message
             return SiteRefused(f"{self.address} refuses {self.model}: {told}", "", error.status)
         return error
 

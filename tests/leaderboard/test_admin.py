@@ -4,7 +4,7 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from leaderboard.intake import queue
-from leaderboard.models import AccessToken, Benchmark, Run
+from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
 
@@ -45,19 +45,9 @@ def test_nobody_changes_rows_by_hand(admin_client: Client, run: Run) -> None:
     assert admin_client.get("/admin/leaderboard/run/add/").status_code == 403
 
 
-@pytest.mark.parametrize("table", ["model", "benchmark", "run", "accesstoken"])
+@pytest.mark.parametrize("table", ["model", "benchmark", "run"])
 def test_every_list_opens(admin_client: Client, run: Run, table: str) -> None:
     assert admin_client.get(f"/admin/leaderboard/{table}/").status_code == 200
-
-
-def test_a_maintainer_can_revoke_a_token_and_never_sees_its_digest(admin_client: Client) -> None:
-    token = AccessToken.objects.create(name="lab", digest="d1ge57")
-    address = "/admin/leaderboard/accesstoken/"
-    assert "d1ge57" not in admin_client.get(f"{address}{token.pk}/change/").content.decode()
-    action = {"action": "revoke", "_selected_action": [token.pk]}
-    assert "1 tokens revoked" in admin_client.post(address, action, follow=True).content.decode()
-    token.refresh_from_db()
-    assert token.revoked
 
 
 def test_a_run_that_a_maintainer_deletes_leaves_no_files(

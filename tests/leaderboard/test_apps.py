@@ -14,5 +14,5 @@ def test_a_database_from_before_the_first_version_is_refused_with_what_to_do() -
     site = apps.get_app_config("leaderboard")
     refuse_older_database(site, using=connection.alias)
     MigrationRecorder(connection).record_applied("leaderboard", "0029_shared_facts")
-    with pytest.raises(CommandError, match=r"before version 0\.2\.0.*Name an empty one.*clozeboard push"):
+    with pytest.raises(CommandError, match=r"before version 0\.2\.0.*Name an empty one.*manage.py import_result"):
         refuse_older_database(site, using=connection.alias)

@@ -15,7 +15,6 @@ from probing.extras import SCORING_PACKAGES
 from tests.conftest import BearFolder
 from tests.fakes import FakeModel
 from tests.probing.command_line.helpers import use
-from tests.probing.remote.receiving_site import CREATED, receiving
 from tests.tiny_models import build_gpt2
 from tests.tools.deployment import ROOT, Deployment
 
@@ -63,7 +62,7 @@ def answers(command: Command, words: Sequence[Sequence[str]]) -> list[tuple[int,
     return printed
 
 
-def test_results_are_shown_compared_rescored_and_pushed(
+def test_results_are_shown_compared_and_rescored(
     command: Command,
     bear_folder: BearFolder,
     monkeypatch: pytest.MonkeyPatch,
@@ -74,14 +73,11 @@ def test_results_are_shown_compared_rescored_and_pushed(
     for result, knows in zip(results, ([], ["Chad is located in Africa."]), strict=True):
         use(monkeypatch, FakeModel(knows=knows))
         assert main(["run", "fake", "--benchmark", folder, "--out", result]) == 0
-    with receiving() as site:
-        site.answers = [CREATED]
-        pushed = ("push", results[0], "--site", site.url, "--model", "org/name", "--token", "T")
-        rescored = ("rescore", *results, "--benchmark", folder)
-        words = (("show", results[0], "--details"), ("compare", *results), rescored, pushed, ("list",))
-        for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
-            with subtests.test(name):
-                assert code == 0, printed
+    rescored = ("rescore", *results, "--benchmark", folder)
+    words = (("show", results[0], "--details"), ("compare", *results), rescored, ("list",))
+    for (name, *_), (code, printed) in zip(words, answers(command, words), strict=True):
+        with subtests.test(name):
+            assert code == 0, printed
 
 
 def test_commands_that_compute_name_the_extra(command: Command, tmp_path: Path, subtests: pytest.Subtests) -> None:

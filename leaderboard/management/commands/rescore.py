@@ -60,7 +60,7 @@ class Command(PlainCommand):
 def chosen_runs(benchmark: str, number: int | None) -> QuerySet[Run]:
     """Return the finished runs that were measured; raise `BadInput` where none is chosen."""
     runs = Run.objects.filter(state=Run.State.FINISHED).select_related("model", "benchmark").order_by("pk")
-    runs = runs.filter(provenance__in=(Run.Provenance.MEASURED, Run.Provenance.THIRD_PARTY))
+    runs = runs.filter(provenance__in=(Run.Provenance.MEASURED, Run.Provenance.ELSEWHERE))
     chosen = runs.filter(benchmark__slug=benchmark) if benchmark else runs
     chosen = chosen.filter(pk=number) if number is not None else chosen
     if not chosen and (benchmark or number is not None):

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from leaderboard.intake import check_job, tokens
+from leaderboard.intake import check_job
 from leaderboard.models import Benchmark, Run, Submission
 from tests.hub.local_hub import Hub
 from tests.leaderboard.conftest import Site
@@ -157,42 +157,6 @@ def test_a_bad_option_says_what_would_do(client: Client, pairs: Benchmark, optio
     status, answer = send(client, model="org/causal", benchmark="pairs", options=options)
     assert (status, answer["error"]["code"]) == (400, "bad-input")
     assert step in answer["error"]["next_step"]
-
-
-def bearer(quota: int | None = None) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.create('lab', tokens.Purpose.SUBMIT, quota)}"}
-
-
-def test_submissions_with_a_token_count_for_the_token_and_are_listed_to_it(
-    client: Client, small: Benchmark, settings: Settings
-) -> None:
-    settings.OPEN_RUNS_PER_SUBMITTER = 1
-    headers = bearer(quota=2)
-    assert send(client, model="org/causal", benchmark="small")[0] == 202
-    assert send(client, model="org/masked", benchmark="small")[0] == 429
-    sent = [post(client, headers, model=f"org/model-{number}", benchmark="small") for number in range(3)]
-    assert [response.status_code for response in sent] == [202, 202, 429]
-    listed = client.get("/api/v1/submissions", headers=headers)
-    assert [one["model"] for one in listed.json()["submissions"]] == ["org/model-1", "org/model-0"]
-    assert "no-store" in listed["Cache-Control"]
-
-
-def test_a_token_without_a_quota_has_the_limits_of_everybody(
-    client: Client, small: Benchmark, settings: Settings
-) -> None:
-    settings.OPEN_RUNS_PER_SUBMITTER = 1
-    headers = bearer()
-    sent = [post(client, headers, model=name, benchmark="small") for name in ("org/first", "org/second")]
-    assert [response.status_code for response in sent] == [202, 429]
-
-
-@pytest.mark.parametrize("header", ["Bearer wrong", "Basic cbs_x", "nonsense"])
-def test_a_wrong_token_submits_nothing(client: Client, small: Benchmark, header: str) -> None:
-    headers = {"Authorization": header}
-    response = post(client, headers, model="org/causal", benchmark="small")
-    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
-    assert client.get("/api/v1/submissions", headers=headers).status_code == 401
-    assert not Submission.objects.exists()
 
 
 def test_a_submission_that_is_checked_says_when_to_look_again(client: Client, small: Benchmark, local_hub: Hub) -> None:

@@ -77,7 +77,7 @@ def test_answers_are_counted_over_runs_that_were_asked_different_items_and_templ
 
 def test_only_finished_runs_that_were_measured_here_are_counted(tiny: Benchmark) -> None:
     kept = finished(tiny, (0, 1, True))
-    finished(tiny, (0, 1, False), provenance=Run.Provenance.THIRD_PARTY)
+    finished(tiny, (0, 1, False), provenance=Run.Provenance.ELSEWHERE)
     unfinished = make.run(make.model(), tiny, Run.State.SCORING)
     store_outcomes(unfinished, rows((0, 1, False)))
     refresh_standings(tiny)

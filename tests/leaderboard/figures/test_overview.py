@@ -54,8 +54,8 @@ def test_facts_about_the_model_come_from_what_was_measured(tiny: Benchmark) -> N
     assert (row.kind, row.parameters, row.coverage, row.measured) == ("masked", 8, 2, 1)
 
 
-def test_a_third_party_comes_before_a_paper_and_after_a_measurement(tiny: Benchmark) -> None:
-    for value, provenance in ((0.1, "published"), (0.2, "third-party")):
+def test_a_result_from_elsewhere_comes_before_a_paper_and_after_a_measurement(tiny: Benchmark) -> None:
+    for value, provenance in ((0.1, "published"), (0.2, "elsewhere")):
         make.finished(tiny, value, make.model("org/a"), provenance=provenance)
     assert shown(tiny).rows[0].figures["tiny"].value == 0.2
     make.finished(tiny, 0.3, make.model("org/a"))

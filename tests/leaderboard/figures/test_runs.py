@@ -62,11 +62,11 @@ def test_only_measured_runs_that_are_finished_are_measured_runs(tiny: Benchmark)
     assert list(measured_runs()) == [newer, older]
 
 
-def test_runs_with_items_were_measured_here_or_uploaded_by_a_third_party(tiny: Benchmark) -> None:
+def test_runs_with_items_were_measured_here_or_measured_elsewhere(tiny: Benchmark) -> None:
     make.published(tiny)
     make.finished(tiny)
     measured = make.finished(tiny, artefact="runs/1")
-    uploaded = make.finished(tiny, artefact="runs/2", provenance=Run.Provenance.THIRD_PARTY)
+    uploaded = make.finished(tiny, artefact="runs/2", provenance=Run.Provenance.ELSEWHERE)
     assert list(runs_with_items()) == [uploaded, measured]
 
 

@@ -67,7 +67,7 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
     assert counts(facets) == {
         "kind": {"causal": 2, "masked": 2, "encoder-decoder": 0},
         "size": {"100m": 1, "1b": 0, "10b": 0, "more": 0},
-        "provenance": {"measured": 2, "published": 0, "third-party": 0},
+        "provenance": {"measured": 2, "published": 0, "elsewhere": 0},
     }
     assert [choice.value for _, choices in facets for choice in choices if choice.chosen] == ["masked"]
 

@@ -11,7 +11,7 @@ from django.test import Client
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
 from leaderboard.ui import cells
-from leaderboard.worker.third_party import import_result
+from leaderboard.worker.importing import import_result
 from probing.catalog import CATALOG, open_benchmark
 from probing.results.result import Result
 from probing.runner import run as measure

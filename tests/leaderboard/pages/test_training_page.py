@@ -108,15 +108,15 @@ def test_runs_with_other_settings_make_no_series_together(client: Client, small:
     assert client.get(ADDRESS).status_code == 404
 
 
-def test_measured_and_third_party_points_never_share_a_curve(client: Client, small: Benchmark) -> None:
+def test_points_from_here_and_from_elsewhere_never_share_a_curve(client: Client, small: Benchmark) -> None:
     training(small)
-    third = {"provenance": Run.Provenance.THIRD_PARTY, "reference": "Somebody", "settings_digest": "7" * 64}
+    third = {"provenance": Run.Provenance.ELSEWHERE, "reference": "Somebody", "settings_digest": "7" * 64}
     training(small, (0.1, 0.2, 0.3, 0.35), **third)
     measured, uploaded = client.get(ADDRESS).context["charts"]["points"].figure.data
     assert (measured["marker"]["symbol"], uploaded["marker"]["symbol"]) == ("triangle-up", "triangle-down-open")
     assert (measured["y"], uploaded["y"]) == (list(VALUES), [0.1, 0.2, 0.3, 0.35])
     assert [row["provenance"] for row in csv_rows(client, ADDRESS)] == 4 * ["measured here"] + 4 * [
-        "uploaded by a third party: Somebody"
+        "measured elsewhere: Somebody"
     ]
 
 
@@ -267,7 +267,7 @@ def test_replicates_are_of_one_source_and_of_weights_in_one_format(
     for step in STEPS:
         uploaded = make.model("org/name-seed1", step=step, revision=f"step{step}")
         quantised = make.model("org/name-seed2", step=step, revision=f"step{step}", weights_file="name.Q4_K_M.gguf")
-        make.finished(small, 0.9, uploaded, settings_digest=DIGEST, provenance=Run.Provenance.THIRD_PARTY)
+        make.finished(small, 0.9, uploaded, settings_digest=DIGEST, provenance=Run.Provenance.ELSEWHERE)
         make.finished(small, 0.8, quantised, settings_digest=DIGEST)
     rows = csv_rows(client, ADDRESS, "replicates")
     assert {row["runs"] for row in rows} == {"2"}

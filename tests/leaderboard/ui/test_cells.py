@@ -150,7 +150,7 @@ def test_an_interval_stands_behind_the_value_with_two_ends_where_it_is_skewed(
     [
         ("measured", "measured", "measured here"),
         ("published", "published", "published"),
-        ("third-party", "third-party", "uploaded by a third party"),
+        ("elsewhere", "elsewhere", "measured elsewhere"),
         ("baseline", "", ""),
     ],
 )

@@ -1,4 +1,4 @@
-"""The callback: a training is probed, logged and pushed at its cadence, and is the same training as without it."""
+"""The callback: a training is probed and logged at its cadence, and is the same training as without it."""
 
 import io
 import json
@@ -29,12 +29,10 @@ from probing.measuring import child
 from probing.measuring.messages import BenchmarkFiles, Task
 from probing.monitor import KnowledgeCallback, Monitor
 from probing.plan import plan_of
-from probing.remote.connection import TOKEN_VARIABLE, NotWelcome
 from probing.results.result import Result
 from probing.settings import Settings
 from tests.conftest import BearFolder
 from tests.probing.monitor.helpers import STEPS, losses, measured, trainer_of, weights
-from tests.probing.remote.receiving_site import BUSY, CREATED, ReceivingSite, problem, receiving
 
 
 @pytest.fixture(autouse=True)
@@ -413,62 +411,13 @@ def test_a_resumed_training_goes_on_choosing_its_best_model(folder: Path, benchm
     assert trainer.state.best_metric == max(value for step, value in measured(trainer).items() if step)
 
 
-@pytest.fixture
-def site(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReceivingSite]:
-    monkeypatch.setenv(TOKEN_VARIABLE, "from the environment")
-    with receiving() as server:
-        yield server
-
-
-def revisions(site: ReceivingSite) -> list[str]:
-    return [upload.fields["revision"] for upload in site.uploads]
-
-
-def test_each_measurement_is_pushed_as_the_revision_of_its_step(
-    folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite
-) -> None:
-    trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
-    train(trainer, benchmark, every_steps=2, push_to=site.url, model="org/name")
-    assert revisions(site) == ["step0", "step2", "step4"]
-    first = site.uploads[0]
-    assert (first.token, first.fields["model"]) == ("Bearer from the environment", "org/name")
-    assert json.loads(first.files["record"][1])["model"]["revision"] == "step0"
-
-
-def test_a_site_that_does_not_take_results_ends_no_training_and_gets_them_again(
-    folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite, caplog: pytest.LogCaptureFixture
-) -> None:
-    site.answers = [BUSY, CREATED, problem(400, "bad-result", "The rows do not fit."), CREATED]
-    trainer = trainer_of(folder, tmp_path / "out", max_steps=4)
-    save_to = tmp_path / "saved"
-    train(trainer, benchmark, every_steps=2, push_to=(site.url, "secret"), model="org/name", save_to=save_to)
-    assert list(measured(trainer)) == [0, 2, 4]
-    assert revisions(site) == ["step0", "step2", "step4", "step0", "step4"]
-    assert {upload.token for upload in site.uploads} == {"Bearer secret"}
-    assert Result.load(save_to / "step-4").record["model"]["revision"] == "step4"
-
-
-def test_only_the_first_process_pushes(folder: Path, benchmark: Benchmark, tmp_path: Path, site: ReceivingSite) -> None:
-    trainer = trainer_of(folder, tmp_path / "out")
-    callback = KnowledgeCallback(trainer, benchmark, every_steps=2, push_to=site.url, model="org/name", sample=1)
-    state = TrainerState(is_world_process_zero=False)
-    callback.on_train_begin(trainer.args, state, TrainerControl())
-    callback.on_train_end(trainer.args, state, TrainerControl())
-    assert not site.uploads
-
-
-def test_what_cannot_be_pushed_is_told_before_the_training(
-    folder: Path, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trainer = trainer_of(folder, tmp_path)
-    monkeypatch.delenv(TOKEN_VARIABLE, raising=False)
-    for arguments, kind, sentence in (
-        ({"push_to": "https://site.example"}, BadInput, "A network in training has no name for a site"),
-        ({"push_to": "https://site.example", "model": "org/name"}, BadInput, "There is no token"),
-        ({"push_to": ("ftp://site.example", "T"), "model": "org/name"}, NotWelcome, "is not an address of a site"),
-    ):
-        with pytest.raises(kind, match=sentence):
-            KnowledgeCallback(trainer, benchmark, every_steps=2, **arguments)
+def test_only_the_first_process_saves(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:
+    trainer, saved = trainer_of(folder, tmp_path / "out"), tmp_path / "saved"
+    callback = KnowledgeCallback(trainer, benchmark, every_steps=2, save_to=saved, sample=1)
+    for is_first in (False, True):
+        state = TrainerState(is_world_process_zero=is_first)
+        callback.on_train_begin(trainer.args, state, TrainerControl())
+        assert saved.exists() == is_first
 
 
 def test_a_measurement_names_the_step_as_its_revision(folder: Path, benchmark: Benchmark, tmp_path: Path) -> None:

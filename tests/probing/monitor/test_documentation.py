@@ -7,9 +7,7 @@ import pytest
 import torch
 from transformers import default_data_collator
 
-from probing.remote.connection import TOKEN_VARIABLE
 from tests.probing.monitor.helpers import measured, trainer_of
-from tests.probing.remote.receiving_site import receiving
 
 PAGE = (Path(__file__).parents[3] / "docs" / "training.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
@@ -18,7 +16,6 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
 @pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.splitlines()[0])
 def test_an_example_runs(example: str, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(TOKEN_VARIABLE, "T")
     trainer = trainer_of(folder, tmp_path, max_steps=2)
     examples = trainer.train_dataset
     names = {
@@ -28,9 +25,6 @@ def test_an_example_runs(example: str, folder: Path, tmp_path: Path, monkeypatch
         "optimizer": torch.optim.AdamW(trainer.model.parameters()),
         "batches": [default_data_collator(examples[:2])] * 2,
     }
-    with receiving() as site:
-        few = example.replace("sample=5", "sample=1, relations=['country_continent']")
-        exec(few.replace("https://site.example", site.url), names)
-        assert len(site.uploads) == (2 if "push_to" in example else 0)
+    exec(example.replace("sample=5", "sample=1, relations=['country_continent']"), names)
     if "KnowledgeCallback" in names:
         assert list(measured(trainer, "eval_starter_multiple_choice_accuracy")) == [0, 2]

@@ -1,40 +1,35 @@
-"""Results that a third party measured with this library: checked and stored.
-
-A folder is imported by a command, or pushed over HTTP; a small one is checked at once, and a large one by a worker.
-"""
+"""Results that were measured elsewhere with this library: checked row by row, and stored as runs."""
 
 import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any
 
-from django.core.files.base import ContentFile, File
-from django.db import IntegrityError, transaction
+from django.db import transaction
 
 from leaderboard.figures import artefacts, benchmarks
-from leaderboard.figures.ranks import withdraw as withdraw_runs
-from leaderboard.intake import queue
-from leaderboard.models import AccessToken, Benchmark, Model, Run
+from leaderboard.figures.ranks import withdraw
+from leaderboard.models import Benchmark, Model, Run
 from leaderboard.serving.errors import parse_object
 from leaderboard.ui.visible import visible
 from leaderboard.worker.arrivals import RECORD_LIMIT, Card, checked_card, checked_whole
-from leaderboard.worker.finishing import finish, store_and_finish
-from probing.errors import BadInput, ProbingError
+from leaderboard.worker.finishing import finish
+from probing.errors import BadInput
 from probing.plan import Plan, plan
 from probing.results.joining import joined_in_folder
 from probing.results.result import RECORD, Result
 from probing.results.rows import ITEMS
 from probing.results.run_json import refuse_served
+from probing.revisions import position
 from probing.settings import Settings
 
 BLOCK = 1 << 20  # bytes read at a time
-CHECKED_AT_ONCE = 2_000  # rows, which take about a second
 ENDED_WITHOUT_RESULT = (Run.State.FAILED, Run.State.CANCELLED)
 
 
@@ -42,14 +37,6 @@ class OtherResult(BadInput):
     """The site has other rows of the same model, benchmark, settings and source."""
 
     code = "other-result"
-
-
-class BeingStored(ProbingError):
-    """Another request stores the same result or model at this moment."""
-
-    code = "site-busy"
-    permanent = False
-    retry_after = 5
 
 
 @dataclass(frozen=True)
@@ -69,92 +56,30 @@ class Claim:
 
     @property
     def question(self) -> str:
-        """The text in place of the digest of settings: results of several sources stand side by side."""
+        """The text in place of the digest of settings: results of several sources stand side by side.
+
+        It begins as the digests of results did that third parties sent, so that such a result is still known.
+        """
         return hashlib.sha256(json.dumps(["third-party", self.source, self.plan.settings.digest]).encode()).hexdigest()
 
 
 def import_result(folder: Path, source: str, url: str = "", hub_id: str = "", revision: str = "") -> Run:
-    """Store the result in a folder as a run of provenance "third-party", and return the run.
+    """Store the result in a folder as a run that was measured elsewhere, and return the run.
 
-    All that follows from the benchmark is computed here and must be equal, and scores are computed from the rows; the
-    folder's scores are not read. For the arguments and errors, see `read_claim`; a result that is here already is an
-    error too.
+    A result that is here already is returned as it is. All that follows from the benchmark is computed here and must be
+    equal, and scores are computed from the rows; the folder's scores are not read. For the arguments and errors, see
+    `read_claim`.
     """
-    record, items = folder / RECORD, folder / ITEMS
-    if not record.is_file() or not items.is_file():
+    items = folder / ITEMS
+    if not (folder / RECORD).is_file() or not items.is_file():
         raise BadInput(f"{folder} is not a result.", f"Give a folder with {ITEMS} and {RECORD}.")
-    with record.open("rb") as file:
-        claim = read_claim(file.read(RECORD_LIMIT + 1), source, url=url, hub_id=hub_id, revision=revision)
+    claim = read_claim(folder, source, url=url, hub_id=hub_id, revision=revision)
     with items.open("rb") as file:
         digest = digest_of_file(file)
         if same := stored_result(claim, digest):
-            raise BadInput(f"This result is here already, as run {same.pk}.", "Nothing needs to be done.")
+            return same
         with checked_result(claim, file) as result:
             return store(claim, result, digest)
-
-
-def receive(claim: Claim, items: IO[bytes], token: AccessToken) -> tuple[Run, bool]:
-    """Store a pushed result, and return its run, with whether it is new here. The same result again changes nothing.
-
-    A large one is checked by a worker later, and its run is "aggregating" until then.
-
-    `items`: the file of rows. Raises `BadInput` where the rows are not what a
-    measurement gives, and `OtherResult` where the site has other rows of the same.
-    """
-    digest = digest_of_file(items)
-    if stored := stored_result(claim, digest):
-        return stored, False
-    try:
-        if sum(part.items for part in claim.plan.parts) <= CHECKED_AT_ONCE:
-            with checked_result(claim, items) as result:
-                return store(claim, result, digest, token), True
-        return _keep(claim, items, digest, token), True
-    except IntegrityError as error:
-        raise BeingStored("Another request stores the same result at this moment.", "Send it again.") from error
-
-
-def _keep(claim: Claim, items: IO[bytes], digest: str, token: AccessToken) -> Run:
-    """Store the run and its unchecked files, and call a worker that checks them."""
-    items.seek(0)
-    files = {ITEMS: File(items), RECORD: ContentFile(json.dumps(claim.record).encode())}
-    with transaction.atomic():
-        run = new_run(claim, digest, token)
-        artefacts.store_pushed(run, files)
-        transaction.on_commit(partial(queue.enqueue, run.pk))
-    return run
-
-
-def settle(run: Run) -> None:
-    """Check the files of a pushed result and finish its run: what a worker does with it.
-
-    Raises `BadInput` where the rows are not what a measurement gives; the files are removed then.
-    """
-    with ExitStack() as stack:
-        try:
-            record, items = (stack.enter_context(artefacts.pushed(run, name)) for name in (RECORD, ITEMS))
-            facts = json.loads(record.read())
-        except FileNotFoundError as error:
-            raise BadInput("The files of this result are gone.", "Push it again.") from error
-        try:
-            claim = Claim(facts, run.model, run.benchmark, benchmarks.plan_of_run(run), run.reference)
-            result = stack.enter_context(checked_result(claim, items))
-        except BadInput:
-            artefacts.remove_leftovers(run)
-            raise
-        store_and_finish(run, result)
-
-
-def withdraw(pk: int, token: AccessToken) -> None:
-    """Delete a result that was pushed with this token, and its model if the site has nothing else of it.
-
-    Raises `Run.DoesNotExist` if there is none.
-    """
-    run = Run.objects.select_related("model").get(pk=pk, token=token, provenance=Run.Provenance.THIRD_PARTY)
-    model = run.model
-    with transaction.atomic():
-        withdraw_runs(Run.objects.filter(pk=pk))
-        if model.source != Model.Source.HUB and not model.runs.exists():
-            model.delete()
 
 
 def digest_of_file(file: IO[bytes]) -> str:
@@ -173,13 +98,12 @@ def stored_result(claim: Claim, digest: str) -> Run | None:
     runs = Run.objects.filter(benchmark=claim.benchmark, settings_digest=claim.question)
     stored = runs.filter(model=claim.model).first() if claim.model.pk else None
     if stored and stored.state in ENDED_WITHOUT_RESULT:
-        withdraw_runs(runs.filter(pk=stored.pk))
+        withdraw(runs.filter(pk=stored.pk))
         return None
     if stored and stored.rows_digest != digest:
         raise OtherResult(
             f"Run {stored.pk} has other rows of the same model, benchmark, settings and source.",
-            f"Withdraw it first, with DELETE /api/v1/results/{stored.pk} and the token that pushed it, or on the "
-            "admin pages.",
+            f"Withdraw it first: manage.py withdraw {stored.pk}.",
         )
     return stored
 
@@ -196,12 +120,12 @@ def checked_result(claim: Claim, items: IO[bytes]) -> Iterator[Result]:
         yield joined_in_folder(checked, claim.plan, Path(scratch) / "result")
 
 
-def store(claim: Claim, result: Result, digest: str, token: AccessToken | None = None) -> Run:
-    """Store model, run, files and scores, all of them or nothing. `token`: with which the result was pushed."""
+def store(claim: Claim, result: Result, digest: str) -> Run:
+    """Store model, run, files and scores, all of them or nothing."""
     folder = ""
     try:
         with transaction.atomic():
-            run = new_run(claim, digest, token)
+            run = new_run(claim, digest)
             folder = artefacts.store_result(run, result)
             finish(run, result, folder)
     except BaseException:
@@ -212,11 +136,8 @@ def store(claim: Claim, result: Result, digest: str, token: AccessToken | None =
     return run
 
 
-def new_run(claim: Claim, digest: str, token: AccessToken | None = None) -> Run:
-    """Store the run of a result, whose rows are still to be stored, and its model where the site does not have it.
-
-    Two callers with the same result at the same time end in an `IntegrityError` of one of them.
-    """
+def new_run(claim: Claim, digest: str) -> Run:
+    """Store the run of a result, whose rows are still to be stored, and its model where the site does not have it."""
     model = claim.model
     if not model.pk:
         model.save()
@@ -226,16 +147,14 @@ def new_run(claim: Claim, digest: str, token: AccessToken | None = None) -> Run:
         settings=json.loads(json.dumps(claim.plan.settings.to_json())),  # as they are once they were stored
         settings_digest=claim.question,
         state=Run.State.AGGREGATING,
-        provenance=Run.Provenance.THIRD_PARTY,
+        provenance=Run.Provenance.ELSEWHERE,
         reference=claim.source,
         reference_url=claim.url,
         rows_digest=digest,
-        token=token,
-        submitter=f"push {token.name}"[:64] if token else "",
     )
 
 
-# What a result of a third party says of itself: read from its record, and matched with a benchmark and a model.
+# What a result says of itself: read from its record, and matched with a benchmark and a model.
 
 
 HUB_ID = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
@@ -244,17 +163,18 @@ LONGEST_NAME = LONGEST_ADDRESS = 200  # characters that the tables have for them
 UNCHANGED = "Give the files as the library wrote them."
 
 
-def read_claim(text: bytes, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
-    """Read the record of a result (run.json).
+def read_claim(folder: Path, source: str, *, url: str = "", hub_id: str = "", revision: str = "") -> Claim:
+    """Read the record of a result (run.json) and match it with a benchmark and a model.
 
-    `hub_id`: the model's name as org/name, where the record names a folder. `revision`: the name of the checkpoint,
-    where the record states none. Raises `BadInput` where the benchmark's version is not here, or something is not as a
-    record has it.
+    `hub_id`: the model's name as org/name, where the record names a folder. `revision`: the name of the checkpoint; by
+    default the one in the record, or else the folder's name if it states a step. Raises `BadInput` where the
+    benchmark's version is not here, or something is not as a record has it.
     """
-    record = _parsed(text)
+    with (folder / RECORD).open("rb") as file:
+        record = _parsed(file.read(RECORD_LIMIT + 1))
     benchmark = _benchmark(record["benchmark"], str(record["settings"].get("probe", "")))
     plan = _plan(record["settings"], benchmark)
-    model = _claimed_model(record["model"], hub_id, revision, plan.settings)
+    model = _claimed_model(record["model"], hub_id, revision, folder.name, plan.settings)
     named = {**record, "model": {**record["model"], "id": model.hub_id, "commit": model.commit}}
     return Claim(named, model, benchmark, plan, visible(source)[:300], web_address(url))
 
@@ -315,7 +235,7 @@ def _plan(values: Mapping[str, Any], benchmark: Benchmark) -> Plan:
         raise BadInput(f"The result's settings cannot be read ({error}).", "Measure it with this version.") from error
 
 
-def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, settings: Settings) -> Model:
+def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, folder_name: str, settings: Settings) -> Model:
     """Return the model that the result names: the row of those weights if there is one, else one that is not saved.
 
     Where the record has no commit, the digests of its files are the weights, and without these, the revision. Weights
@@ -327,7 +247,8 @@ def _claimed_model(facts: Mapping[str, Any], hub_id: str, revision: str, setting
     refuse_served(facts)
     card = checked_card(facts)
     commit = visible(card.commit or "")[:64]
-    revision, weights = visible(revision or card.revision or "")[:200], commit or _content_digest(card)
+    revision = visible(revision or card.revision or (folder_name if position(folder_name) else ""))[:200]
+    weights = commit or _content_digest(card)
     quantisation = visible(card.quantisation or "")[:20]
     if quantisation and (settings.quantization != "none" or card.source == "object"):
         commit, weights = "", hashlib.sha256(f"{weights or revision} {quantisation}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Whatever the record of a pushed result says, it is refused with a reason, or all pages of its run can be shown."""
+"""Whatever the record of a result from elsewhere says, it is refused with a reason, or its run can be shown."""
 
 import json
 from collections.abc import Iterator
@@ -9,12 +9,15 @@ import pytest
 from django.test import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pytest_django.fixtures import Settings as SiteSettings
 
-from leaderboard.models import Benchmark, Model, Run
+from leaderboard.figures.ranks import withdraw
+from leaderboard.models import Model, Run
+from leaderboard.worker.importing import import_result
+from probing.errors import BadInput, ProbingError
 from probing.results.result import RECORD
-from probing.results.rows import ITEMS
-from tests.leaderboard.api.test_results import CARD, Pusher, measured_elsewhere
+from tests.leaderboard.worker.test_importing import CARD, result
+
+__all__ = ["result"]  # a fixture, which pytest finds by its name
 
 pytestmark = pytest.mark.django_db
 FILES = ("", "reproduce.sh", "requirements.txt", "every-eval-ever.json", "items/")
@@ -26,24 +29,23 @@ VALUES = (
 PLACE = "the place of the hostile value"
 
 
-class Stranger(Pusher):
-    """Who pushes results with hostile records; an error of the site is an answer to them."""
+class Stranger:
+    """Who gives results with hostile records, in `folder`."""
 
-    def __init__(self, result: Path) -> None:
-        super().__init__(Client(raise_request_exception=False))
-        self.items, self.record = (result / ITEMS).read_bytes(), json.loads((result / RECORD).read_text())
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.record = folder, json.loads((folder / RECORD).read_text())
         self.record["items_skipped"] = [{"relation": "P36", "items": 1, "why": "no reason"}]
 
-    def push_with(self, path: tuple[str | int, ...], value: str) -> Any:
-        """Push the result with this JSON at one place of its record."""
+    def import_with(self, path: tuple[str | int, ...], value: str) -> Run:
+        """Import the result with this JSON at one place of its record."""
         record = json.dumps(changed(self.record, path, PLACE)).replace(json.dumps(PLACE), value)
-        return self.send(self.items, record, model=CARD.id)
+        (self.folder / RECORD).write_text(record)
+        return import_result(self.folder, "a stranger", hub_id=CARD.id)
 
 
 @pytest.fixture
-def stranger(small: Benchmark, tmp_path: Path, settings: SiteSettings) -> Stranger:
-    settings.PUSHES_PER_MINUTE = 0
-    return Stranger(measured_elsewhere(small, tmp_path / "result"))
+def stranger(result: Path) -> Stranger:
+    return Stranger(result)
 
 
 def changed(content: Any, path: tuple[str | int, ...], value: Any) -> Any:
@@ -63,25 +65,23 @@ def paths(content: Any) -> Iterator[tuple[str | int, ...]]:
         yield from ((name, *rest) for rest in paths(value))
 
 
-def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) -> None:
-    answer = stranger.push_with(path, value)
+def expect_answers(client: Client, stranger: Stranger, path: tuple[str | int, ...], value: str) -> None:
     case = (path, value[:40])
-    assert answer.status_code in (201, 422), (case, answer.content)
-    if answer.status_code == 422:
-        assert set(answer.json()["error"]) == {"code", "message", "next_step"}, case
+    try:
+        run = stranger.import_with(path, value)
+    except ProbingError:
         return
-    run = answer.json()["run"]
-    addresses = [f"/runs/{run}/{name}" for name in FILES] + [f"/models/{CARD.id}/", "/", "/benchmarks/small/"]
-    addresses += [f"/api/v1/runs/{run}", f"/api/v1/runs/{run}/items", "/api/v1/models", "/feed.atom"]
+    addresses = [f"/runs/{run.pk}/{name}" for name in FILES] + [f"/models/{CARD.id}/", "/", "/benchmarks/small/"]
+    addresses += [f"/api/v1/runs/{run.pk}", f"/api/v1/runs/{run.pk}/items", "/api/v1/models", "/feed.atom"]
     for address in addresses:
-        response = stranger.client.get(address)
+        response = client.get(address)
         assert response.status_code < 500, (case, address)
         text = response.getvalue().decode() if response["Content-Type"].startswith("text/") else ""
         assert "\u202e" not in text, (case, address)
-    stored = Run.objects.get(pk=run)
+    stored = Run.objects.get(pk=run.pk)
     assert json.dumps([stored.provenance_record, stored.settings], ensure_ascii=False, allow_nan=False).encode(), case
-    assert stranger.withdraw(run).status_code == 200
-    assert not Model.objects.filter(hub_id=CARD.id).exists()
+    withdraw(Run.objects.filter(pk=run.pk))
+    Model.objects.filter(hub_id=CARD.id).delete()
 
 
 @pytest.mark.slow
@@ -89,7 +89,8 @@ def expect_answers(stranger: Stranger, path: tuple[str | int, ...], value: str) 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_record_is_refused_or_its_run_can_be_shown(stranger: Stranger, data: st.DataObject) -> None:
     path = data.draw(st.sampled_from(list(paths(stranger.record))[1:]))
-    expect_answers(stranger, path, data.draw(st.sampled_from(VALUES)))
+    client = Client(raise_request_exception=False)  # an error of the site is an answer to it
+    expect_answers(client, stranger, path, data.draw(st.sampled_from(VALUES)))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_record_is_refused_or_its_run_can_be_shown(stranger: Stranger, data: s
     ],
 )
 def test_what_no_record_says_is_refused(stranger: Stranger, path: tuple[str | int, ...], value: str) -> None:
-    answer = stranger.push_with(path, value)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "bad-input")
-    assert not Run.objects.filter(provenance=Run.Provenance.THIRD_PARTY).exists()
+    with pytest.raises(BadInput):
+        stranger.import_with(path, value)
+    assert not Run.objects.filter(provenance=Run.Provenance.ELSEWHERE).exists()
     assert not Model.objects.filter(hub_id=CARD.id).exists()

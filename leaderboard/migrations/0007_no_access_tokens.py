@@ -1,0 +1,12 @@
+"""Programs elsewhere have no tokens any more."""
+
+from django.db import migrations
+
+
+class Migration(migrations.Migration):
+    dependencies = [("leaderboard", "0006_measured_elsewhere")]
+
+    operations = [
+        migrations.RemoveField("run", "token"),
+        migrations.DeleteModel("AccessToken"),
+    ]
