@@ -44,7 +44,6 @@ class OverviewQuery(PagedQuery):
     search: str = SEARCH
     kind: str = choice("Type of the model.", CHOICES["kind"])
     size: str = SIZE
-    weights: str = choice("Weights of the model.", CHOICES["weights"])
     provenance: str = choice("Source of the figures.", CHOICES["provenance"])
     several: str = choice("yes: only models with figures on two benchmarks.", ["yes"])
     part: str = Field("", description="Part of the items that figures are about, where benchmarks have parts.")

@@ -9,9 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import kubernetes_validate
 import pytest
 import yaml
 from django.conf import settings
@@ -21,12 +19,7 @@ from leaderboard.settings import BASE_DIR
 from probing.__main__ import parser as library_parser
 
 DEPLOY = BASE_DIR / "deploy"
-KUBERNETES = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-
-
-def resources() -> list[dict[str, Any]]:
-    return [resource for path in KUBERNETES for resource in yaml.safe_load_all(path.read_text(encoding="utf-8"))]
 
 
 def understand(command: Sequence[str]) -> None:
@@ -53,10 +46,6 @@ def commands() -> Iterator[tuple[str, Sequence[str]]]:
     for name, service in compose["services"].items():
         if "build" in service and "command" in service:
             yield f"compose {name}", service["command"]
-    for resource in resources():
-        for container in containers(resource):
-            if "command" in container:
-                yield f"{resource['kind']} {resource['metadata']['name']}", container["command"]
     images = re.findall(r"^CMD (\[.*\])$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.M)
     assert len(images) == 2
     for image in images:
@@ -65,7 +54,7 @@ def commands() -> Iterator[tuple[str, Sequence[str]]]:
 
 def test_each_recipe_serves_every_queue_and_calls_for_the_repeating_job(subtests: pytest.Subtests) -> None:
     lines, queues = [(source, list(command)) for source, command in commands()], set(settings.RQ_QUEUES)
-    for recipe in ("clozeboard-", "compose ", "Deployment "):
+    for recipe in ("clozeboard-", "compose "):
         with subtests.test(recipe):
             own = [command[command.index("manage.py") + 1 :] for source, command in lines if source.startswith(recipe)]
             served = {name for command in own if command[0] == "rqworker" for name in command[1:]}
@@ -73,21 +62,10 @@ def test_each_recipe_serves_every_queue_and_calls_for_the_repeating_job(subtests
             assert all_in_one or (queues <= served and ["rqcron"] in own)
 
 
-def test_images_and_users_of_the_manifests_are_those_of_the_dockerfile() -> None:
+def test_only_the_image_of_workers_has_torch() -> None:
     dockerfile = (DEPLOY / "Dockerfile").read_text(encoding="utf-8")
     assert set(re.findall(r" AS (\w+)$", dockerfile, re.M)) == {"packages", "web", "worker"}
-    (user,) = re.findall(r"--uid (\d+)", dockerfile)
-    for resource in resources():
-        for container in containers(resource):
-            measures = "measure" in container.get("command", [])
-            assert container["image"] == ("clozeboard-worker:latest" if measures else "clozeboard-web:latest")
-            pod = resource["spec"]["template"]["spec"]["securityContext"]
-            assert (pod["runAsNonRoot"], pod["runAsUser"], pod["fsGroup"]) == (True, int(user), int(user))
-            assert container["securityContext"]["allowPrivilegeEscalation"] is False
-
-
-def test_only_the_image_of_workers_has_torch() -> None:
-    stages = re.split(r"^FROM ", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), flags=re.M)[1:]
+    stages = re.split(r"^FROM ", dockerfile, flags=re.M)[1:]
     assert ['pip install --no-cache-dir "$(grep' in stage for stage in stages] == [False, True, False]
     (leave_out,) = re.findall(r"^RUN (sed .* requirements\.txt) >", stages[0], re.M)
     locked = subprocess.run(leave_out, shell=True, cwd=BASE_DIR, capture_output=True, text=True, check=True).stdout
@@ -99,11 +77,6 @@ def test_only_the_image_of_workers_has_torch() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     targets = {name: service["build"]["target"] for name, service in compose["services"].items() if "build" in service}
     assert targets == {"migrate": "web", "web": "web", "worker": "worker"}
-
-
-def containers(resource: dict[str, Any]) -> list[dict[str, Any]]:
-    pod = resource.get("spec", {}).get("template", {}).get("spec", {})
-    return [*pod.get("initContainers", []), *pod.get("containers", [])]
 
 
 def unit(path: Path) -> configparser.ConfigParser:
@@ -136,23 +109,6 @@ def test_systemd_units_are_valid(subtests: pytest.Subtests) -> None:
             assert problems_of_unit(path) == []
 
 
-def test_kubernetes_manifests_match_their_schemas(subtests: pytest.Subtests) -> None:
-    for resource in resources():
-        with subtests.test(f"{resource['kind']}-{resource['metadata']['name']}"):
-            kubernetes_validate.validate(resource, "1.31", strict=True)
-
-
-def test_names_in_kubernetes_manifests_lead_somewhere() -> None:
-    by_kind: dict[str, set[str]] = {}
-    for resource in resources():
-        by_kind.setdefault(resource["kind"], set()).add(resource["metadata"]["name"])
-    for resource in resources():
-        for container in containers(resource):
-            for source in container.get("envFrom", []):
-                kind = "ConfigMap" if "configMapRef" in source else "Secret"
-                assert next(iter(source.values()))["name"] in by_kind[kind]
-
-
 def test_compose_is_well_formed() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     assert set(compose["services"]) == {"database", "queue", "migrate", "web", "worker"}
@@ -181,14 +137,11 @@ def settings_of(recipe: str) -> dict[str, str]:
     if recipe == "systemd":
         lines = (DEPLOY / "systemd" / "clozeboard.env.example").read_text(encoding="utf-8").splitlines()
         return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
-    if recipe == "compose":
-        compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
-        return {name: str(value) for name, value in compose["services"]["web"]["environment"].items()}
-    (settings,) = (resource["data"] for resource in resources() if resource["kind"] == "ConfigMap")
-    return dict(settings)
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
+    return {name: str(value) for name, value in compose["services"]["web"]["environment"].items()}
 
 
-@pytest.mark.parametrize("recipe", ["systemd", "compose", "kubernetes"])
+@pytest.mark.parametrize("recipe", ["systemd", "compose"])
 def test_a_site_by_https_knows_its_proxy_and_does_not_redirect_pages_to_themselves(recipe: str) -> None:
     settings = settings_of(recipe)
     assert settings["CLOZEBOARD_HTTPS"] and settings["CLOZEBOARD_TRUSTED_PROXIES"]
@@ -198,11 +151,6 @@ def test_containers_that_measure_may_make_namespaces() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text(encoding="utf-8"))
     needed = {"seccomp:unconfined", "apparmor:unconfined", "systempaths=unconfined"}
     assert needed <= set(compose["services"]["worker"]["security_opt"])
-    (worker,) = (resource for resource in resources() if resource["metadata"]["name"] == "clozeboard-measure")
-    (container,) = containers(worker)
-    assert worker["spec"]["template"]["spec"]["hostUsers"] is False
-    assert container["securityContext"]["procMount"] == "Unmasked"
-    assert container["securityContext"]["seccompProfile"] == {"type": "Unconfined"}
 
 
 def test_every_setting_in_the_recipes_exists() -> None:
