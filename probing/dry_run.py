@@ -13,10 +13,10 @@ from probing.benchmark import Benchmark
 from probing.errors import BadInput
 from probing.language_model import LanguageModel
 from probing.model_source import ModelSource
-from probing.part_runner import Observer, open_model, probe_part
+from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan
 from probing.results.run_json import peak_memory
-from probing.runner import Preparation
+from probing.runner import PreparedRun
 from probing.time_left import Pace, PartsProgress, WorkEstimate
 
 SECONDS = 20.0  # for which a run is tried
@@ -72,19 +72,22 @@ def forecast(
         >>> forecast.rows, forecast.score_seconds > 0
         (20, True)
     """
-    prepared = Preparation.of(benchmark, False, settings_and_options)
     source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
+    prepared = PreparedRun.of(source, benchmark, settings_and_options)
     source.refuse_bad()
-    return forecast_prepared(source, prepared, seconds)
+    return forecast_prepared(prepared, seconds)
 
 
-def forecast_prepared(source: ModelSource, prepared: Preparation, seconds: float = SECONDS) -> Forecast:
-    """Return the forecast of a run that `Preparation` has checked; `seconds` is as in `forecast`."""
+def forecast_prepared(prepared: PreparedRun, seconds: float = SECONDS) -> Forecast:
+    """Return the forecast of a run, and let go of its model; `seconds` is as in `forecast`."""
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < float("inf"):
         raise BadInput(f"A run cannot be tried for {seconds!r:.80} seconds.", "Give a number, 0 or more.")
-    model, start = open_model(source, prepared.plan.settings, prepared.chosen)
-    work = prepared.estimates.of(model)
-    tried, left = _tried(model, prepared.plan_for(model.card.kind), work, seconds)
+    try:
+        model, start = prepared.open_model()
+        work = prepared.estimates.of(model)
+        tried, left = _tried(model, prepared.plan_for(model.card.kind), work, seconds)
+    finally:
+        prepared.source.close()  # the next run of this model is to tell its time for loading as well
     return Forecast(
         rows=sum(part.items for part in work),
         positions=sum(estimate.work for estimate in work.values()),

@@ -1,4 +1,4 @@
-"""The model that the caller of a run names: checked before torch is imported, which takes seconds, and then opened."""
+"""The model that the caller of a run names: checked before torch is imported, which takes seconds, and opened once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import probing
-from probing.errors import BadInput
+from probing.errors import BadInput, ProbingError
 from probing.files.model_files import refuse_own_tokenizer
 from probing.language_model import LanguageModel, LoadedModel
 from probing.settings import AUTO_DTYPE, Settings, refuse_pll, usual_spelling
@@ -17,6 +17,8 @@ DEVICE_MAPS = ("auto", "balanced", "balanced_low_0", "sequential")
 ATTENTION = ("sdpa", "eager")
 AUTO = "auto"
 SERVED = "openai:"  # with which the address of a server of models begins
+
+Weights = tuple[str, str]  # their number format, and how they are quantised
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class ModelSource:
     device_map: Any = None
     attn_implementation: str = ""
     shared: dict[Any, Any] | None = field(default=None, repr=False, compare=False)
+    _opened: dict[Weights, LanguageModel] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _failures: dict[Weights, tuple[str, str]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def refuse_bad(self) -> None:
         """Raise `BadInput` where an argument has the wrong type, or has no effect on this kind of source."""
@@ -97,7 +101,29 @@ class ModelSource:
             raise BadInput("A served model takes no tokenizer in memory.", "Give its folder or hub id.")
 
     def open(self, dtype: str, quantization: str = "none") -> LanguageModel:
-        """Return the model; one that is named is loaded with its weights in this number format, or quantised."""
+        """Return the model; one that is named is loaded with its weights in this number format, or quantised.
+
+        It is loaded once, and again only for other weights, of which memory holds one kind at a time. An error of the
+        first attempt is raised again without another attempt.
+        """
+        weights = dtype, quantization
+        if weights in self._failures:
+            raise ProbingError(*self._failures[weights])
+        if weights not in self._opened:
+            self.close()
+            try:
+                self._opened[weights] = self._open(dtype, quantization)
+            except ProbingError as error:
+                # Its words alone, because the frames of an error hold what was loaded so far.
+                self._failures[weights] = (error.message, error.next_step)
+                raise
+        return self._opened[weights]
+
+    def close(self) -> None:
+        """Let go of the model that was opened."""
+        self._opened.clear()
+
+    def _open(self, dtype: str, quantization: str) -> LanguageModel:
         if self.is_served:
             return cast(LanguageModel, probing.connect(str(self.model), tokenizer=str(self.tokenizer or "")))
         if self._is_named:

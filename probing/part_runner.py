@@ -1,16 +1,15 @@
 """Probe one part of a benchmark with a model, as every process does that measures."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple
 
 from probing.errors import Incomplete, TooLong, without_panics
-from probing.language_model import LanguageModel, LoadedModel, Usage
-from probing.model_source import refuse_without_effect
+from probing.language_model import LanguageModel, Usage
 from probing.plan import Part, Plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.results.completeness import no_rows, too_long_items
@@ -18,10 +17,7 @@ from probing.results.joining import PartResult
 from probing.results.run_json import Start, run_cost, run_record
 from probing.results.token_scores import write_tokens
 from probing.results.unknown_names import UNKNOWN_NAMES, unknown_names
-from probing.settings import Settings
 from probing.time_left import WorkEstimate
-
-ModelT = TypeVar("ModelT", bound=LoadedModel, covariant=True)
 
 
 class Observer(NamedTuple):
@@ -29,20 +25,6 @@ class Observer(NamedTuple):
 
     work: WorkEstimate
     on_share: Callable[[float], None]
-
-
-class Opener(Protocol[ModelT]):
-    """Something that a model can be opened from, such as a `ModelSource`."""
-
-    def open(self, dtype: str, quantization: str) -> ModelT: ...
-
-
-def open_model(source: Opener[ModelT], settings: Settings, chosen: Mapping[str, Any]) -> tuple[ModelT, Start]:
-    """Open the model of a run, and refuse chosen settings that would do nothing on it."""
-    begin, start_time = time.perf_counter(), datetime.now(UTC)
-    model = source.open(settings.dtype, settings.quantization)
-    refuse_without_effect(chosen, model)
-    return model, Start(start_time, time.perf_counter() - begin)
 
 
 def probe_part(

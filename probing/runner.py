@@ -3,8 +3,10 @@
 A folder that holds the result of the same run already is returned as it is; with that of another run it is refused.
 """
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,8 +18,8 @@ from probing.errors import BadInput
 from probing.files.folders import alone, refuse_occupied
 from probing.kinds import Kind
 from probing.language_model import LanguageModel, LoadedModel
-from probing.model_source import ModelSource
-from probing.part_runner import Observer, Opener, open_model, probe_part
+from probing.model_source import ModelSource, refuse_without_effect
+from probing.part_runner import Observer, probe_part
 from probing.plan import Part, Plan, plan
 from probing.probes.multiple_choice import MultipleChoice
 from probing.progress_bar import progress_bar
@@ -38,27 +40,30 @@ IDENTITY = (MODEL, BENCHMARK, SETTINGS)
 
 
 @dataclass(frozen=True)
-class Preparation:
-    """What a run needs beside its model, so that several models can be measured with one preparation.
+class PreparedRun:
+    """A run whose benchmark is read and whose settings are checked, before its model is opened.
 
-    `chosen`: the settings and options that the caller has named for whatever model is asked. `keep_rows`: whether the
-    result has its rows.
+    `chosen`: the settings and options that the caller has named for whatever model is asked. `out`: the folder for the
+    result, None where it is kept in memory alone. `keep_tokens`, `keep_rows`: what the result has. Runs of several
+    models with equal settings share a `plan` and its `estimates`.
     """
 
+    source: ModelSource
     plan: Plan
     chosen: Mapping[str, Any]
-    keep_tokens: bool
     estimates: Estimates
+    out: str | Path | None = None
+    keep_tokens: bool = False
     keep_rows: bool = True
 
     @classmethod
     def of(
-        cls, benchmark: str | Path | Benchmark, keep_tokens: bool, chosen: Mapping[str, Any], *, keep_rows: bool = True
-    ) -> "Preparation":
-        """Read the benchmark and check the settings; raise `BadInput` where they do not fit."""
+        cls, source: ModelSource, benchmark: str | Path | Benchmark, chosen: Mapping[str, Any], **kept: Any
+    ) -> "PreparedRun":
+        """Read the benchmark and check the settings; raise `BadInput` where they do not fit. `kept`: further fields."""
         content = benchmark if isinstance(benchmark, Benchmark) else open_benchmark(benchmark)
         made = plan(content, chosen)
-        return cls(made, chosen, keep_tokens, Estimates(made), keep_rows)
+        return cls(source, made, chosen, Estimates(made), **kept)
 
     def plan_for(self, kind: Kind) -> Plan:
         """Return the plan for models of this kind; only masked ones have a `pll` that was not chosen for all models."""
@@ -66,6 +71,56 @@ class Preparation:
             return self.plan
         pll = self.plan.probe.fixed.get("pll", Settings.pll)
         return replace(self.plan, settings=replace(self.plan.settings, pll=pll))
+
+    def open_model(self) -> tuple[LanguageModel, Start]:
+        """Open the model, and refuse chosen settings that would do nothing on it."""
+        begin, start_time = time.perf_counter(), datetime.now(UTC)
+        model = self.source.open(self.plan.settings.dtype, self.plan.settings.quantization)
+        refuse_without_effect(self.chosen, model)
+        return model, Start(start_time, time.perf_counter() - begin)
+
+    def refuse_bad_out(self) -> None:
+        """Raise `BadInput` where the result cannot be written, or the scores of single tokens cannot be kept."""
+        settings = self.plan.settings
+        if self.out is not None:
+            refuse_no_folder(self.out)
+        if not self.keep_tokens:
+            return
+        if not self.keep_rows:
+            raise BadInput("The scores of tokens belong to rows, which are not kept.", "Leave out one of the two.")
+        if self.out is None:
+            message = "The scores of tokens are kept in a result folder, and none is named."
+            raise BadInput(message, "Name one: out=FOLDER.")
+        if not isinstance(self.plan.probe, MultipleChoice):
+            message = f"The probe {settings.probe} has no options with tokens to keep."
+            raise BadInput(message, "Leave out --keep tokens.")
+        if settings.decide:
+            message = "With --decide not all tokens are scored, so they cannot be kept."
+            raise BadInput(message, "Leave out one of the two.")
+
+    def measure(self, *, progress: bool, title: str = "") -> Result:
+        """Probe the model, or what is missing of an interrupted run; return the result.
+
+        `title`: what the progress bar is called.
+        """
+        with TemporaryDirectory() as scratch:
+            target = Path(self.out).resolve() if self.out is not None else Path(scratch) / "result"
+            refuse_other_run(target, self)
+            with alone(target, may_exist=True):
+                model, start = self.open_model()
+                plan = self.plan_for(model.card.kind).with_dtype(model.dtype)
+                if earlier := finished_run(target, describe_run(model.card, plan)):
+                    return earlier
+                stored = _open_partial(target, model, plan, self.keep_tokens)
+                work = self.estimates.of(model)
+                with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
+                    progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
+                    _probe_missing(model, start, plan, stored, work, progress_of_parts)
+                tokens = [path for part in plan.parts if (path := stored.tokens(part))]
+                result = joined_in_folder(stored, plan, target, keep_rows=self.keep_rows, tokens=tokens)
+                stored.remove()
+                # Without `out` the folder is removed now, and the rows are to stay.
+                return result if self.out is not None else replace(result, rows=result.items)
 
 
 def run(
@@ -105,60 +160,12 @@ def run(
         >>> result.by("template").index.tolist()
         ['0', '1']
     """
-    prepared = Preparation.of(benchmark, keep_tokens, settings_and_options, keep_rows=keep_rows)
     source = ModelSource(model, tokenizer, commit, device, batch_tokens, device_map, attn_implementation)
+    kept = {"out": out, "keep_tokens": keep_tokens, "keep_rows": keep_rows}
+    prepared = PreparedRun.of(source, benchmark, settings_and_options, **kept)
     source.refuse_bad()
-    refuse_bad_out(out, prepared)
-    return run_prepared(source, prepared, out, progress=progress)
-
-
-def run_prepared(
-    source: Opener[LanguageModel],
-    prepared: Preparation,
-    out: str | Path | None,
-    *,
-    progress: bool,
-    title: str = "",
-) -> Result:
-    """Probe a model with what `Preparation` has checked; the arguments are those of `run`.
-
-    `title`: what the progress bar is called.
-    """
-    with TemporaryDirectory() as scratch:
-        target = Path(out).resolve() if out is not None else Path(scratch) / "result"
-        refuse_other_run(target, prepared)
-        with alone(target, may_exist=True):
-            model, start = open_model(source, prepared.plan.settings, prepared.chosen)
-            plan = prepared.plan_for(model.card.kind).with_dtype(model.dtype)
-            if earlier := finished_run(target, describe_run(model.card, plan)):
-                return earlier
-            stored = _open_partial(target, model, plan, prepared.keep_tokens)
-            work = prepared.estimates.of(model)
-            with progress_bar(*_work_done(stored, work), shown=progress, title=title) as bar:
-                progress_of_parts = PartsProgress(work, bar.advance, partial(bar.set_postfix_str, refresh=False))
-                _probe_missing(model, start, plan, stored, work, progress_of_parts)
-            tokens = [path for part in plan.parts if (path := stored.tokens(part))]
-            result = joined_in_folder(stored, plan, target, keep_rows=prepared.keep_rows, tokens=tokens)
-            stored.remove()
-            # Without `out` the folder is removed now, and the rows are to stay.
-            return result if out is not None else replace(result, rows=result.items)
-
-
-def refuse_bad_out(out: Any, prepared: Preparation) -> None:
-    """Raise `BadInput` where the result cannot be written there, or the scores of single tokens cannot be kept."""
-    settings = prepared.plan.settings
-    if out is not None:
-        refuse_no_folder(out)
-    if not prepared.keep_tokens:
-        return
-    if not prepared.keep_rows:
-        raise BadInput("The scores of tokens belong to rows, which are not kept.", "Leave out one of the two.")
-    if out is None:
-        raise BadInput("The scores of tokens are kept in a result folder, and none is named.", "Name one: out=FOLDER.")
-    if not isinstance(prepared.plan.probe, MultipleChoice):
-        raise BadInput(f"The probe {settings.probe} has no options with tokens to keep.", "Leave out --keep tokens.")
-    if settings.decide:
-        raise BadInput("With --decide not all tokens are scored, so they cannot be kept.", "Leave out one of the two.")
+    prepared.refuse_bad_out()
+    return prepared.measure(progress=progress)
 
 
 def refuse_no_folder(out: Any) -> None:
@@ -199,7 +206,7 @@ def _open_partial(out: Path, model: LoadedModel, plan: Plan, with_tokens: bool) 
     return Partial.open(out, identity, resume=any(weights.values()), with_tokens=with_tokens)
 
 
-def refuse_other_run(folder: Path, prepared: Preparation) -> None:
+def refuse_other_run(folder: Path, prepared: PreparedRun) -> None:
     """Raise `BadInput` where something else is at that place, as far as this can be told without the model."""
     if not (folder / RECORD).is_file():
         refuse_occupied(folder)

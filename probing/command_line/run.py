@@ -24,9 +24,9 @@ from probing.probes.probe import declared_options, parse
 from probing.results.completeness import skipped_in_words
 from probing.results.result import RECORD, Result
 from probing.start_token import AUTO, several_starts
-from probing.studies.arguments import LOADING, REVISIONS, START, StudyArguments
+from probing.studies.arguments import LOADING, REVISIONS, START, results_folder
 from probing.studies.checkpoints import ALL
-from probing.studies.study import planned_turns, study_arguments
+from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import CHART, SPREADSHEET, SWEEP_TABLE, TABLE, Study, Sweep
 
 TRY_AGAIN = "The same command tries them again, and no others."
@@ -180,22 +180,23 @@ def run_study(arguments: argparse.Namespace) -> None:
     if len(replicates := study.replicates):
         print("\nreplicates, which differ in nothing but a seed")
         print_table(replicates)
-    print(f"\nAll scores: {chosen.folder / TABLE}, {chosen.folder / SPREADSHEET}")
+    out = results_folder(chosen)
+    print(f"\nAll scores: {out / TABLE}, {out / SPREADSHEET}")
     _refuse_failures(study.failures, len(study.folders), "pairs are not measured")
 
 
-def _print_forecasts(chosen: StudyArguments) -> None:
+def _print_forecasts(chosen: Mapping[str, Any]) -> None:
     """Print how long each pair will take; raise `Incomplete` if some cannot be told."""
     require_scoring()
     failures: dict[Any, str] = {}
-    turns = planned_turns(chosen, Path())
-    for pair, turn in turns.items():
+    runs = planned_runs(chosen, Path())
+    for pair, run in runs.items():
         try:
-            print(f"{pair}: {forecast_prepared(turn.source, turn.prepared)}")
+            print(f"{pair}: {forecast_prepared(run)}")
         except (ProbingError, OSError) as error:
             failures[pair] = str(error)
     next_step = "Correct them, or leave them out."
-    _refuse_failures(failures, len(turns) - len(failures), "pairs are not tried", next_step)
+    _refuse_failures(failures, len(runs) - len(failures), "pairs are not tried", next_step)
 
 
 def _refuse_failures(failures: Mapping[Any, str], others: int, problem: str, next_step: str = TRY_AGAIN) -> None:

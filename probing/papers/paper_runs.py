@@ -21,7 +21,7 @@ from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Way, models_of
 from probing.papers.measures import MEASURES, Runs
 from probing.plan import plan
 from probing.results.result import Result
-from probing.studies.study import planned_turns, study_arguments
+from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import Study
 
 MEASURED = ["value", "low", "high", "n"]
@@ -98,10 +98,10 @@ def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
     yield from problems
     for models, ways in _studies(exhibit, choices, list(benchmarks)):
         chosen_benchmarks = _with_ways({way: benchmarks[way] for way in ways}, choices)
-        turns = planned_turns(study_arguments(models, chosen_benchmarks, None, {"device": choices.device}), choices.out)
-        for pair, turn in turns.items():
+        arguments = study_arguments(models, chosen_benchmarks, None, {"device": choices.device})
+        for pair, run in planned_runs(arguments, choices.out).items():
             try:
-                yield f"{pair}: {forecast_prepared(turn.source, turn.prepared)}"
+                yield f"{pair}: {forecast_prepared(run)}"
             except (ProbingError, OSError) as error:
                 yield f"{pair}: {error}"
 

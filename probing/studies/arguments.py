@@ -4,7 +4,7 @@ Their names are those of `Settings`, of the probes' options and of the fields of
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -24,78 +24,67 @@ from probing.settings import SETTINGS, usual_names
 LOADING = tuple(entry.name for entry in fields(ModelSource) if entry.compare and entry.name != "model")
 OPTIONS = frozenset(name for probe in PROBES.values() for name in declared_options(probe))
 MODEL, BENCHMARK, NAME, REVISIONS, START = "model", "benchmark", "name", "revisions", "start"
+KINDS = {"models": MODEL, "benchmarks": BENCHMARK}  # the lists of a study, and what one of their entries is
 # The keys beside settings and options: of the whole study, of one of its models, and of one of its benchmarks.
 KEPT = ("keep_tokens", "keep_rows")  # what results have beside their scores
-STUDY_KEYS = ("models", "benchmarks", "out", REVISIONS, *KEPT, *LOADING)
+STUDY_KEYS = (*KINDS, "out", REVISIONS, *KEPT, *LOADING)
 ENTRY_KEYS: Mapping[str, tuple[str, ...]] = {MODEL: (MODEL, NAME, REVISIONS, *LOADING), BENCHMARK: (BENCHMARK, NAME)}
 NEARNESS = 0.6  # from 0 to 1: how alike a wrong key and a right one must be for the latter to be suggested
 LARGEST_FILE = 1_000_000  # bytes of a configuration file
 
 
-@dataclass(frozen=True)
-class Entry:
-    """A model or a benchmark of a study: what is opened, what tables and folders call it, and the values for it alone.
+def checked_arguments(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a study by the names that records have, its models and benchmarks as lists of mappings.
 
-    It may be given as a mapping, with what is opened under the key `model` or `benchmark`, perhaps a `name`, and
-    settings: `{"model": "gpt2", "name": "gpt2-eos", "start": "eos"}`. Those of a model come before those of a
-    benchmark, and both before those of the study. `name` is empty where none was chosen.
+    Each of these has what is opened under the key `model` or `benchmark`, a `name` where one was chosen, and settings
+    for it alone. Raises `BadInput` for a name that is none, with the nearest one that is.
     """
+    values = _known(values, STUDY_KEYS, "A study")
+    entries = {kinds: _entries(values.get(kinds, ()), kind) for kinds, kind in KINDS.items()}
+    for kinds, listed in entries.items():
+        if not listed:
+            raise BadInput(f"The study names no {KINDS[kinds]}.", f"Name one or more {kinds}.")
+    for name in KEPT:
+        if type(values.get(name, False)) is not bool:
+            raise BadInput(f"{name} cannot be {values[name]!r:.80}.", "Give true or false.")
+    return {**entries, **of_all(values)}
 
-    content: Any
-    name: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+
+def of_all(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments for all models and benchmarks."""
+    return {name: value for name, value in arguments.items() if name not in KINDS}
 
 
-@dataclass(frozen=True)
-class StudyArguments:
-    """The models and benchmarks of a study, and the `values` for all of them."""
+def of_one(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a model or a benchmark sets for itself alone."""
+    return {name: value for name, value in entry.items() if name not in (MODEL, BENCHMARK, NAME)}
 
-    models: tuple[Entry, ...]
-    benchmarks: tuple[Entry, ...]
-    values: Mapping[str, Any]
 
-    @classmethod
-    def of(cls, values: Mapping[str, Any]) -> "StudyArguments":
-        """Read arguments by name; raise `BadInput` for a name that is none, with the nearest one that is."""
-        values = _known(values, STUDY_KEYS, "A study")
-        models, benchmarks = (_entries(values.get(f"{kind}s", ()), kind) for kind in (MODEL, BENCHMARK))
-        for kind, entries in ((MODEL, models), (BENCHMARK, benchmarks)):
-            if not entries:
-                raise BadInput(f"The study names no {kind}.", f"Name one or more {kind}s.")
-        for name in KEPT:
-            if type(values.get(name, False)) is not bool:
-                raise BadInput(f"{name} cannot be {values[name]!r:.80}.", "Give true or false.")
-        rest = {name: value for name, value in values.items() if name not in ("models", "benchmarks")}
-        return cls(models, benchmarks, rest)
+def overridden(arguments: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments with other values in place of those for all, and of those for single models and benchmarks."""
+    values = _known(values, STUDY_KEYS, "A study")
+    entries = {
+        kinds: [{name: own for name, own in entry.items() if name not in values} for entry in arguments[kinds]]
+        for kinds in KINDS
+    }
+    return {**arguments, **entries, **values}
 
-    @property
-    def folder(self) -> Path:
-        """The folder for the results; raise `BadInput` without one."""
-        out = self.values.get("out")
-        if out is None or out == "":
-            raise BadInput("A study needs a folder for its results.", "Name one: out=FOLDER, or --out FOLDER.")
-        refuse_no_folder(out)
-        return Path(out).resolve()
 
-    def overridden(self, values: Mapping[str, Any]) -> "StudyArguments":
-        """Return these arguments with other values in place of those for all, and of those for single entries."""
-        values = _known(values, STUDY_KEYS, "A study")
-        return replace(
-            self,
-            models=tuple(_without(entry, values) for entry in self.models),
-            benchmarks=tuple(_without(entry, values) for entry in self.benchmarks),
-            values={**self.values, **values},
-        )
+def results_folder(arguments: Mapping[str, Any]) -> Path:
+    """Return the folder for the results; raise `BadInput` without one."""
+    out = arguments.get("out")
+    if out is None or out == "":
+        raise BadInput("A study needs a folder for its results.", "Name one: out=FOLDER, or --out FOLDER.")
+    refuse_no_folder(out)
+    return Path(out).resolve()
 
-    def save(self, path: Path) -> None:
-        """Write the arguments as a configuration file, from which the same study can be made again."""
-        plain = {
-            "models": [_plain(entry, MODEL) for entry in self.models],
-            "benchmarks": [_plain(entry, BENCHMARK) for entry in self.benchmarks],
-            **{name: _plain_value(value) for name, value in self.values.items()},
-        }
-        with new_file(path) as new:
-            new.write_text(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+def save_arguments(arguments: Mapping[str, Any], path: Path) -> None:
+    """Write the arguments as a configuration file, from which the same study can be made again."""
+    plain = {kinds: [_plain_entry(entry, kind) for entry in arguments[kinds]] for kinds, kind in KINDS.items()}
+    plain |= {name: _plain(value) for name, value in of_all(arguments).items()}
+    with new_file(path) as new:
+        new.write_text(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), encoding="utf-8")
 
 
 def read_config(path: str | Path) -> dict[str, Any]:
@@ -117,31 +106,31 @@ def read_config(path: str | Path) -> dict[str, Any]:
     return content
 
 
-def _entries(values: Any, kind: str) -> tuple[Entry, ...]:
+def _entries(values: Any, kind: str) -> list[dict[str, Any]]:
     """Return the entries of a list; a single one may stand without a list."""
     if isinstance(values, str | Path | Mapping | Benchmark):
         values = [values]
     if not isinstance(values, Iterable):
         raise BadInput(f"{kind}s cannot be {values!r:.80}.", f"Give a list of {kind}s.")
-    return tuple(_entry(value, kind) for value in values)
+    return [_entry(value, kind) for value in values]
 
 
-def _entry(value: Any, kind: str) -> Entry:
+def _entry(value: Any, kind: str) -> dict[str, Any]:
     """Read an entry: a text, or values by name with the text under the key `model` or `benchmark`."""
     is_content = (str, Path, Benchmark) if kind == BENCHMARK else (str, Path)
     if isinstance(value, is_content):
-        return Entry(value)
+        return {kind: value}
     if not isinstance(value, Mapping):
         raise BadInput(f"{value!r:.80} is no {kind}.", f"Give text, or a {kind} with settings for it alone.")
-    value = _known(value, ENTRY_KEYS[kind], f"A {kind}")
-    content, name = value.get(kind), value.get(NAME, "")
+    entry = _known(value, ENTRY_KEYS[kind], f"A {kind}")
+    content, name = entry.get(kind), entry.get(NAME, "")
     if not isinstance(content, is_content):
-        if kind not in value:
-            raise BadInput(f"{dict(value)!r:.80} names no {kind}.", f"Give it the key {kind!r}.")
+        if kind not in entry:
+            raise BadInput(f"{entry!r:.80} names no {kind}.", f"Give it the key {kind!r}.")
         raise BadInput(f"{content!r:.80} is no {kind}.", f"Give its name as text, under the key {kind!r}.")
     if not isinstance(name, str) or (name and not _is_name(name)):
         raise BadInput(f"{name!r:.80} cannot be the name of a {kind}.", "Use letters, digits and . _ - @ + only.")
-    return Entry(content, name, {key: own for key, own in value.items() if key not in (kind, NAME)})
+    return entry
 
 
 def _is_name(name: str) -> bool:
@@ -161,20 +150,16 @@ def _known(values: Mapping[str, Any], own: Sequence[str], owner: str) -> dict[st
     return values
 
 
-def _without(entry: Entry, names: Iterable[str]) -> Entry:
-    return replace(entry, values={name: value for name, value in entry.values.items() if name not in names})
+def _plain_entry(entry: Mapping[str, Any], kind: str) -> Any:
+    """Return what a configuration file has for an entry: its text alone where nothing else is said."""
+    content = entry[kind].slug if isinstance(entry[kind], Benchmark) else str(entry[kind])
+    name = {NAME: entry[NAME]} if entry.get(NAME) else {}
+    rest = {**name, **{key: _plain(value) for key, value in of_one(entry).items()}}
+    return {kind: content, **rest} if rest else content
 
 
-def _plain(entry: Entry, kind: str) -> Any:
-    """Return what a configuration file has for an entry."""
-    content = entry.content.slug if isinstance(entry.content, Benchmark) else str(entry.content)
-    name = {NAME: entry.name} if entry.name else {}
-    values = {key: _plain_value(value) for key, value in entry.values.items()}
-    return {kind: content, **name, **values} if name or values else content
-
-
-def _plain_value(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a value as YAML has it."""
     if isinstance(value, tuple | list):
-        return [_plain_value(one) for one in value]
+        return [_plain(one) for one in value]
     return str(value) if isinstance(value, Path) else value

@@ -1,64 +1,58 @@
 """The checkpoints of a training: revisions of a model at a hub, or folders of one training."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from probing.errors import BadInput, ModelNotFound
 from probing.files.listing import CONFIG
 from probing.files.model_files import environment_client, has_tokenizer, locate
 from probing.model_source import ModelSource
-from probing.revisions import Position, position
+from probing.revisions import position
 
 ALL = "all"  # every checkpoint in a folder, or every branch and tag at a hub, whose name states a step
 
 
-@dataclass(frozen=True)
-class Checkpoint:
-    """One checkpoint: the name of its revision, and the source that a run loads it from."""
+def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> dict[str, ModelSource]:
+    """Return the source of each named checkpoint, by the name of its revision.
 
-    revision: str
-    source: ModelSource
-
-    @property
-    def position(self) -> Position | None:
-        """The point of the training that the name states, None if it states none."""
-        return position(self.revision)
-
-    @property
-    def folder_name(self) -> str:
-        """The name of its result's folder."""
-        return self.revision.replace("/", "--")
-
-    def fetch(self) -> None:
-        """Download the files of a revision at a hub, so that loading finds them on this disk."""
-        model = str(self.source.model)
-        if self.source.commit:
-            locate(model, self.source.commit)
-        elif not Path(model).is_dir():
-            raise ModelNotFound(f"There is no folder {model}.", "Check the name of the checkpoint.")
-
-
-def checkpoints(source: ModelSource, revisions: str | Sequence[str]) -> list[Checkpoint]:
-    """Return the named checkpoints in the order of their steps, or in the order given where one states no step.
-
-    `source`: how each is loaded; its model is a hub id with these revisions, or a folder whose subfolders they are. A
-    checkpoint without a tokenizer is read with that of the folder around it, unless the source names another.
-    Raises `BadInput` where a name is none of a revision.
+    They are in the order of their steps, or in the order given where one states no step. `source`: how each is loaded;
+    its model is a hub id with these revisions, or a folder whose subfolders they are. A checkpoint without a tokenizer
+    is read with that of the folder around it, unless the source names another. Raises `BadInput` where a name is none
+    of a revision.
     """
     source.refuse_bad()
     if source.commit:
         raise BadInput("A sweep has a commit of its own for each revision.", "Leave the commit out.")
     model = Path(str(source.model))
     names = _names(revisions, model)
-    make = _in_folder if model.is_dir() else _at_hub
-    chosen = [make(source, name) for name in names]
-    if len({checkpoint.folder_name for checkpoint in chosen}) < len(chosen):
+    if len(set(map(folder_name, names))) < len(names):
         raise BadInput("Two revisions would have the same folder.", "Sweep over them one after the other.")
-    steps = [checkpoint.position for checkpoint in chosen]
-    if None in steps:
-        return chosen
-    return sorted(chosen, key=lambda checkpoint: checkpoint.position or Position(0))
+    steps = {name: step for name in names if (step := position(name))}
+    if len(steps) == len(names):
+        names.sort(key=lambda name: steps[name])
+    return {name: _in_folder(source, name) if model.is_dir() else replace(source, commit=name) for name in names}
+
+
+def folder_name(revision: str) -> str:
+    """Return the name of the folder for a revision's result."""
+    return revision.replace("/", "--")
+
+
+def fetch(source: ModelSource, revision: str) -> None:
+    """Download the files of a model at the hub, so that loading finds them on this disk.
+
+    `revision`: that of a checkpoint, which is to be there; loading finds all else where it is.
+    """
+    model = str(source.model)
+    if not revision:
+        is_here = "+" in model or source.is_served or Path(model).exists() or model.endswith(".gguf")
+        if not is_here:
+            locate(model, source.commit)
+    elif source.commit:
+        locate(model, source.commit)
+    elif not Path(model).is_dir():
+        raise ModelNotFound(f"There is no folder {model}.", "Check the name of the checkpoint.")
 
 
 def _names(revisions: str | Sequence[str], model: Path) -> list[str]:
@@ -98,13 +92,9 @@ def _all_at_hub(hub_id: str) -> list[str]:
     return names
 
 
-def _at_hub(source: ModelSource, name: str) -> Checkpoint:
-    return Checkpoint(name, replace(source, commit=name))
-
-
-def _in_folder(source: ModelSource, name: str) -> Checkpoint:
+def _in_folder(source: ModelSource, name: str) -> ModelSource:
     parent = Path(str(source.model))
     folder, tokenizer = parent / name, source.tokenizer
     if tokenizer is None and folder.is_dir() and not has_tokenizer(folder) and has_tokenizer(parent):
         tokenizer = parent
-    return Checkpoint(name, replace(source, model=str(folder), tokenizer=tokenizer))
+    return replace(source, model=str(folder), tokenizer=tokenizer)

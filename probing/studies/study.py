@@ -2,39 +2,45 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import pandas as pd
 
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
 from probing.extras import graph_objects, require_scoring
-from probing.files.model_files import locate
 from probing.model_source import ModelSource
 from probing.probes import probe_named
 from probing.probes.probe import declared_options
-from probing.runner import Preparation, refuse_bad_out
+from probing.runner import PreparedRun
 from probing.start_token import several_starts
 from probing.studies.arguments import (
+    BENCHMARK,
     KEPT,
     LOADING,
     MODEL,
+    NAME,
     OPTIONS,
     REVISIONS,
     START,
-    Entry,
-    StudyArguments,
+    checked_arguments,
+    of_all,
+    of_one,
+    overridden,
     read_config,
+    results_folder,
+    save_arguments,
 )
-from probing.studies.checkpoints import ALL, checkpoints
+from probing.studies.checkpoints import ALL, checkpoints, folder_name
 from probing.studies.executors import opened
 from probing.studies.study_results import CONFIG, TASK, Pair, Study, Sweep, joined_pairs, pair_scores
-from probing.studies.turns import Reporter, Turn, distribute, take_turns
+from probing.studies.study_runs import Reporter, Runs, measured_elsewhere, measured_here, stored_result
 
 PLL = "pll"
 Named = str | Path | Mapping[str, Any]
@@ -52,7 +58,9 @@ def study(
     """Probe several models on several benchmarks; return the scores of all pairs.
 
     `models`: hub ids, folders or GGUF files. `benchmarks`: slugs, folders or loaded ones. In place of a text, either
-    may be a mapping with settings for it alone, as `probing.studies.arguments.Entry` explains.
+    may be a mapping with the text under the key `model` or `benchmark`, perhaps a `name` for tables and folders, and
+    settings for it alone: `{"model": "gpt2", "name": "gpt2-eos", "start": "eos"}`. Those of a model come before those
+    of a benchmark, and both before those of the study.
     `config`: a YAML file with these same arguments by name; arguments of the call come before all that it says.
     `arguments`: `out`, the folder to write; `keep_tokens`, `device` and everything else that `probing.run` takes. An
     option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
@@ -72,16 +80,16 @@ def study(
         [['openai-community/gpt2', 'starter'], ['distilbert/distilgpt2', 'starter']]
     """
     checked = study_arguments(models, benchmarks, config, arguments)
-    out = checked.folder
-    turns = planned_turns(checked, out)
-    stored = stored_scores(turns)
+    out = results_folder(checked)
+    runs = planned_runs(checked, out)
+    stored = _stored_scores(runs)
     out.mkdir(parents=True, exist_ok=True)
-    checked.save(out / CONFIG)
+    save_arguments(checked, out / CONFIG)
     if progress:
-        _print_revisions(checked, turns)
-    reporter = Reporter(len(turns), len(turns) - len(stored), "pairs", is_loud=progress, alike=False)
+        _print_revisions(checked, runs)
+    reporter = Reporter(len(runs), len(runs) - len(stored), of_sweep=False, is_loud=progress)
     with opened(executor, out) if isinstance(executor, str) else nullcontext(executor) as workers:
-        combined = measured(turns, stored, reporter, bars=progress, executor=workers)
+        combined = _measured(runs, stored, reporter, bars=progress, executor=workers)
     combined.save(out)
     return combined
 
@@ -115,18 +123,16 @@ def sweep(
     graph_objects(TASK)  # refuses a missing package before anything is measured
     _refuse_no_sweep(model, arguments)
     models = [{MODEL: model, REVISIONS: revisions}]
-    checked = StudyArguments.of({**arguments, "models": models, "benchmarks": [benchmark], "out": out})
-    folder = checked.folder
-    turns = {
-        pair: replace(turn, name=pair.revision, folder=folder / pair.revision.replace("/", "--"))
-        for pair, turn in planned_turns(checked, folder).items()
-    }
-    stored = stored_scores(turns)
+    checked = checked_arguments({**arguments, "models": models, "benchmarks": [benchmark], "out": out})
+    folder = results_folder(checked)
+    planned = planned_runs(checked, folder)
+    runs = {pair: replace(run, out=folder / folder_name(pair.revision)) for pair, run in planned.items()}
+    stored = _stored_scores(runs)
     if progress:
-        _print_revisions(checked, turns)
-    reporter = Reporter(len(turns), len(turns) - len(stored), "revisions", is_loud=progress, alike=True)
-    name, slug, _ = next(iter(turns))
-    swept = replace(measured(turns, stored, reporter, bars=False).sweep(name, slug), title=f"{model} on {slug}")
+        _print_revisions(checked, runs)
+    reporter = Reporter(len(runs), len(runs) - len(stored), of_sweep=True, is_loud=progress)
+    name, slug, _ = next(iter(runs))
+    swept = replace(_measured(runs, stored, reporter, bars=False).sweep(name, slug), title=f"{model} on {slug}")
     if swept.folders:
         swept.save(folder)
     return swept
@@ -139,14 +145,14 @@ def _refuse_no_sweep(model: Any, arguments: Mapping[str, Any]) -> None:
         raise BadInput("A sweep loads its checkpoints itself.", "Give a hub id, or a folder with checkpoints.")
 
 
-def stored_scores(turns: Mapping[Pair, Turn]) -> dict[Pair, Any]:
+def _stored_scores(runs: Runs) -> dict[Pair, pd.DataFrame]:
     """Return the scores of the pairs that are measured already; refuse folders with something else."""
-    return {pair: pair_scores(result, pair) for pair, turn in turns.items() if (result := turn.stored())}
+    return {pair: pair_scores(result, pair) for pair, run in runs.items() if (result := stored_result(run))}
 
 
-def measured(
-    turns: Mapping[Pair, Turn],
-    stored: Mapping[Pair, Any],
+def _measured(
+    runs: Runs,
+    stored: Mapping[Pair, pd.DataFrame],
     reporter: Reporter,
     *,
     bars: bool,
@@ -157,19 +163,19 @@ def measured(
     `bars`: show the progress of each run that is made here.
     """
     tables, failures = dict(stored), dict[Pair, str]()
-    missing = {turn.folder: (pair, turn) for pair, turn in turns.items() if pair not in stored}
-    waiting = [turn for _, turn in missing.values()]
-    if waiting and executor is None:
+    missing = {pair: run for pair, run in runs.items() if pair not in stored}
+    if missing and executor is None:
         require_scoring()
-    outcomes = distribute(waiting, reporter, executor) if executor else take_turns(waiting, reporter, bars=bars)
-    for turn, result, failure in outcomes:
-        pair, _ = missing[turn.folder]
+    outcomes = (
+        measured_elsewhere(missing, reporter, executor) if executor else measured_here(missing, reporter, bars=bars)
+    )
+    for pair, result, failure in outcomes:
         if result is None:
             failures[pair] = failure
         else:
             tables[pair] = pair_scores(result, pair)
-    folders = {pair: turn.folder for pair, turn in turns.items() if pair in tables}
-    with_revisions = any(pair.revision for pair in turns)
+    folders = {pair: Path(str(run.out)) for pair, run in runs.items() if pair in tables}
+    with_revisions = any(pair.revision for pair in runs)
     return Study(folders, joined_pairs([tables[pair] for pair in folders], with_revisions=with_revisions), failures)
 
 
@@ -178,107 +184,97 @@ def study_arguments(
     benchmarks: Sequence[Named | Benchmark],
     config: str | Path | None,
     arguments: Mapping[str, Any],
-) -> StudyArguments:
+) -> dict[str, Any]:
     """Return the arguments of a study; those of `study` come before those of the file."""
     named = {"models": models, "benchmarks": benchmarks}
     chosen = {name: value for name, value in named.items() if not isinstance(value, Sequence) or len(value)}
     if config is None:
-        return StudyArguments.of({**chosen, **arguments})
-    return StudyArguments.of({**read_config(config), **chosen}).overridden(arguments)
+        return checked_arguments({**chosen, **arguments})
+    return overridden(checked_arguments({**read_config(config), **chosen}), arguments)
 
 
-def planned_turns(checked: StudyArguments, out: Path) -> dict[Pair, Turn]:
+def planned_runs(arguments: Mapping[str, Any], out: Path) -> dict[Pair, PreparedRun]:
     """Return the run of each pair, those of one model after each other, with its folder below `out`.
 
-    Raises `BadInput` for bad arguments.
+    What runs need beside their models is prepared once for all models with equal settings. Raises `BadInput` for bad
+    arguments.
     """
-    opened = zip(checked.benchmarks, map(_opened, checked.benchmarks), strict=True)
-    benchmarks = [(entry.name or content.slug, entry, content) for entry, content in opened]
-    models = [model for entry in checked.models for model in _models(entry, checked.values)]
-    _refuse_same_names("models", [(model.name, model.revision) for model in models])
-    _refuse_same_names("benchmarks", [(name,) for name, _, _ in benchmarks])
-    prepare = _Preparations(checked.values)
-    turns: dict[Pair, Turn] = {}
-    for model in models:
-        for benchmark, entry, content in benchmarks:
-            pair = Pair(model.name, benchmark, model.revision)
-            folder = out / pair.folder_name
-            prepared = prepare(content, entry.values, model.values)
-            refuse_bad_out(folder, prepared)
-            turns[pair] = Turn(str(pair), model.source, prepared, folder, model.fetch)
-    prepare.refuse_unused()
-    return turns
+    benchmarks = [(_opened(entry), entry) for entry in arguments["benchmarks"]]
+    named = [(entry.get(NAME) or content.slug, content, entry) for content, entry in benchmarks]
+    models = [model for entry in arguments["models"] for model in _variants(entry, of_all(arguments))]
+    _refuse_same_names("models", [(name, revision) for name, revision, _, _ in models])
+    _refuse_same_names("benchmarks", [(name,) for name, _, _ in named])
+    kept = {name: arguments[name] for name in KEPT if name in arguments}
+    prepared: dict[tuple[str, str], PreparedRun] = {}
+    runs: dict[Pair, PreparedRun] = {}
+    for model, revision, source, of_model in models:
+        for benchmark, content, of_benchmark in named:
+            pair = Pair(model, benchmark, revision)
+            chosen = _chosen(arguments, content, of_benchmark, of_model)
+            key = benchmark, json.dumps(chosen, sort_keys=True, default=str)
+            if key not in prepared:
+                prepared[key] = PreparedRun.of(source, content, chosen, **kept)
+            if PLL in of_benchmark and PLL not in of_model:
+                chosen.pop(PLL)  # it is for the masked models alone, so that models of other kinds are not refused
+            runs[pair] = replace(prepared[key], source=source, chosen=chosen, out=out / pair.folder_name)
+            runs[pair].refuse_bad_out()
+    _refuse_unused_options(arguments, runs.values())
+    return runs
 
 
-class _Preparations:
-    """What the runs of a study need beside their models, prepared once for all models with equal settings."""
-
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._keep_tokens, self._keep_rows = values.get("keep_tokens", False), values.get("keep_rows", True)
-        others = ("out", REVISIONS, *KEPT, *LOADING)
-        self._values = {name: value for name, value in values.items() if name not in others}
-        self._unused = self._values.keys() & OPTIONS
-        self._prepared: dict[tuple[int, str], Preparation] = {}
-
-    def __call__(
-        self, benchmark: Benchmark, of_benchmark: Mapping[str, Any], of_model: Mapping[str, Any]
-    ) -> Preparation:
-        """Return the preparation of a benchmark with settings of its own and of a model, before those for all.
-
-        A `pll` of a benchmark is for the masked models alone, so that models of other kinds are not refused for it.
-        """
-        own = {name: value for name, value in {**of_benchmark, **of_model}.items() if name not in (REVISIONS, *LOADING)}
-        probe = probe_named(own.get("probe") or self._values.get("probe") or benchmark.probe)
-        usable = declared_options(probe).keys() | (self._values.keys() - OPTIONS)
-        self._unused -= usable
-        chosen = {name: value for name, value in self._values.items() if name in usable} | own
-        key = (id(benchmark), json.dumps(chosen, sort_keys=True, default=str))
-        if key not in self._prepared:
-            self._prepared[key] = Preparation.of(benchmark, self._keep_tokens, chosen, keep_rows=self._keep_rows)
-        prepared = self._prepared[key]
-        if PLL in of_benchmark and PLL not in of_model:
-            return replace(prepared, chosen={name: value for name, value in chosen.items() if name != PLL})
-        return prepared
-
-    def refuse_unused(self) -> None:
-        """Raise `BadInput` where an option for all benchmarks is one of no probe that asks them."""
-        if self._unused:
-            name = min(self._unused)
-            raise BadInput(f"No probe of this study has the option {name!r}.", "Leave it out, or name the probe.")
+def _opened(entry: Mapping[str, Any]) -> Benchmark:
+    content = entry[BENCHMARK]
+    return content if isinstance(content, Benchmark) else open_benchmark(content)
 
 
-def _opened(entry: Entry) -> Benchmark:
-    return entry.content if isinstance(entry.content, Benchmark) else open_benchmark(entry.content)
+def _chosen(
+    arguments: Mapping[str, Any],
+    benchmark: Benchmark,
+    of_benchmark: Mapping[str, Any],
+    of_model: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the settings of a pair: those of its model before those of its benchmark, and both before those for all.
 
-
-class _Model(NamedTuple):
-    """One model of a study, at one of its revisions if any are named, with the settings for it alone."""
-
-    name: str
-    revision: str
-    source: ModelSource
-    values: Mapping[str, Any]
-    fetch: Callable[[], None]
-
-
-def _models(entry: Entry, values: Mapping[str, Any]) -> Iterator[_Model]:
-    """Yield an entry's model with each of its start tokens, and at each of its revisions.
-
-    `values`: those for all models, which come after the entry's own.
+    An option for all is left out where the probe does not have it.
     """
-    both = {**values, **entry.values}
-    variants: list[tuple[str, ModelSource, Callable[[], None]]]
-    source = ModelSource(entry.content, **{name: value for name, value in both.items() if name in LOADING})
+    own = _settings({**of_one(of_benchmark), **of_one(of_model)})
+    common = _settings(of_all(arguments))
+    probe = probe_named(own.get("probe") or common.get("probe") or benchmark.probe)
+    usable = declared_options(probe).keys() | (common.keys() - OPTIONS)
+    return {name: value for name, value in common.items() if name in usable} | own
+
+
+def _settings(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is asked: the values that do not say which model is loaded, how, and what is kept where."""
+    return {name: value for name, value in values.items() if name not in ("out", REVISIONS, *KEPT, *LOADING)}
+
+
+def _refuse_unused_options(arguments: Mapping[str, Any], runs: Iterable[PreparedRun]) -> None:
+    """Raise `BadInput` where an option for all benchmarks is one of no probe that asks them."""
+    used = {name for run in runs for name in declared_options(probe_named(run.plan.settings.probe))}
+    if unused := (of_all(arguments).keys() & OPTIONS) - used:
+        raise BadInput(f"No probe of this study has the option {min(unused)!r}.", "Leave it out, or name the probe.")
+
+
+def _variants(
+    entry: Mapping[str, Any], for_all: Mapping[str, Any]
+) -> Iterator[tuple[str, str, ModelSource, dict[str, Any]]]:
+    """Yield an entry's model at each of its revisions with each of its start tokens: name, revision, source, settings.
+
+    `for_all`: the values for all models, which come after the entry's own.
+    """
+    own = of_one(entry)
+    both = {**for_all, **own}
+    source = ModelSource(entry[MODEL], **{name: value for name, value in both.items() if name in LOADING})
     if (revisions := both.get(REVISIONS)) is None:
         source.refuse_bad()
-        variants = [("", source, partial(_fetch, source))]
+        sources = {"": source}
     else:
-        at_revisions = checkpoints(replace(source, shared={}), revisions)
-        variants = [(checkpoint.revision, checkpoint.source, checkpoint.fetch) for checkpoint in at_revisions]
+        sources = checkpoints(replace(source, shared={}), revisions)
     name = _model_name(entry)
-    for revision, its_source, fetch in variants:
-        for suffix, own in _starts(both.get(START)):
-            yield _Model(name + suffix, revision, its_source, {**entry.values, **own}, fetch)
+    for revision, its_source in sources.items():
+        for suffix, start in _starts(both.get(START)):
+            yield name + suffix, revision, its_source, {**own, **start}
 
 
 def _starts(value: Any) -> list[tuple[str, Mapping[str, Any]]]:
@@ -299,25 +295,18 @@ def _refuse_same_names(noun: str, names: Sequence[tuple[str, ...]]) -> None:
         raise BadInput(f"Two {noun} of the study have the same name.", "Give one of them another: name: NAME.")
 
 
-def _print_revisions(checked: StudyArguments, turns: Iterable[Pair]) -> None:
+def _print_revisions(arguments: Mapping[str, Any], pairs: Iterable[Pair]) -> None:
     """Say how many checkpoints each model has of which all are to be measured."""
-    for entry in checked.models:
-        values = {**checked.values, **entry.values}
+    for entry in arguments["models"]:
+        values = {**of_all(arguments), **entry}
         if values.get(REVISIONS) == ALL:
             names = {_model_name(entry) + suffix for suffix, _ in _starts(values.get(START))}
-            first, *others = dict.fromkeys(pair.revision for pair in turns if pair.model in names)
+            first, *others = dict.fromkeys(pair.revision for pair in pairs if pair.model in names)
             several = f"{len(others) + 1:,} checkpoints, from {first} to {others[-1]}" if others else ""
-            print(f"{entry.content}: {several or f'one checkpoint, {first}'}.", file=sys.stderr, flush=True)
+            print(f"{entry[MODEL]}: {several or f'one checkpoint, {first}'}.", file=sys.stderr, flush=True)
 
 
-def _model_name(entry: Entry) -> str:
+def _model_name(entry: Mapping[str, Any]) -> str:
     """Return what tables call a model: the name that was chosen, else its id, or the last name of a path."""
-    parts = [Path(part).resolve().name if Path(part).exists() else part for part in str(entry.content).split("+")]
-    return entry.name or "+".join(parts)
-
-
-def _fetch(source: ModelSource) -> None:
-    """Download the files of a model of the hub; loading finds all others where they are."""
-    model = str(source.model)
-    if "+" not in model and not source.is_served and not Path(model).exists() and not model.endswith(".gguf"):
-        locate(model, source.commit)
+    parts = [Path(part).resolve().name if Path(part).exists() else part for part in str(entry[MODEL]).split("+")]
+    return entry.get(NAME) or "+".join(parts)

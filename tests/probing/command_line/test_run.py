@@ -105,7 +105,7 @@ def test_several_start_tokens_are_those_of_a_study_that_loads_the_model_once(
         return FakeModel()
 
     monkeypatch.setattr(probing, "load", load, raising=False)
-    monkeypatch.setattr("probing.studies.study.locate", lambda model, commit: None)
+    monkeypatch.setattr("probing.studies.checkpoints.locate", lambda model, commit: None)
     out = tmp_path / "out"
     assert main(["run", "fake", "--benchmark", folder, "--start", "bos,eos,BOS", "--out", str(out)]) == 0
     options = {"commit": "", "tokenizer": "", "device": "auto", "batch_tokens": None, "attn_implementation": ""}

@@ -41,7 +41,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return FakeModel(replace(FAKE_CARD, id=model), knows=knows, dtype=options["dtype"])
 
     monkeypatch.setitem(vars(probing), "load", load)  # to read the former value would import torch
-    monkeypatch.setattr("probing.studies.study.locate", lambda model, commit: None)
+    monkeypatch.setattr("probing.studies.checkpoints.locate", lambda model, commit: None)
     return names
 
 

@@ -9,7 +9,7 @@ import yaml
 import probing
 from probing.errors import BadInput
 from probing.settings import SETTINGS
-from probing.studies.arguments import LARGEST_FILE, LOADING, StudyArguments, read_config
+from probing.studies.arguments import LARGEST_FILE, LOADING, checked_arguments, overridden, read_config
 from probing.studies.study_results import Pair
 
 
@@ -54,8 +54,8 @@ def test_arguments_are_recorded_as_a_file_of_the_same_study(loaded: list[str], c
 def test_every_setting_option_and_way_of_loading_may_stand_in_a_file(subtests: pytest.Subtests) -> None:
     for name in (*SETTINGS, *LOADING, "prompting"):
         with subtests.test(name):
-            given = StudyArguments.of({"benchmarks": "pairs", "models": [{"model": "org/plain", name: 1}], name: 2})
-            assert (given.models[0].values, given.values) == ({name: 1}, {name: 2})
+            given = checked_arguments({"benchmarks": "pairs", "models": [{"model": "org/plain", name: 1}], name: 2})
+            assert (given["models"], given[name]) == ([{"model": "org/plain", name: 1}], 2)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def test_a_fault_in_a_file_is_told_in_one_sentence(text: str, reason: str, tmp_p
     path = tmp_path / "config.yaml"
     path.write_text(text)
     with pytest.raises(BadInput) as caught:
-        StudyArguments.of(read_config(path))
+        checked_arguments(read_config(path))
     assert reason in str(caught.value)
 
 
@@ -91,7 +91,12 @@ def test_a_file_that_is_not_there_or_too_large_is_told(tmp_path: Path) -> None:
 
 def test_a_study_takes_both_names_of_a_setting_also_where_it_is_overridden() -> None:
     values = {"models": ["gpt2"], "benchmarks": [{"benchmark": "bear", "relation": ["P30"]}], "template": [0, 1]}
-    arguments = StudyArguments.of(values)
-    assert (arguments.benchmarks[0].values, arguments.values) == ({"relations": ["P30"]}, {"templates": [0, 1]})
-    overridden = arguments.overridden({"relation": ["P36"], "templates": [2]})
-    assert (overridden.benchmarks[0].values, overridden.values) == ({}, {"templates": [2], "relations": ["P36"]})
+    arguments = checked_arguments(values)
+    entry = {"benchmark": "bear"}
+    assert arguments == {
+        "models": [{"model": "gpt2"}],
+        "benchmarks": [entry | {"relations": ["P30"]}],
+        "templates": [0, 1],
+    }
+    changed = overridden(arguments, {"relation": ["P36"], "templates": [2]})
+    assert changed == arguments | {"benchmarks": [entry], "relations": ["P36"], "templates": [2]}

@@ -16,7 +16,7 @@ import pytest
 
 import probing
 from probing.errors import BadInput, Incomplete, MissingPackage, SourceUnavailable
-from probing.studies import executors, turns
+from probing.studies import executors, study_runs
 from probing.studies.executors import Processes, opened
 from probing.studies.study_results import Pair, Study
 from tests.probing.studies.functions import end, end_once, environment
@@ -60,7 +60,7 @@ def test_a_worker_that_is_lost_or_writes_elsewhere_is_told_and_its_model_is_meas
 ) -> None:
     class Lost(ThreadPoolExecutor):
         def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Any:
-            return super().submit(lose) if "plain" in arguments[0][0].name else super().submit(lambda: [""])
+            return super().submit(lose) if "plain" in next(iter(arguments[0])).model else super().submit(lambda: [""])
 
     def lose() -> None:
         raise RuntimeError("worker was\nkilled")
@@ -76,7 +76,7 @@ def test_a_worker_that_is_lost_or_writes_elsewhere_is_told_and_its_model_is_meas
 
 def test_a_worker_of_another_version_measures_nothing() -> None:
     with pytest.raises(BadInput, match=r"A worker has version .*, and the study 0\.0\. Install the same"):
-        turns._measure([], "0.0")
+        study_runs._measure({}, "0.0")
 
 
 @pytest.mark.parametrize(

@@ -19,14 +19,14 @@ from probing.__main__ import main
 from probing.benchmark import Benchmark
 from probing.catalog import open_benchmark
 from probing.errors import BadInput
-from probing.model_source import ModelSource
 from probing.results.result import Result
+from probing.runner import PreparedRun
 from probing.scoring.tokens import Encoder
-from probing.studies.arguments import StudyArguments
-from probing.studies.checkpoints import Checkpoint
+from probing.studies import study_runs
+from probing.studies.arguments import checked_arguments
 from probing.studies.study import _print_revisions
 from probing.studies.study_results import POINT_COLUMNS, Pair, Sweep
-from probing.studies.turns import Outcome, Reporter, Turn
+from probing.studies.study_runs import Reporter
 from tests.conftest import BearFolder
 from tests.hub.local_hub import Hub
 from tests.probing.studies.conftest import QUIET
@@ -91,19 +91,19 @@ def test_revisions_of_a_hub_model_are_measured_with_their_commits_and_tokens(
 def test_the_next_revision_is_downloaded_while_the_present_one_is_measured(
     hub: Hub, benchmark: Benchmark, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fetch, second_is_here = Checkpoint.fetch, Event()
+    fetch, measure, second_is_here = study_runs.fetch, PreparedRun.measure, Event()
 
-    def fetched(self: Checkpoint) -> None:
-        fetch(self)
-        if self.revision != "step1000":
+    def fetched(source: Any, revision: str) -> None:
+        fetch(source, revision)
+        if revision != "step1000":
             second_is_here.set()
 
-    def measured(source: Any, *arguments: Any, **options: Any) -> Result:
-        assert second_is_here.wait(20), f"the second download waits for the measurement of {source.commit}"
-        return runner.run_prepared(source, *arguments, **options)
+    def measured(run: PreparedRun, **options: Any) -> Result:
+        assert second_is_here.wait(20), f"the second download waits for the measurement of {run.source.commit}"
+        return measure(run, **options)
 
-    monkeypatch.setattr(Checkpoint, "fetch", fetched)
-    monkeypatch.setattr("probing.studies.turns.run_prepared", measured)
+    monkeypatch.setattr(study_runs, "fetch", fetched)
+    monkeypatch.setattr(PreparedRun, "measure", measured)
     names = ["step1000", "step2000-tokens4B"]
     assert not probing.sweep("org/model", benchmark, revisions=names, out=tmp_path / "out", **QUIET).failures
 
@@ -229,7 +229,7 @@ def test_all_revisions_of_a_hub_model_are_those_whose_names_state_a_step_and_are
 
 
 def test_a_single_checkpoint_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    checked = StudyArguments.of({"models": ["org/x"], "benchmarks": ["starter"], "revisions": "all"})
+    checked = checked_arguments({"models": ["org/x"], "benchmarks": ["starter"], "revisions": "all"})
     _print_revisions(checked, [Pair("org/x", "starter", "step1")])
     assert capsys.readouterr().err == "org/x: one checkpoint, step1.\n"
 
@@ -303,16 +303,10 @@ def test_a_commit_does_not_fit_a_sweep(
     assert "sweep" in capsys.readouterr().err
 
 
-def turn(name: str) -> Turn:
-    prepared = runner.Preparation.of("starter", False, {})
-    return Turn(name, ModelSource("org/model", commit=name), prepared, Path(name), lambda: None)
-
-
 def test_the_time_left_is_told_after_each_revision(capsys: pytest.CaptureFixture[str], swept: Sweep) -> None:
-    reporter = Reporter(3, 3, "revisions", is_loud=True, alike=True)
-    result = swept.result("checkpoint-0")
-    reporter.end(Outcome(turn("step1"), result))
-    reporter.end(Outcome(turn("step2"), None, "It is\nbroken. Mend it."))
+    reporter = Reporter(3, 3, of_sweep=True, is_loud=True)
+    reporter.end(Pair("org/model", "starter", "step1"), swept.result("checkpoint-0"), "")
+    reporter.end(Pair("org/model", "starter", "step2"), None, "It is\nbroken. Mend it.")
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("step1: accuracy 0.")
     assert re.search(r"\(1 of 3, about 0:00:0\d left\)$", first)
