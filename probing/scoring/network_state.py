@@ -326,7 +326,10 @@ def _is_configured(module: torch.nn.Module) -> bool:
     return isinstance(getattr(module, "config", None), PreTrainedConfig)
 
 
-# The gated delta rule. Several networks of a module, or several threads, may be in the scoring state at once.
+# The gated delta rule is replaced in the module of transformers that defines a network's layers, because a layer takes
+# the function from its module whenever it computes: no argument, attribute or config of a network names another one.
+# Every network of the module gets the replacement, in whatever thread it computes, so that it must compute as usual
+# whatever is not scored (`in_place_where_possible`), and must last until the last of them has left the scoring state.
 RULES: dict[ModuleType, _Shared] = {}
 
 

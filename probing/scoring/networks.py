@@ -123,10 +123,13 @@ class TextLoader(NamedTuple):
             whole.__init__(network, *arguments, **more)
             _keep(of_text(_parameters(network)).keys(), network)
 
-        # transformers renames tensors by the name and the module of the class.
+        # from_pretrained builds the network by its class and fills it in one call. A class of the loading's own is the
+        # only place between the two, and what is removed there takes no memory. transformers renames tensors by the
+        # name and the module of the class, which are therefore those of the whole.
         alone: Any = type(whole.__name__, (whole,), {"__init__": build, "__module__": whole.__module__})
         network, info = alone.from_pretrained(**options)
-        network.__class__ = whole  # which can be pickled
+        # Pickling finds a class by its name and module, where only the whole is; the two differ in `__init__` alone.
+        network.__class__ = whole
         return network, info
 
 
