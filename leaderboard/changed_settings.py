@@ -37,19 +37,19 @@ def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:
 
 def settings_group(
     changed: Mapping[str, str], settings: Mapping[str, Any], parameters: int | None, stored_dtype: str
-) -> str:
-    """Return what sets a run apart from those with the usual settings, in words; empty for one of these.
+) -> list[list[str]]:
+    """Return what sets a run apart from those with the usual settings: pairs of a setting and its choice in words.
 
     `changed`: its `differences`. No group is made by a number format that the site chose by the model's size, nor by an
     option that only adds figures.
     """
     if not changed:
-        return ""
+        return []
     options = declared_options(probe_named(settings["probe"])) if "probe" in settings else {}
     ignored = {name for name, option in options.items() if option.adds_figures}
     if settings.get("dtype") == dtype_by_size(parameters, stored_dtype):
         ignored.add("dtype")
-    return ", ".join(words for name, words in changed.items() if name not in ignored)
+    return [[name, words] for name, words in changed.items() if name not in ignored]
 
 
 def dtype_by_size(parameters: int | None, stored: str) -> DType:

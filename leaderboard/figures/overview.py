@@ -5,7 +5,6 @@ A column has one metric, and it is about the same items in all of its rows: figu
 whose published figures are in other metrics, or that still wait to be measured, have rows as well.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,7 +15,6 @@ from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
-from leaderboard.changed_settings import differences, dtype_by_size, settings_group
 from leaderboard.data_version import QUEUE, FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
 from leaderboard.figures.kept_lists import KeptLists
@@ -33,7 +31,7 @@ PREFERENCE = (Provenance.MEASURED.value, Provenance.ELSEWHERE.value, Provenance.
 
 # The fields of a score that a figure consists of, in its order; the model is its number.
 FIELDS = (
-    *("run_id", "run__benchmark_id", "run__provenance", "settings", "finished"),
+    *("run_id", "run__benchmark_id", "run__provenance", "run__group", "finished"),
     *("run__model_id", "metric", "value", "low", "high", "n"),
 )
 
@@ -101,17 +99,18 @@ class ModelKey(NamedTuple):
 
 
 class ListedModel(NamedTuple):
-    """A model with what its row says; `dtype` is the number format that the site chooses for it."""
+    """A model with what its row says."""
 
     key: ModelKey
     kind: str
     parameters: int | None
-    stored_dtype: str
-    dtype: str
+    family: str
 
 
 class Figure(NamedTuple):
     """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it.
+
+    `group`: what sets the run apart from those with the usual settings, by name and in words.
 
     `error`: the standard error over wordings, where it is known.
     """
@@ -119,7 +118,7 @@ class Figure(NamedTuple):
     run: int
     benchmark: int
     provenance: str
-    settings: str
+    group: Sequence[Sequence[str]]
     finished: str | None
     model: ListedModel
     metric: str
@@ -216,6 +215,7 @@ class ModelRow:
     parameters: int | None
     figures: Mapping[str, Figure]
     published_apart: Collection[str] = ()
+    family: str = ""
 
     @property
     def hub_id(self) -> str:
@@ -347,7 +347,7 @@ def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Me
     kind = next((source.model.kind for source in sources if source.model.kind), "")
     parameters = next((source.model.parameters for source in sources if source.model.parameters), None)
     apart = {slug for slug, mention in mentions.items() if not mention.is_open}
-    return ModelRow(key, kind, parameters, figures, apart)
+    return ModelRow(key, kind, parameters, figures, apart, sources[0].model.family)
 
 
 def _mentions(stored: _StoredFigures, waiting: Collection[tuple[str, int]]) -> dict[str, dict[ModelKey, Mention]]:
@@ -380,7 +380,7 @@ def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
 
 def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> list[Figure]:
     """Return the figures of finished runs with the usual settings, for measures about the same part. One query."""
-    by_version = {version.pk: (measure, version) for measure in measures for version in measure.versions}
+    by_version = {version.pk: measure for measure in measures for version in measure.versions}
     part, metrics = measures[0].part, {metric for measure in measures for metric in measure.metrics}
     error_of = {f"{metric}_sem": metric for metric in metrics}
     scores = Score.objects.filter(
@@ -391,37 +391,20 @@ def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> l
         value__isnull=False,
         run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
-    texts = {"settings": Cast("run__settings", TextField()), "finished": Cast("run__finished", TextField())}
-    rows = [row for row in scores.annotate(**texts).values_list(*FIELDS) if row[5] in models]
+    time = Cast("run__finished", TextField())
+    rows = [row for row in scores.annotate(finished=time).values_list(*FIELDS) if row[5] in models]
     errors = {(row[0], error_of[row[6]]): row[7] for row in rows if row[6] in error_of}
     figures = (
         Figure._make((*row[:5], models[row[5]], *row[6:], errors.get((row[0], row[6]))))
         for row in rows
         if row[6] in metrics
     )
-    usual = UsualSettings(by_version)
-    return [figure for figure in figures if usual.has(figure)]
+    return [figure for figure in figures if _is_usual(figure, by_version[figure.benchmark])]
 
 
-class UsualSettings:
-    """Tells whether a run has the usual settings of its benchmark; equal settings are compared once."""
-
-    def __init__(self, by_version: Mapping[int, tuple[Measure, Benchmark]]) -> None:
-        self._usual = {pk: version.settings_with({}) for pk, (_, version) in by_version.items()}
-        self._narrowed_by = {pk: measure.narrowed_by for pk, (measure, _) in by_version.items()}
-        self._is_usual: dict[tuple[int, str, str], bool] = {}
-
-    def has(self, figure: Figure) -> bool:
-        key = (figure.benchmark, figure.settings, figure.model.dtype)
-        if key not in self._is_usual:
-            self._is_usual[key] = self._compare(figure)
-        return self._is_usual[key]
-
-    def _compare(self, figure: Figure) -> bool:
-        settings = json.loads(figure.settings)
-        changed = differences(settings, self._usual[figure.benchmark])
-        kept = {name: words for name, words in changed.items() if name not in self._narrowed_by[figure.benchmark]}
-        return not settings_group(kept, settings, figure.model.parameters, figure.model.stored_dtype)
+def _is_usual(figure: Figure, measure: Measure) -> bool:
+    """Tell whether a run has the usual settings, but for those that choose a part of the items."""
+    return all(name in measure.narrowed_by for name, _ in figure.group)
 
 
 def _column(
@@ -524,10 +507,9 @@ WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_c
 
 def listed_models() -> dict[int, ListedModel]:
     """Return all models by number. One query."""
-    rows = Model.objects.values_list("pk", "kind", "parameters", "stored_dtype", *WEIGHTS_FIELDS)
+    rows = Model.objects.values_list("pk", "kind", "parameters", "family", *WEIGHTS_FIELDS)
     return {
-        pk: ListedModel(_key(*weights), kind, parameters, stored, dtype_by_size(parameters, stored))
-        for pk, kind, parameters, stored, *weights in rows
+        pk: ListedModel(_key(*weights), kind, parameters, family) for pk, kind, parameters, family, *weights in rows
     }
 
 

@@ -3,19 +3,14 @@
 The number of queries does not depend on the number of models.
 """
 
-import json
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import inf
 from statistics import median
 from typing import NamedTuple, cast
 
-from django.db.models import F, TextField
-from django.db.models.functions import Cast
+from django.db.models import F
 
-from leaderboard.changed_settings import differences, settings_group
 from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.kept_lists import KeptLists
@@ -25,11 +20,10 @@ from leaderboard.models import Benchmark, Run, Score
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.ELSEWHERE)
 FIGURE_FIELDS = (
-    *("run", "run__benchmark", "run__provenance", "settings_text", "run__model__hub_id"),
+    *("run", "run__benchmark", "run__provenance", "run__group", "run__model__hub_id"),
     *(
         "run__model__kind",
         "run__model__parameters",
-        "run__model__stored_dtype",
         "dimension",
         "group",
         "value",
@@ -197,19 +191,13 @@ def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
         value__isnull=False,
         run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
     )
-    usual = {pk: benchmark.settings_with({}) for pk, benchmark in benchmarks.items()}
-    changed: dict[tuple[int, str], dict[str, str]] = {}  # most runs have one of a few settings
     by_benchmark: dict[int, list[Figure]] = {}
-    rows = stored.annotate(settings_text=Cast("run__settings", TextField())).order_by(*LAST_STEP_LAST)
-    for metric, *values in rows.values_list("metric", *FIGURE_FIELDS):
-        pk, benchmark, provenance, settings_text, hub_id, kind, parameters, dtype, *names, value, low, high = values
+    for metric, *values in stored.order_by(*LAST_STEP_LAST).values_list("metric", *FIGURE_FIELDS):
+        pk, benchmark, provenance, changed, hub_id, kind, parameters, *names, value, low, high = values
         if metric == benchmarks[benchmark].main_metric:
-            key, part = (benchmark, settings_text), Slice(*names)
-            if key not in changed:
-                changed[key] = differences(json.loads(settings_text), usual[benchmark])
+            part = Slice(*names)
             limits = PART_SETTINGS if part.dimension in PARTS else ()
-            kept = {name: words for name, words in changed[key].items() if name not in limits}
-            group = settings_group(kept, json.loads(settings_text), parameters, dtype) if kept else ""
+            group = ", ".join(words for name, words in changed if name not in limits)
             measured = provenance == Run.Provenance.MEASURED
             figure = Figure(pk, hub_id, parameters, kind, measured, group, part, value, low, high)
             by_benchmark.setdefault(benchmark, []).append(figure)
@@ -259,80 +247,3 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Coll
     for group, value in scores.values_list("group", "value"):
         by_group.setdefault(group, []).append(cast(float, value))
     return {group: median(values) for group, values in by_group.items()}
-
-
-# Families of models, such as GPT-2 or Pythia: models of several sizes that one project trained in the same way.
-#
-# A family is read from a model's name alone. Each rule is a family with the pattern that its models' names match; the
-# first rule that matches decides. Generations are families of their own, as their training differs. A fine-tuned or
-# quantised model keeps its family only if its name begins with that of the family.
-
-
-SIZE_OF_BERT = r"(tiny|mini|small|medium|base|large)"
-FAMILY_RULES: tuple[tuple[str, str], ...] = (
-    ("BERT", rf"bert-{SIZE_OF_BERT}((-un)?-?cased)?(-whole-word-masking)?$|bert_uncased_L-"),
-    ("mBERT", r"bert-base-multilingual"),
-    ("AraBERT", r"(bert-(base|large)-)?arabert"),
-    ("CAMeLBERT", r"(bert-base-arabic-)?camel"),
-    ("Arabic BERT", r"bert-\w+-arabic$|arabic-?bert"),
-    ("MARBERT", r"marbert"),
-    ("GigaBERT", r"gigabert"),
-    ("Tohoku BERT", r"bert-(base|large)-japanese|tohokubert"),
-    ("DistilBERT", r"distilbert"),
-    ("ModernBERT", r"modernbert"),
-    ("ALBERT", r"albert"),
-    ("ELECTRA", r"electra"),
-    ("DeBERTa", r"deberta"),
-    ("RoBERTa", r"roberta-|distilroberta"),
-    ("XLM-RoBERTa", r"xlm-r(oberta)?-"),
-    ("DistilGPT-2", r"distilgpt-?2"),
-    ("GPT-2", r"gpt-?2(-|$)"),
-    ("GPT-Neo", r"gpt-neo-"),
-    ("GPT-J", r"gpt-j-"),
-    ("GPT-NeoX", r"gpt-neox"),
-    ("Pythia", r"pythia-"),
-    ("Cerebras-GPT", r"cerebras-gpt"),
-    ("OPT", r"opt-\d"),
-    ("BLOOM", r"bloom"),
-    ("Mamba", r"mamba-"),
-    ("Mamba 2", r"mamba2-"),
-    ("RWKV", r"rwkv"),
-    ("LLaMA", r"llama-?(7|13|30|33|65)b"),
-    ("Llama 2", r"(meta-)?llama-?2"),
-    ("Llama 3", r"(meta-)?llama-?3"),
-    ("TinyLlama", r"tinyllama"),
-    ("OpenLLaMA", r"open_?llama"),
-    ("Mixtral", r"mixtral"),
-    ("Mistral", r"mistral"),
-    ("Gemma", r"gemma-\d+b"),
-    ("Gemma 2", r"gemma-2-"),
-    ("Gemma 3", r"gemma-3"),
-    ("Falcon 3", r"falcon-?3"),
-    ("Falcon", r"falcon-"),
-    ("Phi", r"phi-"),
-    ("Qwen", r"qwen-"),
-    ("Qwen 1.5", r"qwen1\.5"),
-    ("Qwen 2.5", r"qwen2\.5"),
-    ("Qwen 2", r"qwen2-"),
-    ("Qwen 3", r"qwen3"),
-    ("OLMo 2", r"olmo-?2"),
-    ("OLMo", r"olmo"),
-    ("SmolLM3", r"smollm3"),
-    ("SmolLM2", r"smollm2"),
-    ("SmolLM", r"smollm-"),
-    ("StableLM", r"stablelm"),
-    ("MPT", r"mpt-"),
-    ("T5", r"t5-"),
-    ("Flan-T5", r"flan-t5-"),
-    ("mT5", r"mt5-"),
-    ("BART", r"bart-"),
-    ("mBART", r"mbart-"),
-)
-FAMILY_PATTERNS = tuple((family, re.compile(pattern, re.IGNORECASE)) for family, pattern in FAMILY_RULES)
-
-
-@lru_cache(maxsize=4096)
-def family_of(hub_id: str) -> str:
-    """Return the family of the model with this id of the form org/name; empty if no rule names one."""
-    name = hub_id.rpartition("/")[2]
-    return next((family for family, pattern in FAMILY_PATTERNS if pattern.match(name)), "")

@@ -74,6 +74,13 @@ class Benchmark(models.Model):
     def __str__(self) -> str:
         return f"{self.name} {self.version}"
 
+    def save(self, *args: Any, **options: Any) -> None:
+        """Store the row, and the groups of its runs, which follow from its usual settings."""
+        is_new = self._state.adding
+        super().save(*args, **options)
+        if not is_new:
+            self.runs.regroup()
+
     def get_absolute_url(self) -> str:
         return reverse("benchmark", args=[self.name])
 

@@ -1,10 +1,13 @@
 """The tables of language models and of the names that they had before."""
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 from django.db import models
 from django.urls import reverse
 
+from leaderboard.models.families import family_of
 from probing.kinds import KINDS
 from probing.revisions import position
 
@@ -58,6 +61,7 @@ class Model(models.Model):
         max_length=20, blank=True, help_text="how the weights are quantised, such as Q4_1 or “bitsandbytes, 4 bits”"
     )
     architecture = models.CharField(max_length=100, blank=True)
+    family = models.CharField(max_length=30, blank=True, help_text="such as GPT-2; empty where no rule names one")
     licence = models.CharField(max_length=100, blank=True)
     base_model = models.CharField(
         max_length=200, blank=True, help_text="id of the one model that its card says it was made from"
@@ -80,6 +84,14 @@ class Model(models.Model):
 
     def __str__(self) -> str:
         return f"{self.hub_id}@{self.commit[:7]}" if self.commit else self.hub_id
+
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **options: Any) -> None:
+        """Store the row with its family, and the groups of its runs, which may follow from its size."""
+        is_new, self.family = self._state.adding, family_of(self.hub_id)
+        fields = None if update_fields is None else {*update_fields, "family"}
+        super().save(*args, update_fields=fields, **options)
+        if not is_new:
+            self.runs.regroup()
 
     def get_absolute_url(self) -> str:
         org, name = self.hub_id.split("/", 1)

@@ -5,7 +5,7 @@ makes the transition; all others get False. No other code writes a state.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -75,6 +75,17 @@ class RunQuerySet(models.QuerySet["Run"]):
         number = earlier.annotate(number=models.Count("step", distinct=True)).values("number")
         return self.annotate(earlier_steps=Coalesce(models.Subquery(number), 0))
 
+    def regroup(self) -> None:
+        """Store what sets these runs apart, after a change of their models or of the usual settings."""
+        names = ("settings", "items_left_out", "group", "benchmark__probe", "benchmark__settings")
+        facts = ("model__parameters", "model__stored_dtype")
+        changed = []
+        for run in self.select_related("model", "benchmark").only(*names, *facts):
+            if run.group != (group := run.group_now()):
+                run.group = group
+                changed.append(run)
+        Run.objects.bulk_update(changed, ["group"], batch_size=500)
+
     def restart(self, run: "Run") -> bool:
         """Queue an ended run again. Its finished parts and its events are kept."""
         clean = dict.fromkeys(["code", "message", "next_step", "traceback", "log"], "")
@@ -123,6 +134,10 @@ class Run(models.Model):
     benchmark = models.ForeignKey(Benchmark, models.PROTECT, related_name="runs")
     settings = models.JSONField(default=dict)
     settings_digest = models.CharField(max_length=64)
+    group = models.JSONField(
+        default=list,
+        help_text="what sets it apart from the benchmark's usual runs: pairs of a setting and its choice in words",
+    )
     state = models.CharField(max_length=12, choices=State.choices, default=State.QUEUED, db_index=True)
     provenance = models.CharField(max_length=12, choices=Provenance.choices, default=Provenance.MEASURED)
     reference = models.CharField(max_length=300, blank=True, help_text="place of the published figures in their source")
@@ -166,6 +181,12 @@ class Run(models.Model):
     def __str__(self) -> str:
         return f"{self.model} on {self.benchmark}"
 
+    def save(self, *args: Any, update_fields: Iterable[str] | None = None, **options: Any) -> None:
+        """Store the row with what sets it apart."""
+        self.group = self.group_now()
+        fields = None if update_fields is None else {*update_fields, "group"}
+        super().save(*args, update_fields=fields, **options)
+
     def get_absolute_url(self) -> str:
         return self._address
 
@@ -181,20 +202,25 @@ class Run(models.Model):
     @cached_property
     def differences(self) -> dict[str, str]:
         """What differs from the benchmark's usual runs, by name, in words: settings, and items that were left out."""
+        return self._differences_now()
+
+    def _differences_now(self) -> dict[str, str]:
         changed = _differences(self.benchmark.probe, json.dumps([self.settings, self.benchmark.settings]))
         return with_left_out(changed, self.items_left_out)
 
-    @cached_property
+    def group_now(self) -> list[list[str]]:
+        """Return what `group` is for its present settings, benchmark and model."""
+        model = self.model
+        return settings_group(self._differences_now(), self.settings, model.parameters, model.stored_dtype)
+
+    @property
     def settings_group(self) -> str:
         """What sets it apart from the runs with the usual settings, in words; runs are ranked within their group."""
         return self.group_without(())
 
     def group_without(self, names: Collection[str]) -> str:
         """Return what sets it apart besides the settings and options of these names."""
-        changed = {name: words for name, words in self.differences.items() if name not in names}
-        if not changed:
-            return ""
-        return settings_group(changed, self.settings, self.model.parameters, self.model.stored_dtype)
+        return ", ".join(words for name, words in self.group if name not in names)
 
     @property
     def way(self) -> str:

@@ -25,7 +25,6 @@ from leaderboard.figures.overview import (
     running,
     versions,
 )
-from leaderboard.figures.profiles import family_of
 from leaderboard.figures.scores import OVERALL_SLICE, PART_SETTINGS, Slice, parts_among
 from leaderboard.models import Benchmark
 from leaderboard.models.run import run_url
@@ -390,9 +389,10 @@ def _asked(column: BenchmarkColumn) -> str:
 
 def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
     name, href = hub_id.rpartition("/")[2], run_url(figure.run)
-    family = family_of(hub_id)
-    kind = figure.model.kind
-    return SizedScore(name, figure.value, figure.low, figure.high, parameters, family, figure.is_measured, href, kind)
+    model = figure.model
+    return SizedScore(
+        name, figure.value, figure.low, figure.high, parameters, model.family, figure.is_measured, href, model.kind
+    )
 
 
 def _summary(title: str, scores: Sequence[SizedScore], chance: float | None) -> str:

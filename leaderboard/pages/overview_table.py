@@ -19,7 +19,6 @@ from leaderboard.figures.overview import (
     open_runs,
     published_apart,
 )
-from leaderboard.figures.profiles import family_of
 from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.models.run import run_url
@@ -145,7 +144,7 @@ def _facts_columns() -> list[Column[ModelRow]]:
         Column("parameters", "Size", lambda row: cells.parameters(row.parameters), "Parameters.", align="number"),
         Column("hub_id", "", lambda row: cells.text(row.hub_id), shown=False),
         Column("kind", "Type", lambda row: cells.text(row.kind), shown=False),
-        Column("family", "Family", lambda row: cells.text(family_of(row.hub_id)), shown=False),
+        Column("family", "Family", lambda row: cells.text(row.family), shown=False),
     ]
 
 

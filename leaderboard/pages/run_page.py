@@ -1,27 +1,22 @@
 """/runs/<id>/ : the progress of a run, and its results once it is finished."""
 
-import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from django.db.models import TextField
-from django.db.models.functions import Cast
 from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404
 
-from leaderboard.changed_settings import dtype_by_size
 from leaderboard.exports import reproduction
 from leaderboard.exports.every_eval_ever import has_samples
 from leaderboard.exports.references import run_reference
 from leaderboard.figures.highlights import highlights
 from leaderboard.figures.item_rows import Row
 from leaderboard.figures.progress import progress
-from leaderboard.figures.ranks import rank_group
 from leaderboard.figures.runs import OPEN, WORKING
 from leaderboard.figures.scores import OVERALL_SLICE, breakdowns, part_of
 from leaderboard.figures.training import is_part_of_series
-from leaderboard.models import Model, Run, RunRank, Score
+from leaderboard.models import Run, RunRank, Score
 from leaderboard.pages.rendering import probe_sections, show, switch_links
 from leaderboard.pages.run_folds import PlaceFigure, by_place, cautions, folds, place_section
 from leaderboard.probes import pages_of
@@ -39,6 +34,7 @@ from probing.analysis.accuracy import CHANCE, TIES, ties_in_words
 from probing.analysis.details import DETAIL_METRICS
 from probing.benchmark import PAGE_VIEWS
 from probing.harness.harness_command import harness_command, protocol_words
+from probing.probes import probe_named
 from probing.results.completeness import skipped_in_words
 from probing.results.run_json import describe_tokens, start_cautions
 from probing.results.unknown_names import unknown_names_in_words
@@ -308,21 +304,9 @@ def _rank(run: Run, metric: str) -> str:
 def _ranked_like(run: Run, metric: str) -> int:
     """Return how many runs of the benchmark have a rank in the group of this one. One query."""
     ranked = RunRank.objects.filter(run__benchmark=run.benchmark, metric=metric, best__isnull=False)
-    model_names = ("run__model__kind", "run__model__parameters", "run__model__stored_dtype")
-    names = ("settings_text", "run__items_left_out", *model_names)
-    groups: dict[tuple[str, int, str, str], tuple[str, str]] = {}  # most runs have one of a few settings
-    count = 0
-    rows = ranked.annotate(settings_text=Cast("run__settings", TextField())).values_list(*names)
-    for settings_text, left_out, kind, parameters, dtype in rows:
-        key = settings_text, left_out, kind, dtype_by_size(parameters, dtype)
-        if key not in groups:
-            model = Model(kind=kind, parameters=parameters, stored_dtype=dtype)
-            settings = json.loads(settings_text)
-            groups[key] = rank_group(
-                Run(model=model, benchmark=run.benchmark, settings=settings, items_left_out=left_out)
-            )
-        count += groups[key] == rank_group(run)
-    return count
+    probe = probe_named(run.benchmark.probe)
+    others = ranked.filter(run__group=run.group).values_list("run__model__kind", "run__settings")
+    return sum(probe.way(kind, settings.get("options", {})) == run.way for kind, settings in others)
 
 
 # Surprises of a run: questions that it got wrong while it was sure, and those that it only just got right.

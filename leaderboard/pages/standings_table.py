@@ -11,7 +11,6 @@ from django.utils.text import get_text_list
 from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.filters import chosen_facets, models_of, near_models
 from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.profiles import family_of
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
 from leaderboard.figures.standings import (
@@ -433,7 +432,7 @@ def _sized_scores(rows: Sequence[Standing], axis: ModelAxis) -> list[SizedScore]
             row.main.low,
             row.main.high,
             place,
-            family_of(row.hub_id),
+            row.run.model.family,
             not row.run.is_published,
             row.run.get_absolute_url(),
             row.run.model.kind,

@@ -46,9 +46,11 @@ def finish(run: Run, result: Result, folder: str) -> bool:
     """
     table = result.scores.astype(object).where(result.scores.notna(), None)
     scores = cast(list[dict[str, Any]], table.to_dict("records"))
+    run.items_left_out = count_left_out(result.record)
     facts = {
         "provenance_record": result.record,
-        "items_left_out": count_left_out(result.record),
+        "items_left_out": run.items_left_out,
+        "group": run.group_now(),
         "artefact": folder,
         "finished": timezone.now(),
     }

@@ -13,7 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 BEFORE = ("leaderboard", "0004_base_model")
-AFTER = ("leaderboard", "0005_no_snapshots_and_changes")
+AFTER = ("leaderboard", "0006_no_snapshots_and_changes")
 DOCUMENT = b'{"format":1,"tables":[]}'
 
 

@@ -9,7 +9,7 @@ from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.django_db
-migration = import_module("leaderboard.migrations.0006_measured_elsewhere")
+migration = import_module("leaderboard.migrations.0007_measured_elsewhere")
 
 
 def test_runs_that_third_parties_sent_keep_their_figures_and_unchecked_ones_say_what_to_do(tiny: Benchmark) -> None:

@@ -72,3 +72,11 @@ def test_the_name_of_a_revision_comes_before_its_commit() -> None:
     model = Model(hub_id="org/name", commit="c0ffee00", revision="step1000")
     assert model.version_in_words == "step1000, commit c0ffee0"
     assert Model(hub_id="org/name", commit="c0ffee00", source="local").version_in_words == "content hash c0ffee0"
+
+
+def test_the_family_of_a_model_is_stored_with_it() -> None:
+    model = Model.objects.create(hub_id="openai-community/gpt2", commit="c0ffee")
+    assert Model.objects.get(family="GPT-2") == model
+    model.hub_id = "org/unknown"
+    model.save(update_fields=["hub_id"])
+    assert not Model.objects.filter(family="GPT-2").exists()

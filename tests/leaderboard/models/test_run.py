@@ -48,6 +48,32 @@ def test_an_option_is_read_from_the_run_or_from_the_probes_defaults(pairs: Bench
     assert (run.option("reported"), run.option("samples"), run.option("samples", 5)) == ("paper", None, 5)
 
 
+def test_what_sets_a_run_apart_is_stored_with_it(small: Benchmark) -> None:
+    model = Model.objects.create(hub_id="org/name", commit="c0ffee", parameters=10**11, stored_dtype="float16")
+    chosen = {"templates": [0], "pll": "original", "dtype": "float16"}
+    run = Run.objects.create(model=model, benchmark=small, settings=chosen, settings_digest="d")
+    assert Run.objects.get(pk=run.pk).group == [["pll", "PLL original"]], "a model of this size has this number format"
+    assert (run.settings_group, run.group_without({"pll"})) == ("PLL original", "")
+    run.items_left_out = 1
+    run.save(update_fields=["items_left_out"])
+    left_out = ["items_left_out", "1 item too long for the model"]
+    assert Run.objects.get(pk=run.pk).group == [["pll", "PLL original"], left_out]
+
+
+def test_what_sets_a_run_apart_follows_the_usual_settings_and_the_size_of_its_model(run: Run) -> None:
+    def group() -> str:
+        return Run.objects.get(pk=run.pk).settings_group
+
+    Run.objects.filter(pk=run.pk).update(settings={"templates": [0], "dtype": "float16"})
+    assert group() == ""
+    run.benchmark.settings = {"templates": [0, 1]}
+    run.benchmark.save()
+    assert group() == "first wording only, float16"
+    run.model.parameters, run.model.stored_dtype = 10**11, "float16"
+    run.model.save()
+    assert group() == "first wording only"
+
+
 def test_an_ended_run_cannot_be_cancelled(run: Run) -> None:
     Run.objects.move(run, Run.State.FINISHED)
     assert not Run.objects.cancel(run, "Too late.")

@@ -24,7 +24,7 @@ def keep_as_files(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0004_base_model")]
+    dependencies = [("leaderboard", "0005_one_version")]
 
     operations = [
         migrations.RunPython(keep_as_files, migrations.RunPython.noop),

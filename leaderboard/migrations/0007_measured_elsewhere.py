@@ -25,7 +25,7 @@ def rename_back(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0005_no_snapshots_and_changes")]
+    dependencies = [("leaderboard", "0006_no_snapshots_and_changes")]
 
     operations = [
         migrations.RunPython(rename, rename_back),

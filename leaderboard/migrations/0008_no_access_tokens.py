@@ -4,7 +4,7 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
-    dependencies = [("leaderboard", "0006_measured_elsewhere")]
+    dependencies = [("leaderboard", "0007_measured_elsewhere")]
 
     operations = [
         migrations.RemoveField("run", "token"),
