@@ -6,7 +6,6 @@
 import os
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import django
@@ -44,7 +43,6 @@ def main() -> None:
     settings.ROOT_URLCONF = "speed.page_urls"
     settings.MIDDLEWARE = ["speed.page_server.counted_queries", *settings.MIDDLEWARE]
     django.setup()
-    import_module("leaderboard.figures.kept_lists").start()  # it imports the models, which are ready only now
     web_server.serve(sys.argv[1])
 
 

@@ -1,4 +1,4 @@
-"""The addresses of the site, and three more to measure its pages: a bare view, changes, renewed lists."""
+"""The addresses of the site, and two more to measure its pages: a bare view and changes."""
 
 import random
 from functools import lru_cache
@@ -7,9 +7,7 @@ from django.db import connection
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 
-from leaderboard.data_version import ALL_BENCHMARKS, FIGURES_TABLE, QUEUE, TABLE
-from leaderboard.figures.kept_lists import renew_lists
-from leaderboard.models import Benchmark
+from leaderboard.data_version import TABLE
 from leaderboard.urls import (
     handler400,  # noqa: F401  # Django looks for them here
     handler500,  # noqa: F401  # Django looks for them here
@@ -34,30 +32,14 @@ def _table(length: int) -> str:
 
 
 def changed_view(request: HttpRequest) -> HttpResponse:
-    """Change the version of the data, as when a model is described anew; the next page is computed anew.
-
-    With `figures`, the versions of the queue and of the figures of all benchmarks change as well, as when a run of each
-    of them finishes. The rows of benchmarks stay as they are.
-    """
-    value = str(random.random())
+    """Change the version of the data, as when a run finishes; the next page is computed anew."""
     with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {TABLE} SET value = %s", [value])
-        if "figures" in request.GET:
-            numbers = [QUEUE, *Benchmark.objects.values_list("pk", flat=True)]
-            cursor.execute(f"DELETE FROM {FIGURES_TABLE} WHERE benchmark <> %s", [ALL_BENCHMARKS])
-            rows = ", ".join(f"({number}, '{value}')" for number in numbers)
-            cursor.execute(f"INSERT INTO {FIGURES_TABLE} (benchmark, value) VALUES {rows}")
+        cursor.execute(f"UPDATE {TABLE} SET value = %s", [str(random.random())])
     return HttpResponse()
-
-
-def renewed_view(request: HttpRequest) -> HttpResponse:
-    """Renew the lists whose figures have changed, as the thread of the web server does, and return their number."""
-    return HttpResponse(str(renew_lists()))
 
 
 urlpatterns = [
     *pages,
     path("speed/bare", bare_view),
     path("speed/changed", changed_view),
-    path("speed/renewed", renewed_view),
 ]

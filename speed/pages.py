@@ -2,18 +2,9 @@
 
 Each page is compared with a bare view of the same size from the same server: a text that no database is asked for,
 compressed and sent like a page. The two are asked for in turns, so that whatever else the machine does slows down both.
-A page is measured unchanged, and computed anew after three kinds of changes. Pages keep lists of finished runs until a
-figure of their benchmark changes, and the list of waiting runs until the queue changes
-(`leaderboard/figures/kept_lists.py`); a thread of the web server makes them anew within half a second of such a change
-and the time that they take (`leaderboard/figures/kept_lists.py`).
-
-- "anew": the data have changed, but no list has, as when a model is described or a part of a run ends.
-- "first": results of all benchmarks came, and the queue has changed; the first reader comes when the lists are renewed.
-- "at once": the same, but the reader comes before that and makes the lists. It has a limit of its own.
-
-Renewing is not part of a request, and the time that it takes is stated. The processor time of the web process is stated
-as well: on a machine that is busy, a page that takes long waits more often than the bare view. The exit code is 1 if a
-limit is missed.
+A page is measured unchanged, and anew after a change of the data, when nothing that was kept may be used any more.
+The processor time of the web process is stated as well: on a machine that is busy, a page that takes long waits more
+often than the bare view. The exit code is 1 if a limit is missed.
 """
 
 import argparse
@@ -72,7 +63,7 @@ PAGES = (
 )
 MB = 10**6  # bytes
 # The limits: times the bare view's time, queries, bytes, bytes of memory.
-ANEW, FIRST, AT_ONCE, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 15.0, 15.0, 50.0, 2.0, 15, 300_000, 60_000
+ANEW, UNCHANGED, MOST_QUERIES, RAW, ZIPPED = 50.0, 2.0, 15, 300_000, 60_000
 MEMORY = 400 * MB  # of the web process
 MORE_MEMORY = 50 * MB  # that a download may take
 TITLES = (
@@ -80,9 +71,6 @@ TITLES = (
     "bare, ms",
     "anew, ms",
     "times",
-    "first",
-    "at once",
-    "renewal, ms",
     "unchanged",
     "processor",
     "times",
@@ -98,19 +86,13 @@ DOWNLOADS = ("format=csv", "/api/v1/")  # which are as long as what they hold
 class PageFigures:
     """What was measured about a page, computed anew and unchanged, and about the bare view of its size.
 
-    Times are milliseconds until it is there: of a reader after a change that is no result (`anew`), of the first one
-    after new results of all benchmarks (`first`), and of one who comes before the lists are renewed (`at_once`).
-    `renewal` is how long that takes, for the lists of the pages that were measured before as well. `processor` and
+    Times are milliseconds until it is there; `anew` is that of the first reader after a change. `processor` and
     `bare_processor` are what the web process needed of its processors for a page computed anew and for the bare view.
-    `queries` are those of the reader who comes at once.
     """
 
     page: str
     bare: float
     anew: float
-    first: float
-    at_once: float
-    renewal: float
     unchanged: float
     processor: float
     bare_processor: float
@@ -123,8 +105,6 @@ class PageFigures:
         """Sentences on the limits that the page misses."""
         limits: dict[str, tuple[float, float]] = {
             "times the bare view, computed anew": (self.anew / self.bare, ANEW),
-            "times the bare view, after new results": (self.first / self.bare, FIRST),
-            "times the bare view, at once after new results": (self.at_once / self.bare, AT_ONCE),
             "times the bare view, unchanged": (self.unchanged / self.bare, UNCHANGED),
             "queries": (self.queries, MOST_QUERIES),
         }
@@ -139,11 +119,9 @@ class PageFigures:
     @property
     def line(self) -> str:
         """The line on the page in the table below `HEADER`."""
-        times = (self.anew, self.first, self.at_once, self.unchanged)
-        anew, first, at_once, unchanged = (time / self.bare for time in times)
+        anew, unchanged = self.anew / self.bare, self.unchanged / self.bare
         return (
-            f"| {self.page:<50} | {self.bare:8.1f} | {self.anew:8.1f} | {anew:5.1f} | "
-            f"{first:5.1f} | {at_once:7.1f} | {self.renewal:11.1f} | {unchanged:9.1f} | "
+            f"| {self.page:<50} | {self.bare:8.1f} | {self.anew:8.1f} | {anew:5.1f} | {unchanged:9.1f} | "
             f"{self.processor:9.1f} | {self.processor / self.bare_processor:5.1f} | "
             f"{self.queries:7} | {self.raw / 1000:6.0f} | {self.zipped / 1000:6.0f} |"
         )
@@ -261,17 +239,9 @@ def measure(server: Server, page: str) -> PageFigures:
     whole = get(server, page)
     bare: list[Answer] = []
     anew: list[Answer] = []
-    first: list[Answer] = []
-    at_once: list[Answer] = []
-    renewal: list[float] = []
     unchanged: list[float] = []
     began = time.perf_counter()
     while len(bare) < ROUNDS and (not bare or time.perf_counter() - began < LONGEST):
-        get(server, "/speed/changed?figures=yes")
-        at_once.append(get(server, page))
-        get(server, "/speed/changed?figures=yes")
-        renewal.append(get(server, "/speed/renewed").seconds)
-        first.append(get(server, page))
         get(server, "/speed/changed")
         anew.append(get(server, page))
         unchanged.append(get(server, page).seconds)
@@ -280,13 +250,10 @@ def measure(server: Server, page: str) -> PageFigures:
         page,
         bare=milliseconds([answer.seconds for answer in bare]),
         anew=milliseconds([answer.seconds for answer in anew]),
-        first=milliseconds([answer.seconds for answer in first]),
-        at_once=milliseconds([answer.seconds for answer in at_once]),
-        renewal=milliseconds(renewal),
         unchanged=milliseconds(unchanged),
         processor=milliseconds([answer.processor for answer in anew]),
         bare_processor=milliseconds([answer.processor for answer in bare]),
-        queries=max(answer.queries for answer in at_once),
+        queries=max(answer.queries for answer in anew),
         raw=len(whole.text),
         zipped=whole.sent,
     )

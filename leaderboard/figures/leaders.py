@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from leaderboard.data_version import FiguresVersion
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
 from leaderboard.figures.runs import State
 from leaderboard.figures.scores import DOMAIN
@@ -129,27 +127,13 @@ class Groups:
     by_run: Mapping[int, Mapping[str, GroupFigure]]
 
 
-_GROUPS = KeptLists[Groups](most=6)
-
-
-def column_groups(column: BenchmarkColumn, dimensions: Sequence[str], version: FiguresVersion) -> Groups:
-    """Return the groups of the first of the domains and these dimensions in which a model has figures.
-
-    `version`: that of all figures. One query; the groups are kept until the figures of the benchmark change.
-    """
-    benchmark, metric = column.version.pk, column.metric
-    return _GROUPS.get(
-        (benchmark, metric, *dimensions),
-        version.of(benchmark),
-        lambda _: _read_groups(benchmark, metric, (DOMAIN, *dimensions)),
-    )
-
-
-def _read_groups(benchmark: int, metric: str, dimensions: Sequence[str]) -> Groups:
+def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
+    """Return the groups of the first of the domains and these dimensions in which a model has figures. One query."""
+    dimensions = (DOMAIN, *dimensions)
     scores = Score.objects.filter(
-        run__benchmark=benchmark,
+        run__benchmark=column.version,
         run__state=State.FINISHED,
-        metric=metric,
+        metric=column.metric,
         dimension__in=dimensions,
         value__isnull=False,
     ).exclude(run__provenance=Provenance.BASELINE)

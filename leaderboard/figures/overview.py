@@ -15,11 +15,9 @@ from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 from django.utils.dateparse import parse_datetime
 
-from leaderboard.data_version import QUEUE, FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.progress import percent_done
-from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State, light_row
+from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.figures.scores import PARTS, Slice, main_part, parts_among
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Claim, Model, Run, Score
@@ -62,9 +60,6 @@ def parts_by_slug(metrics: Collection[str]) -> dict[str, list[Slice]]:
             by_slug.setdefault(slug, set()).add(Slice(*part))
     kinds = {slug: main_part(measured.get(slug, parts)).dimension for slug, parts in every.items()}
     return {slug: parts_among(part for part in parts if part.dimension == kinds[slug]) for slug, parts in every.items()}
-
-
-Waiting = frozenset[tuple[str, int]]  # the slug of the benchmark and the number of the model of each open run
 
 
 # What the overview is made of: measures, figures, columns and rows.
@@ -234,89 +229,25 @@ class ModelRow:
 
 @dataclass(frozen=True, eq=False)
 class Overview:
-    """The columns by topic, the rows in their default order, and the time at which the last run finished.
-
-    `version`: that of the figures of all benchmarks, for what else is made of them.
-    """
+    """The columns by topic, the rows in their default order, and the time at which the last run finished."""
 
     columns: Sequence[BenchmarkColumn]
     rows: Sequence[ModelRow]
     updated: datetime | None
-    version: FiguresVersion
 
 
-@dataclass(frozen=True, eq=False)
-class _StoredFigures:
-    """The figures of finished runs by version of their benchmark, all models, and those with published figures.
-
-    `published`: the slug of the benchmark and the number of the model.
-    """
-
-    measures: Sequence[Measure]
-    version: FiguresVersion
-    by_version: Mapping[int, Sequence[Figure]]
-    models: Mapping[int, ListedModel]
-    published: Collection[tuple[str, int]]
-    _last: list[tuple[Waiting, Overview]] = field(default_factory=list)
-
-    def overview(self, waiting: Waiting) -> Overview:
-        """Return the overview while these runs wait; the last one is remembered for the next reader."""
-        for for_waiting, made in self._last[:1]:
-            if for_waiting == waiting:
-                return made
-        made = _overview(self, waiting)
-        self._last[:] = [(waiting, made)]
-        return made
-
-
-# The figures of a thousand models on six benchmarks take about 5 MB. There are some for each choice of a part.
-_FIGURES = KeptLists[_StoredFigures](most=3)
-_WAITING = KeptLists[Waiting](most=1)
-
-
-def overview(measures: Sequence[Measure], version: FiguresVersion | None = None) -> Overview:
+def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    `version`: that of the figures of all benchmarks, where it was read already. Two queries. Where a figure has changed
-    since: one for each part, one for the models, and one for those with published figures. One more where the queue has
-    changed, and one where a model waits that was added since.
+    One query for each part, one for the models, and one each for those that have published figures and that wait.
     """
-    version = figures_version() if version is None else version
-    key = tuple((*(row.pk for row in measure.versions), *measure.metrics, *measure.part) for measure in measures)
-    return _FIGURES.get(key, version, lambda version: _read_figures(measures, version)).overview(_waiting())
-
-
-def _waiting() -> Waiting:
-    """Return which models wait or are being measured, and on which benchmarks. One query, two if the queue changed."""
-    return _WAITING.get("", figures_version(QUEUE), lambda _: _read_waiting())
-
-
-def _read_waiting() -> Waiting:
-    runs = Run.objects.filter(state__in=OPEN, benchmark__main=True)
-    return frozenset(runs.order_by().values_list("benchmark__slug", "model_id"))
-
-
-def _read_figures(measures: Sequence[Measure], version: FiguresVersion) -> _StoredFigures:
-    """Read all figures, and make the overview of them as well, so that the next reader has it."""
     models = listed_models()
-    by_version: dict[int, list[Figure]] = {}
-    for part in _by_part(measures):
-        for figure in _stored(part, models):
-            by_version.setdefault(figure.benchmark, []).append(figure)
-    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
-    pairs = published.newest_steps().order_by().values_list("benchmark__slug", "model_id").distinct()
-    figures = _StoredFigures(measures, version, by_version, models, list(pairs))
-    figures.overview(_waiting())
-    return figures
-
-
-def _overview(stored: _StoredFigures, waiting: Waiting) -> Overview:
-    mentions = _mentions(stored, waiting)
-    columns = [_column(measure, stored.by_version, mentions[measure.slug]) for measure in stored.measures]
+    figures = [figure for part in _by_part(measures) for figure in _stored(part, models)]
+    mentions = _mentions(measures, models)
+    columns = [_column(measure, figures, mentions[measure.slug]) for measure in measures]
     shown = [column for column in columns if column]
-    figures = [figure for of_version in stored.by_version.values() for figure in of_version]
     finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
-    return Overview(shown, model_rows(shown), _time(max(finished, default="")), stored.version)
+    return Overview(shown, model_rows(shown), _time(max(finished, default="")))
 
 
 def _time(text: str) -> datetime | None:
@@ -350,17 +281,13 @@ def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Me
     return ModelRow(key, kind, parameters, figures, apart, sources[0].model.family)
 
 
-def _mentions(stored: _StoredFigures, waiting: Collection[tuple[str, int]]) -> dict[str, dict[ModelKey, Mention]]:
-    """Map slugs to the models with published or open runs there; an open run goes before published ones.
-
-    One query if one of the models that wait was added since the figures were read.
-    """
-    models = stored.models
-    if any(number not in models for _, number in waiting):
-        models = listed_models()
-    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in stored.measures}
-    for is_open, runs in ((False, stored.published), (True, waiting)):
-        for slug, number in runs:
+def _mentions(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> dict[str, dict[ModelKey, Mention]]:
+    """Map slugs to the models with published or open runs there; an open run goes before others. Two queries."""
+    published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
+    waiting = Run.objects.filter(state__in=OPEN, benchmark__main=True)
+    mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
+    for is_open, runs in ((False, published.newest_steps()), (True, waiting)):
+        for slug, number in runs.order_by().values_list("benchmark__slug", "model_id").distinct():
             if slug in mentions and number in models:  # not added since
                 mentions[slug][models[number].key] = Mention(models[number], is_open)
     return mentions
@@ -409,11 +336,11 @@ def _is_usual(figure: Figure, measure: Measure) -> bool:
 
 def _column(
     measure: Measure,
-    by_version: Mapping[int, Sequence[Figure]],
+    figures: Sequence[Figure],
     mentions: Mapping[ModelKey, Mention],
 ) -> BenchmarkColumn | None:
     """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
-    stored = [figure for version in measure.versions for figure in by_version.get(version.pk, ())]
+    stored = [figure for version in measure.versions for figure in figures if figure.benchmark == version.pk]
     baselines = [figure for figure in stored if figure.provenance == Provenance.BASELINE]
     models = [figure for figure in stored if figure.provenance in PREFERENCE]
     metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
@@ -465,13 +392,12 @@ def open_runs(rows: Sequence[ModelRow]) -> dict[ModelKey, dict[str, OpenRun]]:
     """Return the open runs of models by the slug of the benchmark, where their rows have no figure. Two queries."""
     by_key = {row.key: row for row in rows}
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
-    fields = ("pk", "state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
+    fields = ("state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
     stored: list[tuple[ModelKey, str, int, str]] = []
-    for pk, state, slug, *values in runs.order_by("-pk").values_list(*fields):
-        model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
-        key = ModelKey(model.hub_id, model.weights_in_words)
+    for run in runs.order_by("-pk").select_related("model", "benchmark").only(*fields):
+        key, slug = key_of(run.model), run.benchmark.slug
         if key in by_key and slug not in by_key[key].figures:
-            stored.append((key, slug, pk, state))
+            stored.append((key, slug, run.pk, run.state))
     percents = percent_done([pk for _, _, pk, _ in stored])
     by_model: dict[ModelKey, dict[str, OpenRun]] = {}
     for key, slug, pk, state in stored:
@@ -507,16 +433,12 @@ WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_c
 
 def listed_models() -> dict[int, ListedModel]:
     """Return all models by number. One query."""
-    rows = Model.objects.values_list("pk", "kind", "parameters", "family", *WEIGHTS_FIELDS)
     return {
-        pk: ListedModel(_key(*weights), kind, parameters, family) for pk, kind, parameters, family, *weights in rows
+        model.pk: ListedModel(key_of(model), model.kind, model.parameters, model.family)
+        for model in Model.objects.only("kind", "parameters", "family", *WEIGHTS_FIELDS)
     }
 
 
-def _key(hub_id: str, weights_file: str, quantisation: str, source: str, adapter_commit: str) -> ModelKey:
-    """Return what the row of a model is about; most models have the hub's weights, which need no words."""
-    if not (weights_file or quantisation or adapter_commit):
-        return ModelKey(hub_id)
-    values = (hub_id, weights_file, quantisation, source, adapter_commit)
-    model = light_row(Model, dict(zip(WEIGHTS_FIELDS, values, strict=True)))
-    return ModelKey(hub_id, model.weights_in_words)
+def key_of(model: Model) -> ModelKey:
+    """Return what the row of a model is about."""
+    return ModelKey(model.hub_id, model.weights_in_words)

@@ -11,9 +11,7 @@ from typing import NamedTuple, cast
 
 from django.db.models import F
 
-from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_part, main_scores, of_main_parts, part_of
 from leaderboard.models import Benchmark, Run, Score
 
@@ -165,18 +163,9 @@ class Levels(NamedTuple):
     chance: Mapping[tuple[int, Slice], float]
 
 
-# The figures of a thousand models on six benchmarks take about 2 MB. There is one for each choice of benchmarks.
-_LEVELS = KeptLists[Levels](most=4)
-
-
 def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
-    """Return the figures on some benchmarks. One query, and two more where one of them has changed since."""
-    version = figures_version(*benchmarks) if benchmarks else FiguresVersion()
-
-    def read_levels(_: FiguresVersion) -> Levels:
-        return Levels(_figures(benchmarks), chance_levels(benchmarks))
-
-    return _LEVELS.get(frozenset(benchmarks), version, read_levels)
+    """Return the figures on some benchmarks. Two queries."""
+    return Levels(_figures(benchmarks), chance_levels(benchmarks))
 
 
 def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:

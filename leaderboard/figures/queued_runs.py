@@ -1,9 +1,4 @@
-"""The runs that no worker has begun, and how long like runs took.
-
-The list is kept until the queue changes: a queue of thousands takes longer to read and to order than the page that
-shows fifty of them. What changes every few seconds, the progress of runs that are being measured, is not part of it
-(`leaderboard/figures/progress.py`).
-"""
+"""The runs that no worker has begun, and how long like runs took."""
 
 import heapq
 from collections.abc import Collection, Mapping, Sequence
@@ -14,8 +9,6 @@ from typing import NamedTuple
 
 from django.db.models import F, OuterRef, Q, Sum
 
-from leaderboard.data_version import QUEUE, figures_version
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.runs import State
 from leaderboard.line import QUEUES, EpochSeconds, Waiting, in_line
 from leaderboard.models import Run, RunPart
@@ -83,15 +76,8 @@ class QueuedRuns:
     resting: Sequence[int]
 
 
-_QUEUED = KeptLists[QueuedRuns](most=1)
-
-
 def queued_runs() -> QueuedRuns:
-    """Return the runs of all queues. One query, and three more where the queue has changed since."""
-    return _QUEUED.get("queue", figures_version(QUEUE), lambda _: _read())
-
-
-def _read() -> QueuedRuns:
+    """Return the runs of all queues. Three queries at most."""
     of_run = ("pk", "state", "queue", "submitter", "standing")
     fields = (*of_run, "benchmark__probe", "model__kind", "model__parameters", "waiting_work")
     runs = Run.objects.filter(state__in=(State.QUEUED, State.WAITING), queue__in=QUEUES).order_by("created", "pk")
@@ -187,12 +173,9 @@ def ends_in_line(busy: Sequence[float], seconds: Sequence[float]) -> list[float]
     return ends
 
 
-_RATES = KeptLists[RecentRates](most=2)
-
-
 def recent_rates(queue: str) -> RecentRates:
-    """Return the rates of the runs of a queue that finished last. One query, another one where a figure has changed."""
-    return _RATES.get(queue, figures_version(), lambda _: rates_by_queue([queue])[queue])
+    """Return the rates of the runs of a queue that finished last. One query."""
+    return rates_by_queue([queue])[queue]
 
 
 def rates_by_queue(queues: Collection[str]) -> dict[str, RecentRates]:

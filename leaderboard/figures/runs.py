@@ -1,31 +1,23 @@
 """Lists of benchmarks, models and runs. The number of queries never depends on the number of rows."""
 
-import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
-from django.db import models
 from django.db.models import (
     Case,
     Count,
     Exists,
-    F,
     IntegerField,
     Max,
     OuterRef,
     Q,
     QuerySet,
     Subquery,
-    TextField,
     Value,
     When,
 )
-from django.db.models.base import ModelState
-from django.db.models.functions import Cast, Coalesce
+from django.db.models.functions import Coalesce
 
-from leaderboard.data_version import FiguresVersion, figures_version
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.models import Benchmark, Model, Run
 from leaderboard.models.run import RunQuerySet
 
@@ -38,10 +30,9 @@ ANY_VERSION = "published"
 # rows of one page (`read_records`), and at once only for published runs, whose source is part of it.
 NOT_LISTED = (
     *("message", "next_step", "traceback", "log", "submitter", "queue", "standing_since"),
-    *("created", "started", "settings", "provenance_record"),
+    *("created", "started", "provenance_record"),
+    *("model__weight_bytes", "model__gated", "model__created"),
 )
-COUNTED = ("has_other_commits", "earlier_steps")  # by the queries of lists
-MODEL_NOT_LISTED = ("weight_bytes", "gated", "created")
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
@@ -98,47 +89,16 @@ def finished_runs(benchmark: Benchmark) -> RunQuerySet:
     return _with_commits(finished(benchmark).newest_steps())
 
 
-# The runs of a thousand models take about 4 MB.
-_RUNS = KeptLists[Sequence[Run]](most=8)
-
-
-def runs_on(benchmark: Benchmark, version: FiguresVersion | None = None) -> Sequence[Run]:
+def runs_on(benchmark: Benchmark) -> list[Run]:
     """Return the finished runs of this version without what only their own pages show. They share their benchmark.
 
-    Each knows how many earlier steps of its training it stands for. One query, and another one where a figure of the
-    benchmark has changed since they were read. `version`: that of the benchmark's figures, if it was read already.
+    Each knows how many earlier steps of its training it stands for. Two queries at most.
     """
-    version = figures_version(benchmark.pk) if version is None else version
-    return _RUNS.get(benchmark.pk, version, lambda _: _read_runs(benchmark))
-
-
-def _read_runs(benchmark: Benchmark) -> list[Run]:
-    names, model_names = [*COUNTED, *field_names(Run, NOT_LISTED)], field_names(Model, MODEL_NOT_LISTED)
-    published = Case(When(provenance=Run.Provenance.PUBLISHED, then=F("provenance_record")))
-    rows = finished_runs(benchmark).with_earlier_steps()
-    rows = rows.annotate(settings_text=Cast("settings", TextField()), record=published)
-    read = rows.values_list("settings_text", "record", *names, *(f"model__{name}" for name in model_names))
-    by_settings: dict[tuple[str, int], dict[str, str]] = {}
-    runs = []
-    for settings_text, record, *values in read:
-        fields = dict(zip(names, values, strict=False))
-        model = light_row(Model, dict(zip(model_names, values[len(names) :], strict=True)))
-        fields["settings"] = _settings(settings_text)
-        if record is not None:
-            fields["provenance_record"] = record
-        run = light_row(Run, fields, model=model, benchmark=benchmark)
-        question = (settings_text, run.items_left_out)
-        if question not in by_settings:
-            by_settings[question] = run.differences
-        run.differences = by_settings[question]
-        runs.append(run)
+    runs = list(finished_runs(benchmark).with_earlier_steps().defer(*NOT_LISTED))
+    for run in runs:
+        run.benchmark = benchmark
+    _read_records_of(run for run in runs if run.is_published)
     return runs
-
-
-@lru_cache(maxsize=1024)
-def _settings(text: str) -> dict[str, Any]:
-    """Return settings from their JSON; most runs of a benchmark have the same."""
-    return dict(json.loads(text))
 
 
 class OfRun(Protocol):
@@ -150,7 +110,17 @@ class OfRun(Protocol):
 
 def read_records(rows: Iterable[OfRun]) -> None:
     """Read the records of the runs that rows of a page are about. One query at most."""
-    read_field([row.run for row in rows], "provenance_record")
+    _read_records_of(row.run for row in rows)
+
+
+def _read_records_of(runs: Iterable[Run]) -> None:
+    """Read the records of those runs that were read without them. One query, or none if all have theirs."""
+    lacking = [run for run in runs if "provenance_record" not in run.__dict__]
+    if lacking:
+        stored = Run.objects.filter(pk__in=[run.pk for run in lacking])
+        records = dict(stored.values_list("pk", "provenance_record"))
+        for run in lacking:
+            run.provenance_record = records.get(run.pk)
 
 
 def measured_runs() -> QuerySet[Run]:
@@ -218,46 +188,3 @@ def model_runs(hub_id: str) -> RunQuerySet:
     """Return all runs of every commit of a model, by benchmark, the newest first."""
     runs = Run.objects.filter(model__hub_id=hub_id).select_related("model", "benchmark")
     return runs.order_by("benchmark__slug", "-benchmark__main", "benchmark__probe", "-created", "-pk")
-
-
-# Rows of tables with only some of their fields, made in a tenth of the time that Django takes for whole ones.
-#
-# Pages rank, count and draw all runs of a benchmark, but show the details of fifty.
-
-
-RowT = TypeVar("RowT", bound=models.Model)
-
-
-def field_names(kind: type[models.Model], without: Collection[str] = ()) -> list[str]:
-    """Return the names of a table's columns as attributes of its rows, those of some fields left out."""
-    return [field.attname for field in kind._meta.concrete_fields if field.name not in without]
-
-
-def light_row(kind: type[RowT], values: Mapping[str, Any], **related: models.Model) -> RowT:
-    """Return a row with these values and related rows; it reads any other field from the database when it is used.
-
-    Django's own way of leaving out fields (`only`) takes longer than reading all of them.
-    """
-    row = kind.__new__(kind)
-    row._state = ModelState()
-    row._state.adding = False
-    row.__dict__.update(values)
-    row._state.fields_cache.update(related)
-    return row
-
-
-def light_rows(kind: type[RowT], rows: QuerySet[RowT], without: Collection[str] = ()) -> list[RowT]:
-    """Read the rows of a query, some of their fields left out."""
-    names = field_names(kind, without)
-    return [light_row(kind, dict(zip(names, values, strict=True))) for values in rows.values_list(*names)]
-
-
-def read_field(rows: Iterable[RowT], name: str) -> None:
-    """Read a field of those rows that were made without it. One query, or none if all have it."""
-    lacking = [row for row in rows if name not in row.__dict__]
-    if lacking:
-        values = dict(
-            type(lacking[0])._default_manager.filter(pk__in=[row.pk for row in lacking]).values_list("pk", name)
-        )
-        for row in lacking:
-            row.__dict__[name] = values.get(row.pk)

@@ -9,7 +9,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.figures.benchmarks import CHANCE_ID
-from leaderboard.figures.runs import finished, light_rows, runs_on
+from leaderboard.figures.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.breakdowns import split_group
 from probing.analysis.culture_metrics import PAIR_IN_LANGUAGE
@@ -171,7 +171,7 @@ def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) 
     """Return the metric of every finished run in one slice, the best first."""
     runs = {run.pk: run for run in runs_on(benchmark)}
     matching = Score.objects.filter(run__in=finished(benchmark), metric=metric, dimension=dimension, group=group)
-    scores = [score for score in light_rows(Score, matching) if score.run_id in runs]  # no run has finished since
+    scores = [score for score in matching if score.run_id in runs]  # no run has finished since
     for score in scores:
         attach_run(score, runs)
     return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
@@ -227,7 +227,7 @@ def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> d
     # With the metrics named, the database looks up each run instead of reading the scores of all of them.
     stored = Score.objects.filter(of_main_parts(), metric__in=set(metrics.values()), run__in=metrics)
     by_run: dict[int, list[Score]] = {}
-    for score in light_rows(Score, stored):
+    for score in stored:
         by_run.setdefault(score.run_id, []).append(score)
     scores = {run: main_score(of_run, metrics[run]) for run, of_run in by_run.items()}
     return {run: score for run, score in scores.items() if score}

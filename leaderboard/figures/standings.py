@@ -5,20 +5,18 @@ answered the same items; published ones stand apart unless the reader includes t
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from django.db.models import Q
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
-from leaderboard.data_version import FiguresVersion, figures_version
 from leaderboard.figures.filters import REPORTED, RUN_FACETS, RunFacet
-from leaderboard.figures.kept_lists import KeptLists
-from leaderboard.figures.runs import ANY_VERSION, finished, light_rows, runs_on
+from leaderboard.figures.runs import ANY_VERSION, finished, runs_on
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.standing import RunRank, rank_range
@@ -27,7 +25,6 @@ Provenance = Run.Provenance
 # The beginnings of headings above the groups of a leaderboard, in their order.
 OTHER_SETTINGS, SOME_ITEMS = "Other settings", "Some of the questions"
 STANDARD_ERRORS = NormalDist().inv_cdf(0.975)  # of a figure, on each side of it in its 95 % interval
-MadeT = TypeVar("MadeT")
 
 
 @dataclass(frozen=True)
@@ -186,19 +183,6 @@ class LeaderboardFilter:
         """The facets of which the reader has chosen a value."""
         return [facet for facet in RUN_FACETS if self.chosen.get(facet.name)]
 
-    @property
-    def board(self) -> Hashable:
-        """Everything that determines the rows before the search and the facets narrow them."""
-        metrics = (self.metric, *self.other_metrics)
-        limits = frozenset(self.limits.items())
-        return self.benchmark.pk, metrics, frozenset(self.slices), self.rank_published, self.part, *self.sides, limits
-
-    @property
-    def rows(self) -> Hashable:
-        """Everything that determines the rows that are left."""
-        chosen = frozenset((facet.name, self.chosen[facet.name]) for facet in self.narrows)
-        return self.board, self.search.lower(), chosen
-
     def passing(self, rows: Iterable[Standing], without: str = "") -> list[Standing]:
         """Return the rows that pass the search and every facet but the one named `without`. Baselines always do."""
         chosen = [(facet.name, self.chosen[facet.name]) for facet in self.narrows if facet.name != without]
@@ -228,41 +212,27 @@ class Leaderboard:
     """The rows in their default order: those that pass the filter, and all of them (`everything`).
 
     `without_figure` are runs whose published figures are about single relations or in other metrics only. `compared`
-    are the ranks of all runs with the usual settings, whatever the filter hides. `version` is that of their figures.
+    are the ranks of all runs with the usual settings, whatever the filter hides.
     """
 
     standings: list[Standing]
     everything: list[Standing]
     without_figure: list[Run]
     compared: list[RunRank]
-    version: FiguresVersion
 
 
-# A board of a thousand models takes about 4 MB. Readers who search or choose facets share one.
-_BOARDS = KeptLists[Leaderboard](most=4)
-
-
-def leaderboard(filters: LeaderboardFilter, version: FiguresVersion | None = None) -> Leaderboard:
+def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
     """Return the rows in order: baselines, then group by group the ranked rows by score and the rest.
 
-    Ranks are those among all ranked runs of a group, whatever the filter hides. One query, and three more where a
-    figure of the benchmark has changed since the rows were read. `version`: that of the figures, if it was read
-    already.
+    Ranks are those among all ranked runs of a group, whatever the filter hides. Four queries at most.
     """
-    version = figures_version(filters.benchmark.pk) if version is None else version
-    board = _BOARDS.get(filters.board, version, lambda latest: _board(filters, latest))
-    return replace(board, standings=filters.passing(board.everything))
-
-
-def _board(filters: LeaderboardFilter, version: FiguresVersion) -> Leaderboard:
-    """Read and rank all rows, whatever the filter hides. Three queries."""
-    runs = runs_on(filters.benchmark, version)
+    runs = runs_on(filters.benchmark)
     scores = _scores(filters, runs)
     stored = _stored_ranks(filters.benchmark) if filters.part == OVERALL_SLICE else {}
     standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
     rows = ranked(filter(_has_figure, standings), filters.rank_published)
     others = [row.run for row in standings if not row.scores]
-    return Leaderboard(rows, rows, others, _compared(standings), version)
+    return Leaderboard(filters.passing(rows), rows, others, _compared(standings))
 
 
 def _standing(
@@ -306,7 +276,7 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
     metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
     scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
     stored = Score.objects.filter(parts, run__in=finished(filters.benchmark), metric__in=metrics)
-    for score in light_rows(Score, stored):
+    for score in stored:
         if score.run_id in scores:  # no run has finished since
             scores[score.run_id].setdefault(score.metric, {})[Slice(score.dimension, score.group)] = score
     return scores
@@ -315,7 +285,7 @@ def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[s
 def _stored_ranks(benchmark: Benchmark) -> dict[int, dict[str, RunRank]]:
     """Map each run that has any to its stored ranks by metric."""
     ranks: dict[int, dict[str, RunRank]] = {}
-    for rank in light_rows(RunRank, RunRank.objects.filter(run__in=finished(benchmark))):
+    for rank in RunRank.objects.filter(run__in=finished(benchmark)):
         ranks.setdefault(rank.run_id, {})[rank.metric] = rank
     return ranks
 
@@ -340,18 +310,6 @@ def chosen_slices(query: QueryDict, slices: Sequence[Slice], default_dimensions:
         return [part for part in slices if part.dimension in default_dimensions]
     names = {Slice.parse(text) for text in query.getlist("columns")}
     return [part for part in slices if part in names]
-
-
-def made_of_rows(
-    lists: KeptLists[MadeT], filters: LeaderboardFilter, board: Leaderboard, make: Callable[[Leaderboard], MadeT]
-) -> MadeT:
-    """Return what is made of the rows of a leaderboard, kept among these lists until a figure of its benchmark changes.
-
-    Beside the rows, it may depend on the rows of benchmarks and on nothing else.
-    """
-    if not board.version:
-        return make(board)
-    return lists.get(filters.rows, board.version, lambda latest: make(leaderboard(filters, latest)))
 
 
 # Rows of a leaderboard, with their ranks among the rows of their group and their default order.

@@ -22,6 +22,19 @@ def stated_bits(weights: str) -> int | None:
     return int(match[1] or match[2]) if match else None
 
 
+def weights_in_words(quantised: str, adapter_commit: str, weights_file: str, source: str) -> str:
+    """Return `Model.weights_in_words` for these fields of a model."""
+    bits = stated_bits(quantised)
+    if bits and "bits" not in quantised:
+        quantised += f", {bits} bits"
+    if adapter_commit:
+        return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
+    if not weights_file:
+        return quantised
+    origin = "local file" if source == Model.Source.LOCAL else ""
+    return ", ".join(filter(None, [quantised, "GGUF", origin]))
+
+
 class Model(models.Model):
     """A language model at one commit. With a LoRA adapter merged into it, it is a model of its own, `model+adapter`.
 
@@ -107,15 +120,7 @@ class Model(models.Model):
     @property
     def weights_in_words(self) -> str:
         """The difference of these weights from those that the hub has under the same id; empty for the latter."""
-        quantised, bits = self.quantisation, stated_bits(self.quantisation)
-        if bits and "bits" not in quantised:
-            quantised += f", {bits} bits"
-        if self.adapter_commit:
-            return ", ".join(filter(None, ["with a LoRA adapter", quantised]))
-        if not self.weights_file:
-            return quantised
-        origin = "local file" if self.source == Model.Source.LOCAL else ""
-        return ", ".join(filter(None, [quantised, "GGUF", origin]))
+        return weights_in_words(self.quantisation, self.adapter_commit, self.weights_file, self.source)
 
     @property
     def part_in_words(self) -> str:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from leaderboard.exports.references import model_reference
 from leaderboard.figures.profiles import ProfileRow, medians, profile
-from leaderboard.figures.runs import OPEN, light_rows, model_runs, model_versions
+from leaderboard.figures.runs import OPEN, model_runs, model_versions
 from leaderboard.figures.scores import PART_SETTINGS, Group, breakdowns, main_scores
 from leaderboard.figures.standings import differs
 from leaderboard.figures.training import Series, series_of
@@ -377,7 +377,7 @@ def _known_groups(rows: Sequence[ProfileRow], name: str) -> tuple[ProfileRow | N
     if row is None:
         return None, "", []
     metric = row.run.benchmark.main_metric
-    groups = breakdowns(light_rows(Score, row.run.scores.order_by("pk")), metric)
+    groups = breakdowns(row.run.scores.order_by("pk"), metric)
     dimension = groups_dimension(row.run.benchmark, groups)
     if not dimension:
         return row, "", []

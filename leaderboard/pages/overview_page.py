@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from django.http import Http404, HttpRequest, HttpResponseBase, HttpResponseRedirect, QueryDict
 from django.urls import NoReverseMatch, reverse
 
-from leaderboard.data_version import FiguresVersion
 from leaderboard.figures.filters import OVERVIEW_FACETS, OverviewFilter, read_overview_filter
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.leaders import column_groups, fullest
 from leaderboard.figures.overview import (
     BenchmarkColumn,
@@ -109,9 +107,6 @@ class Findings(NamedTuple):
     charts: Sequence[Chart]
 
 
-_FINDINGS = KeptLists[Findings](most=6)
-
-
 class Selection(NamedTuple):
     """What a reader chose: the part and the topic with its columns, and the rows among its candidates that pass.
 
@@ -176,24 +171,13 @@ def _context(chosen: Selection, matrix: Matrix, curve: BenchmarkColumn | None, q
 
 
 def _findings(chosen: Selection, main: BenchmarkColumn | None, curve: BenchmarkColumn | None) -> Findings:
-    """Return what a selection shows first, which is kept until a figure changes."""
-    part = chosen.part.value if chosen.part else ""
-    shown, slugs = chosen.measures, (chosen.topic, main.slug if main else "", curve.slug if curve else "")
-
-    def make(version: FiguresVersion) -> Findings:
-        return _make_findings(overview(shown, version) if version else chosen.everything, *slugs)
-
-    return _FINDINGS.get((part, *slugs), chosen.everything.version, make)
-
-
-def _make_findings(everything: Overview, topic: str, main: str, curve: str) -> Findings:
-    columns = {column.slug: column for column in everything.columns}
-    of_topic = columns.get(main)
-    beside = measured_beside(everything, of_topic) if of_topic else []
+    """Return what a selection shows first."""
+    everything = chosen.everything
+    beside = measured_beside(everything, main) if main else []
     return Findings(
-        size_classes(everything, of_topic) if of_topic else [],
-        [*beside, *other_topics(everything, topic)],
-        curve_charts(everything, columns[curve]) if curve in columns else [],
+        size_classes(everything, main) if main else [],
+        [*beside, *other_topics(everything, chosen.topic)],
+        curve_charts(everything, curve) if curve else [],
     )
 
 
@@ -309,7 +293,7 @@ def _left_without(
 
 def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -> Matrix:
     """Return the table, with open runs and the sources of figures for the rows of the requested page."""
-    grouped = Grouped(main, column_groups(main, _dimensions(main), chosen.everything.version)) if main else None
+    grouped = Grouped(main, column_groups(main, _dimensions(main))) if main else None
     if grouped is None:
         columns, details = chosen.columns, Details()
         table = overview_table(chosen.rows, columns, details)

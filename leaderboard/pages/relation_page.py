@@ -10,11 +10,10 @@ from django.urls import reverse
 from django.utils.text import slugify
 
 from leaderboard.figures.benchmarks import CHANCE_ID
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.questions import PAIR_TAGS, questions_url
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores, slice_scores
-from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, made_of_rows
+from leaderboard.figures.standings import Leaderboard, LeaderboardFilter
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_slice
@@ -166,24 +165,13 @@ class RelationRow:
         return ", ".join(tag_text(name, tags[name]) for name in PAIR_TAGS if name in tags)
 
 
-# The scores of twenty models in eighty groups take about 0.2 MB.
-_STRIPS = KeptLists[StripScores](most=4)
-
-
 def strip_scores(filters: LeaderboardFilter, board: Leaderboard, relations: Sequence[Relation]) -> StripScores:
-    """Return the scores of runs with the usual settings in relations and domains.
-
-    One query where a figure of the benchmark has changed since they were read, or else none.
-    """
+    """Return the scores of runs with the usual settings in relations and domains. One query."""
     pages = pages_of(filters.benchmark)
     metric = pages.main_metric(filters.benchmark)
     dimensions = {DOMAIN, RELATION, *(pages.relation_slice(relation, relation.id)[0] for relation in relations)}
-
-    def scores(board: Leaderboard) -> StripScores:
-        runs = [row.run for row in board.standings if row.is_baseline or not row.group]
-        return dot_scores(runs, metric, dimensions)
-
-    return made_of_rows(_STRIPS, filters, board, scores)
+    runs = [row.run for row in board.standings if row.is_baseline or not row.group]
+    return dot_scores(runs, metric, dimensions)
 
 
 def relation_rows(

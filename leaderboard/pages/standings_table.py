@@ -10,7 +10,6 @@ from django.utils.text import get_text_list
 
 from leaderboard.figures.benchmarks import GUESSES
 from leaderboard.figures.filters import chosen_facets, models_of, near_models
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import OVERALL_SLICE, Slice, slices
 from leaderboard.figures.standings import (
@@ -19,7 +18,6 @@ from leaderboard.figures.standings import (
     LeaderboardFilter,
     Standing,
     chosen_slices,
-    made_of_rows,
 )
 from leaderboard.models import Benchmark, Model, Run, RunRank, Score
 from leaderboard.probes import pages_of
@@ -347,8 +345,6 @@ AXES: Mapping[str, ModelAxis] = {
     "date": ModelAxis("date", DATE, lambda model: on_date_axis(model.hub_created) if model.hub_created else None),
     "tokens": ModelAxis("length of training", TOKENS, lambda model: model.tokens),
 }
-# The chart of a thousand models takes about 0.5 MB.
-_CHARTS = {axis: KeptLists[list[Chart]](most=4) for axis in AXES}
 
 
 def offered_axes(board: Leaderboard, pair: PairInLanguage | None) -> list[str]:
@@ -380,12 +376,7 @@ def standings_charts(
     filters: LeaderboardFilter, board: Leaderboard, pair: PairInLanguage | None, axis: str = ""
 ) -> list[Chart]:
     """Return the chart, if there is anything to draw. `pair`: what the rows are about; `axis`: one of `AXES`."""
-    return made_of_rows(_CHARTS[axis], filters, board, lambda board: _charts(filters, board.standings, pair, axis))
-
-
-def _charts(
-    filters: LeaderboardFilter, rows: Sequence[Standing], pair: PairInLanguage | None, axis: str
-) -> list[Chart]:
+    rows = board.standings
     charted = _charted(rows)
     title = pages_of(filters.benchmark).metric_label(filters.metric)
     chart = gaps_chart(pair, charted, title) or _scatter(title, rows, charted, AXES[axis])

@@ -5,6 +5,7 @@ from django.apps import apps
 from django.db import connection
 
 from leaderboard.data_version import NOT_WATCHED, data_version, install
+from leaderboard.models import Run
 from tests.leaderboard import factories as make
 
 pytestmark = pytest.mark.usefixtures("transactional_db")
@@ -27,6 +28,20 @@ def test_a_version_never_comes_again() -> None:
     assert len(set(versions)) == 5
     assert all(versions)
     assert data_version() == versions[-1]
+
+
+def test_only_the_progress_of_a_run_leaves_the_version() -> None:
+    states = Run.State
+    going = make.run(make.model(), make.benchmark(), states.QUEUED)
+
+    def changes(state: Run.State) -> bool:
+        before = data_version()
+        assert Run.objects.move(going, state)
+        return data_version() != before
+
+    assert changes(states.DOWNLOADING)
+    assert not any(map(changes, (states.SCORING, states.AGGREGATING)))
+    assert changes(states.FINISHED)
 
 
 def test_triggers_can_be_installed_again() -> None:

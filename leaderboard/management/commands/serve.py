@@ -5,7 +5,6 @@ from typing import Any
 
 from django.conf import settings
 
-from leaderboard.figures import kept_lists
 from leaderboard.management.base import PlainCommand
 from leaderboard.serving import web_server
 
@@ -19,5 +18,4 @@ class Command(PlainCommand):
         )
 
     def run(self, *, listen: str, **options: Any) -> None:
-        kept_lists.start()
         web_server.serve(listen)

@@ -7,8 +7,7 @@ from django.test import Client
 
 from leaderboard.api import parameters
 from leaderboard.api import submission_routes as queue_route
-from leaderboard.figures import standings
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.ui.cells import written
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -103,8 +102,7 @@ def test_the_groups_of_a_row_have_the_order_in_which_they_are_stored(
     client: Client, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database returns them in any order, which differed from process to process."""
-    read = standings.light_rows
-    monkeypatch.setattr(standings, "light_rows", lambda *query: sorted(read(*query), key=lambda row: -row.pk))
+    monkeypatch.setattr(Score._meta, "ordering", ["-pk"])
     groups = ["Geographic", "Political"]
     columns = "&".join(f"columns=domain:{group}" for group in groups)
     rows: list[dict[str, Any]] = client.get(f"/api/v1/leaderboard?benchmark=small&{columns}").json()["rows"]

@@ -1,7 +1,5 @@
 """The overview: which runs count, its filters, and what it shows of each benchmark."""
 
-from weakref import ref
-
 import pytest
 
 from leaderboard.figures.filters import OverviewFilter
@@ -135,16 +133,6 @@ def test_quantised_weights_are_another_row_than_the_model(tiny: Benchmark) -> No
     assert {key: len(runs) for key, runs in open_runs(rows).items()} == {of_file: 1}
 
 
-def test_an_overview_is_gone_once_a_figure_has_changed(transactional_db: None) -> None:
-    tiny = make.benchmark()
-    make.finished(tiny)
-    before = ref(shown(tiny))
-    assert before() is shown(tiny), "it is kept"
-    make.finished(tiny)
-    assert len(shown(tiny).rows) == 2
-    assert before() is None
-
-
 def test_figures_that_are_no_shares_have_no_best(tiny: Benchmark) -> None:
     make.finished(tiny, 0.5)
     of = shown(tiny)
@@ -209,9 +197,9 @@ def test_without_any_interval_none_is_bold_and_the_next_is_named(tiny: Benchmark
 def row(
     hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8, weights: str = ""
 ) -> ModelRow:
-    model = ListedModel(ModelKey(hub_id), kind, parameters, "", "float32")
+    model = ListedModel(ModelKey(hub_id), kind, parameters, "")
     figures = {
-        f"benchmark-{place}": Figure(place, 1, provenance, "{}", None, model, "accuracy", 0.5, None, None, 10)
+        f"benchmark-{place}": Figure(place, 1, provenance, [], None, model, "accuracy", 0.5, None, None, 10)
         for place, provenance in enumerate(provenances)
     }
     return ModelRow(ModelKey(hub_id, weights), kind, parameters, figures)

@@ -5,8 +5,6 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from leaderboard.figures.queued_runs import (
     PLAIN_SPEED,
@@ -162,19 +160,3 @@ def test_only_runs_of_the_queue_with_known_work_count(small: Benchmark) -> None:
         RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=work, done=True)
     make.finished(small)
     assert recent_rates("measure").runs == {(small.probe, "causal"): [DoneRun(1.0, 135_000_000)]}
-
-
-def test_rates_are_read_again_only_after_a_result(transactional_db: None) -> None:
-    def number_of_queries() -> int:
-        with CaptureQueriesContext(connection) as captured:
-            recent_rates("measure")
-        return len(captured)
-
-    tiny = make.benchmark()
-    assert recent_rates("measure").runs == {}
-    make.run(make.model(), tiny)
-    assert number_of_queries() == 1
-    run = make.finished(tiny)
-    RunPart.objects.create(run=run, relation="P30", template=0, items=10, work=600, done=True)
-    assert number_of_queries() == 2
-    assert recent_rates("measure").of(tiny.probe, "causal") == pytest.approx(1)

@@ -1,4 +1,4 @@
-"""Lists of benchmarks, models and runs, also with only some of the fields of their rows."""
+"""Lists of benchmarks, models and runs."""
 
 from types import SimpleNamespace
 
@@ -6,17 +6,15 @@ from leaderboard.figures.runs import (
     ANY_VERSION,
     benchmarks,
     finished_runs,
-    light_rows,
     measured_runs,
     model_versions,
     models_named,
-    read_field,
     read_records,
     runs_beside,
     runs_on,
     runs_with_items,
 )
-from leaderboard.figures.standings import published_version
+from leaderboard.figures.standings import LeaderboardFilter, leaderboard, published_version
 from leaderboard.models import Benchmark, Model, Run
 from tests.leaderboard import factories as make
 
@@ -107,23 +105,14 @@ def test_models_are_named_once_and_baselines_never(tiny: Benchmark) -> None:
     assert [model.hub_id for model in models_named("CHANCE")] == ["org/chancellor"]
 
 
-def test_a_light_row_reads_a_left_out_field_when_it_is_used(db: None, django_assert_num_queries) -> None:
-    make.model("org/a", licence="mit")
+def test_the_records_of_runs_are_read_at_once(tiny: Benchmark, django_assert_num_queries) -> None:
+    for device in ("cpu", "cuda"):
+        make.finished(tiny, provenance_record={"device": device})
+    rows = leaderboard(LeaderboardFilter(tiny, "accuracy")).standings
     with django_assert_num_queries(1):
-        (row,) = light_rows(Model, Model._default_manager.all(), without=["licence"])
-        assert row.hub_id == "org/a"
-    with django_assert_num_queries(1):
-        assert row.licence == "mit"
-
-
-def test_a_field_is_read_for_all_rows_at_once(db: None, django_assert_num_queries) -> None:
-    for licence in ("mit", "apache-2.0"):
-        make.model(licence=licence)
-    rows = light_rows(Model, Model._default_manager.order_by("pk"), without=["licence"])
-    with django_assert_num_queries(1):
-        read_field(rows, "licence")
-        read_field(rows, "licence")
-        assert [row.licence for row in rows] == ["mit", "apache-2.0"]
+        read_records(rows)
+        read_records(rows)
+        assert {row.run.provenance_record["device"] for row in rows} == {"cpu", "cuda"}
 
 
 def test_the_runs_of_a_benchmark_say_the_same_as_whole_rows(tiny: Benchmark) -> None:
@@ -145,7 +134,7 @@ def test_records_of_measured_runs_are_read_for_the_rows_of_a_page_alone(
     tiny: Benchmark, django_assert_num_queries
 ) -> None:
     make.published(tiny), make.finished(tiny)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(2):
         runs = runs_on(tiny)
         assert [run.provenance_record for run in runs if run.is_published] == [{}]
     with django_assert_num_queries(1):

@@ -6,17 +6,14 @@ import pytest
 from django.http import QueryDict
 
 from leaderboard.figures.filters import RunFacet, chosen_facets
-from leaderboard.figures.kept_lists import KeptLists
 from leaderboard.figures.scores import OVERALL_SLICE, Slice
 from leaderboard.figures.standings import (
     FacetChoice,
-    Leaderboard,
     LeaderboardFilter,
     Standing,
     chosen_slices,
     facet_choices,
     leaderboard,
-    made_of_rows,
     place_by_intervals,
 )
 from leaderboard.models import Benchmark, Run, Score
@@ -73,59 +70,21 @@ def test_a_facet_counts_the_rows_that_each_of_its_choices_would_leave(tiny: Benc
 
 
 @pytest.fixture
-def benchmark(transactional_db: None) -> Benchmark:
-    """A benchmark with two models, outside of a transaction, so that what is made of its rows is kept."""
+def benchmark(db: None) -> Benchmark:
+    """A benchmark with two models."""
     of_two = make.benchmark()
     make.finished(of_two, 0.5, make.model("org/masked", kind="masked"))
     make.finished(of_two, 0.4, make.model("org/causal", kind="causal"))
     return of_two
 
 
-class Names:
-    """The names of the models of a leaderboard as something that is made of its rows; `made` counts how often."""
-
-    def __init__(self) -> None:
-        self.lists = KeptLists[list[str]](most=4)
-        self.made = 0
-
-    def of(self, filters: LeaderboardFilter) -> list[str]:
-        return made_of_rows(self.lists, filters, leaderboard(filters), self._make)
-
-    def _make(self, board: Leaderboard) -> list[str]:
-        self.made += 1
-        return [row.hub_id for row in board.standings]
-
-
-def test_what_is_made_of_rows_is_made_once_until_a_figure_changes(benchmark: Benchmark) -> None:
-    names, everything = Names(), LeaderboardFilter(benchmark, "accuracy")
-    assert [names.of(everything) for _ in range(2)] == [["org/masked", "org/causal"]] * 2
-    assert names.made == 1
-    make.finished(benchmark, 0.45, make.model("org/late"))
-    assert names.of(everything) == ["org/masked", "org/late", "org/causal"]
-
-
-def test_what_is_made_of_rows_is_renewed_with_a_new_result(benchmark: Benchmark) -> None:
-    names, everything = Names(), LeaderboardFilter(benchmark, "accuracy")
-    names.of(everything)
-    make.finished(benchmark, 0.45, make.model("org/late"))
-    assert names.lists.renew() == 1
-    assert names.of(everything) == ["org/masked", "org/late", "org/causal"]
-    assert names.made == 2
-
-
 @pytest.mark.parametrize("choice", [{"chosen": {"kind": "causal"}}, {"search": "CAUSAL"}], ids=["facet", "search"])
-def test_each_choice_of_rows_has_what_is_made_of_its_own(benchmark: Benchmark, choice: dict[str, Any]) -> None:
-    names = Names()
-    assert names.of(LeaderboardFilter(benchmark, "accuracy")) == ["org/masked", "org/causal"]
-    assert names.of(LeaderboardFilter(benchmark, "accuracy", **choice)) == ["org/causal"]
+def test_a_choice_of_rows_leaves_the_others_out(benchmark: Benchmark, choice: dict[str, Any]) -> None:
+    def names(**choice: Any) -> list[str]:
+        return [row.hub_id for row in leaderboard(LeaderboardFilter(benchmark, "accuracy", **choice)).standings]
 
-
-def test_inside_a_transaction_nothing_that_is_made_of_rows_is_kept(tiny: Benchmark) -> None:
-    names, everything = Names(), LeaderboardFilter(tiny, "accuracy")
-    make.finished(tiny, 0.5, make.model("org/first"))
-    assert names.of(everything) == ["org/first"]
-    make.finished(tiny, 0.4, make.model("org/second"))
-    assert names.of(everything) == ["org/first", "org/second"]
+    assert names() == ["org/masked", "org/causal"]
+    assert names(**choice) == ["org/causal"]
 
 
 def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:

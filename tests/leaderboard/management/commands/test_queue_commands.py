@@ -9,7 +9,6 @@ from django_rq.management.commands import rqworker
 from pytest_django.fixtures import Settings as DjangoSettings
 
 from leaderboard import redis_server
-from leaderboard.figures import kept_lists
 from leaderboard.intake import queue
 from leaderboard.management.commands import rqworker as command
 from leaderboard.management.commands.rqcron import Scheduler
@@ -160,9 +159,8 @@ def test_requeue_says_how_many(small: Benchmark, local_hub: Hub) -> None:
         assert "1 runs stand in the queue" in output_of("requeue")
 
 
-def test_lists_are_renewed_while_the_site_is_served(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_site_is_served_where_the_command_says(monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    monkeypatch.setattr(kept_lists, "start", lambda: calls.append("renewal"))
     monkeypatch.setattr(web_server, "serve", calls.append)
     call_command("serve", "--listen", "127.0.0.1:1")
-    assert calls == ["renewal", "127.0.0.1:1"]
+    assert calls == ["127.0.0.1:1"]
