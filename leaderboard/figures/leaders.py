@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from leaderboard.figures.board import board, ends, reaches, rows
 from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
-from leaderboard.figures.runs import State
 from leaderboard.figures.scores import DOMAIN
-from leaderboard.models import Score
 
 SIZE_CLASSES = {"1 B": 10**9, "4 B": 4 * 10**9, "10 B": 10**10, "40 B": 4 * 10**10}
 
@@ -61,8 +60,8 @@ def leader(figures: Ranked, below: int | None = None, measured: bool | None = No
     if not chosen:
         return None
     (best, of), *others = chosen
-    level = [row for figure, row in others if best.is_reached_by(figure)]
-    return Leader(of, best, level, len(chosen), others[0] if others and best.ends is None else None)
+    level = [row for figure, row in others if reaches(figure, best)]
+    return Leader(of, best, level, len(chosen), others[0] if others and ends(best) is None else None)
 
 
 # Variants: models that differ from another one by what was done with its weights after its training.
@@ -109,14 +108,6 @@ def is_of_similar_size(one: int | None, other: int | None) -> bool:
 MOST_GROUPS = 12  # columns; a benchmark with more groups shows those that most models have
 
 
-class GroupFigure(NamedTuple):
-    """A score of one group with its interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-
-
 @dataclass(frozen=True)
 class Groups:
     """The groups of a dimension with the figures of each run. `ranges`: the lowest and the highest of each group."""
@@ -124,30 +115,23 @@ class Groups:
     dimension: str
     names: Sequence[str]
     ranges: Mapping[str, tuple[float, float]]
-    by_run: Mapping[int, Mapping[str, GroupFigure]]
+    by_run: Mapping[int, Mapping[str, Figure]]
 
 
 def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
-    """Return the groups of the first of the domains and these dimensions in which a model has figures. One query."""
+    """Return the groups of the first of the domains and these dimensions in which a model has figures."""
     dimensions = (DOMAIN, *dimensions)
-    scores = Score.objects.filter(
-        run__benchmark=column.version,
-        run__state=State.FINISHED,
-        metric=column.metric,
-        dimension__in=dimensions,
-        value__isnull=False,
-    ).exclude(run__provenance=Provenance.BASELINE)
-    figures: dict[str, dict[int, dict[str, GroupFigure]]] = {}
-    fields = ("run_id", "dimension", "group", "value", "low", "high")
-    for run, of, group, value, low, high in scores.values_list(*fields):
-        figures.setdefault(of, {}).setdefault(run, {})[group] = GroupFigure(value or 0.0, low, high)
+    scores = board([column.version.pk], [column.metric], dimensions)
+    figures: dict[str, dict[int, dict[str, Figure]]] = {}
+    for row in rows(scores[scores["provenance"] != Provenance.BASELINE.value]):
+        figures.setdefault(row.dimension, {}).setdefault(row.run, {})[row.part] = row
     names = {dimension: _most_frequent(by_run) for dimension, by_run in figures.items()}
     shown = next((name for name in dimensions if len(names.get(name, ())) > 1), "")
     by_run = figures.get(shown, {})
     return Groups(shown, names.get(shown, []), _ranges(by_run), by_run)
 
 
-def _ranges(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> dict[str, tuple[float, float]]:
+def _ranges(by_run: Mapping[int, Mapping[str, Figure]]) -> dict[str, tuple[float, float]]:
     values: dict[str, list[float]] = {}
     for figures in by_run.values():
         for group, figure in figures.items():
@@ -155,7 +139,7 @@ def _ranges(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> dict[str, tuple[
     return {group: (min(of_group), max(of_group)) for group, of_group in values.items()}
 
 
-def _most_frequent(by_run: Mapping[int, Mapping[str, GroupFigure]]) -> list[str]:
+def _most_frequent(by_run: Mapping[int, Mapping[str, Figure]]) -> list[str]:
     """Return the groups that most runs have, in alphabetical order."""
     counts: dict[str, int] = {}
     for figures in by_run.values():

@@ -7,31 +7,25 @@ whose published figures are in other metrics, or that still wait to be measured,
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, TextField
-from django.db.models.functions import Cast
-from django.utils.dateparse import parse_datetime
+import pandas as pd
+from django.db.models import Count, Q
 
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
+from leaderboard.figures.board import WEIGHTS, board, reaches, rows, usual
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
-from leaderboard.figures.scores import PARTS, Slice, main_part, parts_among
+from leaderboard.figures.scores import OVERALL_SLICE, PARTS, Slice, main_part, parts_among
 from leaderboard.line import QUEUES
-from leaderboard.models import Benchmark, Claim, Model, Run, Score
-from probing.analysis.intervals import Z
+from leaderboard.models import Benchmark, Claim, Run, Score
+from leaderboard.models.model import weights_in_words
 
 Provenance = Run.Provenance
 # Whose figure a model has on a benchmark, where several have one.
 PREFERENCE = (Provenance.MEASURED.value, Provenance.ELSEWHERE.value, Provenance.PUBLISHED.value)
-
-# The fields of a score that a figure consists of, in its order; the model is its number.
-FIELDS = (
-    *("run_id", "run__benchmark_id", "run__provenance", "run__group", "finished"),
-    *("run__model_id", "metric", "value", "low", "high", "n"),
-)
 
 
 def versions() -> dict[str, list[Benchmark]]:
@@ -46,18 +40,18 @@ def versions() -> dict[str, list[Benchmark]]:
     return by_slug
 
 
-def parts_by_slug(metrics: Collection[str]) -> dict[str, list[Slice]]:
-    """Map benchmarks to the parts in which any run has a score, of the kind that measured runs have. One query.
+def parts_by_slug(benchmarks: Mapping[str, Sequence[Benchmark]], metrics: Collection[str]) -> dict[str, list[Slice]]:
+    """Map benchmarks to the parts in which any run has a score, of the kind that measured runs have.
 
     Published figures on some of the same items may be about parts of another kind.
     """
-    scores = Score.objects.filter(run__state=State.FINISHED, metric__in=metrics, dimension__in=PARTS)
-    names = ("run__benchmark__slug", "run__provenance", "dimension", "group")
+    slugs = {version.pk: slug for slug, of_slug in benchmarks.items() for version in of_slug}
+    of_parts = board(slugs, metrics, PARTS)[["benchmark", "is_measured", "dimension", "part"]].drop_duplicates()
     every: dict[str, set[Slice]] = {}
     measured: dict[str, set[Slice]] = {}
-    for slug, provenance, *part in scores.order_by().values_list(*names).distinct():
-        for by_slug in [every, measured] if provenance == Provenance.MEASURED else [every]:
-            by_slug.setdefault(slug, set()).add(Slice(*part))
+    for number, is_measured, *part in of_parts.itertuples(index=False):
+        for by_slug in [every, measured] if is_measured else [every]:
+            by_slug.setdefault(slugs[number], set()).add(Slice(*part))
     kinds = {slug: main_part(measured.get(slug, parts)).dimension for slug, parts in every.items()}
     return {slug: parts_among(part for part in parts if part.dimension == kinds[slug]) for slug, parts in every.items()}
 
@@ -93,57 +87,16 @@ class ModelKey(NamedTuple):
     weights: str = ""
 
 
-class ListedModel(NamedTuple):
-    """A model with what its row says."""
-
-    key: ModelKey
-    kind: str
-    parameters: int | None
-    family: str
-
-
-class Figure(NamedTuple):
-    """The stored score of a run, with what tells whose it is. `finished` is a time as the database writes it.
-
-    `group`: what sets the run apart from those with the usual settings, by name and in words.
-
-    `error`: the standard error over wordings, where it is known.
-    """
-
-    run: int
-    benchmark: int
-    provenance: str
-    group: Sequence[Sequence[str]]
-    finished: str | None
-    model: ListedModel
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    n: float
-    error: float | None = None
-
-    @property
-    def is_measured(self) -> bool:
-        return self.provenance == Run.Provenance.MEASURED
-
-    @property
-    def ends(self) -> tuple[float, float] | None:
-        """The ends of its interval, or else of that which its standard error gives; None where neither is known."""
-        if self.low is not None and self.high is not None:
-            return self.low, self.high
-        return None if self.error is None else (self.value - Z * self.error, self.value + Z * self.error)
-
-    def is_reached_by(self, other: "Figure") -> bool:
-        """Tell whether another figure reaches into the interval of this one, whose ends are known."""
-        return self.ends is not None and (other.ends[1] if other.ends else other.value) >= self.ends[0]
-
-
 class Mention(NamedTuple):
     """A model with a published or an open run on a benchmark, whether or not it has a figure there."""
 
-    model: ListedModel
+    kind: str
+    parameters: int | None
+    family: str
     is_open: bool
+
+
+Figure = Any  # a row of the board
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +136,7 @@ class BenchmarkColumn:
 
     def is_among_the_best(self, figure: Figure) -> bool:
         """Tell whether a figure cannot be told from the best; none can where nothing says how sure that one is."""
-        return self.best is not None and not self.is_about_other_items(figure) and self.best.is_reached_by(figure)
+        return self.best is not None and not self.is_about_other_items(figure) and reaches(figure, self.best)
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
@@ -239,21 +192,24 @@ class Overview:
 def overview(measures: Sequence[Measure]) -> Overview:
     """Return the columns that have any figure or wait for one, and a row for each model with any.
 
-    One query for each part, one for the models, and one each for those that have published figures and that wait.
+    Two queries beside those of the board, for the models that have published figures and that wait.
     """
-    models = listed_models()
-    figures = [figure for part in _by_part(measures) for figure in _stored(part, models)]
-    mentions = _mentions(measures, models)
-    columns = [_column(measure, figures, mentions[measure.slug]) for measure in measures]
+    numbers = [version.pk for measure in measures for version in measure.versions]
+    metrics = {metric for measure in measures for metric in measure.metrics}
+    scores = board(numbers, metrics, (OVERALL_SLICE.dimension, *PARTS))
+    mentions = _mentions(measures)
+    figures = {measure.slug: _figures(measure, scores) for measure in measures}
+    columns = [_column(measure, figures[measure.slug], mentions[measure.slug]) for measure in measures]
     shown = [column for column in columns if column]
-    finished = [figure.finished for figure in figures if figure.finished and figure.is_measured]
-    return Overview(shown, model_rows(shown), _time(max(finished, default="")))
+    measured = [figure.finished for own in figures.values() for figure in own if figure.is_measured and figure.finished]
+    return Overview(shown, model_rows(shown), max(measured, default=None))
 
 
-def _time(text: str) -> datetime | None:
-    """Read a time as the database writes it: SQLite without its zone, which is UTC."""
-    time = parse_datetime(text) if text else None
-    return time.replace(tzinfo=UTC) if time and time.tzinfo is None else time
+def _figures(measure: Measure, scores: pd.DataFrame) -> list[Figure]:
+    """Return the figures of runs with the usual settings on the part that a measure is about, by its versions."""
+    about = (scores["dimension"] == measure.part.dimension) & (scores["part"] == measure.part.group)
+    own = usual(scores[about & scores["metric"].isin(measure.metrics)], measure.narrowed_by)
+    return [row for version in measure.versions for row in rows(own[own["benchmark"] == version.pk])]
 
 
 def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:
@@ -275,21 +231,23 @@ def _row(key: ModelKey, figures: Mapping[str, Figure], mentions: Mapping[str, Me
     """Return a model's row; facts about the model come from runs measured here, if there are any."""
     by_preference = sorted(figures.values(), key=lambda figure: PREFERENCE.index(figure.provenance))
     sources: list[Figure | Mention] = [*by_preference, *mentions.values()]
-    kind = next((source.model.kind for source in sources if source.model.kind), "")
-    parameters = next((source.model.parameters for source in sources if source.model.parameters), None)
+    kind = next((source.kind for source in sources if source.kind), "")
+    parameters = next((source.parameters for source in sources if source.parameters), None)
     apart = {slug for slug, mention in mentions.items() if not mention.is_open}
-    return ModelRow(key, kind, parameters, figures, apart, sources[0].model.family)
+    return ModelRow(key, kind, parameters, figures, apart, sources[0].family)
 
 
-def _mentions(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> dict[str, dict[ModelKey, Mention]]:
+def _mentions(measures: Sequence[Measure]) -> dict[str, dict[ModelKey, Mention]]:
     """Map slugs to the models with published or open runs there; an open run goes before others. Two queries."""
     published = Run.objects.filter(state=State.FINISHED, provenance=Provenance.PUBLISHED, benchmark__main=True)
     waiting = Run.objects.filter(state__in=OPEN, benchmark__main=True)
     mentions: dict[str, dict[ModelKey, Mention]] = {measure.slug: {} for measure in measures}
+    names = ("benchmark__slug", *(f"model__{name}" for name in ("hub_id", *WEIGHTS, "kind", "parameters", "family")))
     for is_open, runs in ((False, published.newest_steps()), (True, waiting)):
-        for slug, number in runs.order_by().values_list("benchmark__slug", "model_id").distinct():
-            if slug in mentions and number in models:  # not added since
-                mentions[slug][models[number].key] = Mention(models[number], is_open)
+        for slug, hub_id, *values, kind, parameters, family in runs.order_by().values_list(*names).distinct():
+            if slug in mentions:
+                key = ModelKey(hub_id, weights_in_words(*values))
+                mentions[slug][key] = Mention(kind, parameters, family, is_open)
     return mentions
 
 
@@ -298,51 +256,14 @@ def _order(row: ModelRow, slugs: Sequence[str]) -> tuple[int, int, list[float], 
     return (-row.coverage, -row.measured, values, row.key)
 
 
-def _by_part(measures: Sequence[Measure]) -> list[list[Measure]]:
-    by_part: dict[Slice, list[Measure]] = {}
-    for measure in measures:
-        by_part.setdefault(measure.part, []).append(measure)
-    return list(by_part.values())
-
-
-def _stored(measures: Sequence[Measure], models: Mapping[int, ListedModel]) -> list[Figure]:
-    """Return the figures of finished runs with the usual settings, for measures about the same part. One query."""
-    by_version = {version.pk: measure for measure in measures for version in measure.versions}
-    part, metrics = measures[0].part, {metric for measure in measures for metric in measure.metrics}
-    error_of = {f"{metric}_sem": metric for metric in metrics}
-    scores = Score.objects.filter(
-        run__in=Run.objects.filter(state=State.FINISHED, benchmark__in=by_version).newest_steps(),
-        metric__in={*metrics, *error_of},
-        dimension=part.dimension,
-        group=part.group,
-        value__isnull=False,
-        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
-    )
-    time = Cast("run__finished", TextField())
-    rows = [row for row in scores.annotate(finished=time).values_list(*FIELDS) if row[5] in models]
-    errors = {(row[0], error_of[row[6]]): row[7] for row in rows if row[6] in error_of}
-    figures = (
-        Figure._make((*row[:5], models[row[5]], *row[6:], errors.get((row[0], row[6]))))
-        for row in rows
-        if row[6] in metrics
-    )
-    return [figure for figure in figures if _is_usual(figure, by_version[figure.benchmark])]
-
-
-def _is_usual(figure: Figure, measure: Measure) -> bool:
-    """Tell whether a run has the usual settings, but for those that choose a part of the items."""
-    return all(name in measure.narrowed_by for name, _ in figure.group)
-
-
 def _column(
     measure: Measure,
     figures: Sequence[Figure],
     mentions: Mapping[ModelKey, Mention],
 ) -> BenchmarkColumn | None:
     """Return the column of a benchmark in the first of its metrics that a model has; None if it has no models."""
-    stored = [figure for version in measure.versions for figure in figures if figure.benchmark == version.pk]
-    baselines = [figure for figure in stored if figure.provenance == Provenance.BASELINE]
-    models = [figure for figure in stored if figure.provenance in PREFERENCE]
+    baselines = [figure for figure in figures if figure.provenance == Provenance.BASELINE]
+    models = [figure for figure in figures if figure.provenance in PREFERENCE]
     metric = next((name for name in measure.metrics if any(figure.metric == name for figure in models)), None)
     if metric is None and not mentions:
         return None
@@ -362,10 +283,8 @@ def _column(
 
 def _reference(baselines: Iterable[Figure], ids: Sequence[str], version: Benchmark) -> Figure | None:
     """Return the figure of the first of these baselines, about this version if there is one; None without any."""
-    of_ids = [figure for figure in baselines if figure.model.key.hub_id in ids]
-    return min(
-        of_ids, key=lambda figure: (figure.benchmark != version.pk, ids.index(figure.model.key.hub_id)), default=None
-    )
+    of_ids = [figure for figure in baselines if figure.hub_id in ids]
+    return min(of_ids, key=lambda figure: (figure.benchmark != version.pk, ids.index(figure.hub_id)), default=None)
 
 
 def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figure]:
@@ -376,7 +295,7 @@ def _main(figures: Iterable[Figure], version: Benchmark) -> dict[ModelKey, Figur
 
     main: dict[ModelKey, Figure] = {}
     for figure in figures:
-        key = figure.model.key
+        key = ModelKey(figure.hub_id, figure.weights)
         if key not in main or preference(figure) > preference(main[key]):
             main[key] = figure
     return main
@@ -392,12 +311,12 @@ def open_runs(rows: Sequence[ModelRow]) -> dict[ModelKey, dict[str, OpenRun]]:
     """Return the open runs of models by the slug of the benchmark, where their rows have no figure. Two queries."""
     by_key = {row.key: row for row in rows}
     runs = Run.objects.filter(state__in=OPEN, benchmark__main=True, model__hub_id__in={row.hub_id for row in rows})
-    fields = ("state", "benchmark__slug", *(f"model__{name}" for name in WEIGHTS_FIELDS))
+    fields = ("pk", "state", "benchmark__slug", "model__hub_id", *(f"model__{name}" for name in WEIGHTS))
     stored: list[tuple[ModelKey, str, int, str]] = []
-    for run in runs.order_by("-pk").select_related("model", "benchmark").only(*fields):
-        key, slug = key_of(run.model), run.benchmark.slug
+    for pk, state, slug, hub_id, *values in runs.order_by("-pk").values_list(*fields):
+        key = ModelKey(hub_id, weights_in_words(*values))
         if key in by_key and slug not in by_key[key].figures:
-            stored.append((key, slug, run.pk, run.state))
+            stored.append((key, slug, pk, state))
     percents = percent_done([pk for _, _, pk, _ in stored])
     by_model: dict[ModelKey, dict[str, OpenRun]] = {}
     for key, slug, pk, state in stored:
@@ -423,22 +342,3 @@ def citations(runs: Collection[int]) -> list[Run]:
     """Return runs with what their sources are cited from, and nothing else. One query."""
     fields = ("provenance", "reference", "reference_url", "provenance_record")
     return list(Run.objects.filter(pk__in=runs).only(*fields))
-
-
-# All models with what the rows of the overview say about them.
-
-
-WEIGHTS_FIELDS = ("hub_id", "weights_file", "quantisation", "source", "adapter_commit")
-
-
-def listed_models() -> dict[int, ListedModel]:
-    """Return all models by number. One query."""
-    return {
-        model.pk: ListedModel(key_of(model), model.kind, model.parameters, model.family)
-        for model in Model.objects.only("kind", "parameters", "family", *WEIGHTS_FIELDS)
-    }
-
-
-def key_of(model: Model) -> ModelKey:
-    """Return what the row of a model is about."""
-    return ModelKey(model.hub_id, model.weights_in_words)

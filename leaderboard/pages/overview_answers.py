@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
+from leaderboard.figures.board import ends
 from leaderboard.figures.leaders import SIZE_CLASSES, Leader, Ranked, fullest, leader, ranked
 from leaderboard.figures.overview import BenchmarkColumn, Figure, Overview
 from leaderboard.models.run import run_url
@@ -185,7 +186,8 @@ def _level(size_class: SizeClass) -> str:
 
 
 def _doubt(best: Leader, column: BenchmarkColumn) -> str:
-    lowest = best.figure.ends[0] if best.figure.ends else best.figure.value
+    interval = ends(best.figure)
+    lowest = interval[0] if interval else best.figure.value
     if column.chance is None or lowest > column.chance:
         return ""
     return f"not clearly better than guessing, {cells.figure(column.chance)}"

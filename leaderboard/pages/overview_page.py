@@ -204,7 +204,8 @@ def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Mapping[int
 def selection(query: QueryDict, of_a_page: bool = False) -> Selection:
     """Return what a query string chooses; a page has one topic unless its reader asks for all of them."""
     benchmarks = versions()
-    of_benchmarks = parts_by_slug({pages_of(rows[0]).ranking_metric(rows[0]) for rows in benchmarks.values()})
+    metrics = {pages_of(rows[0]).ranking_metric(rows[0]) for rows in benchmarks.values()}
+    of_benchmarks = parts_by_slug(benchmarks, metrics)
     parts = parts_offered(of_benchmarks, query.get("part", ""))
     part = next((part for part in parts if part.chosen), None)
     shown = measures(benchmarks, of_benchmarks, part.value if part else "")
@@ -373,9 +374,8 @@ def _asked(column: BenchmarkColumn) -> str:
 
 def _sized(hub_id: str, parameters: int, figure: Figure) -> SizedScore:
     name, href = hub_id.rpartition("/")[2], run_url(figure.run)
-    model = figure.model
     return SizedScore(
-        name, figure.value, figure.low, figure.high, parameters, model.family, figure.is_measured, href, model.kind
+        name, figure.value, figure.low, figure.high, parameters, figure.family, figure.is_measured, href, figure.kind
     )
 
 

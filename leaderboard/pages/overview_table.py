@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from leaderboard.figures.leaders import GroupFigure, Groups, folded
+from leaderboard.figures.leaders import Groups, folded
 from leaderboard.figures.overview import (
     BenchmarkColumn,
     Figure,
@@ -165,7 +165,7 @@ def _group_columns(main: Grouped) -> list[Column[ModelRow]]:
 def _group_column(main: Grouped, group: str) -> list[Column[ModelRow]]:
     dimension, slug = main.groups.dimension, main.column.slug
 
-    def figure(row: ModelRow) -> GroupFigure | None:
+    def figure(row: ModelRow) -> Figure | None:
         stored = row.figures.get(slug)
         return main.groups.by_run.get(stored.run, {}).get(group) if stored else None
 
@@ -270,7 +270,7 @@ def _raw(figure: Figure | None, value: Callable[[Figure], Raw]) -> Cell:
 def _figure_cell(column: BenchmarkColumn, figure: Figure, plan: str, details: Details) -> Cell:
     """Return the cell of a figure; its tooltip has the interval, the number of items, the source and the settings."""
     score = cells.score(figure.value, figure.low, figure.high)
-    is_best, published = column.is_among_the_best(figure), column.published.get(figure.model.key)
+    is_best, published = column.is_among_the_best(figure), column.published.get(ModelKey(figure.hub_id, figure.weights))
     error = figure.error
     has_bar = details.bars_of in ("", column.slug)
     stated = score.uncertainty or (f"SE {error:.3f}" if error else "")

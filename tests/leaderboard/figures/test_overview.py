@@ -1,13 +1,13 @@
 """The overview: which runs count, its filters, and what it shows of each benchmark."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from leaderboard.figures.filters import OverviewFilter
 from leaderboard.figures.leaders import folded, leader, ranked
 from leaderboard.figures.overview import (
     BenchmarkColumn,
-    Figure,
-    ListedModel,
     Measure,
     ModelKey,
     ModelRow,
@@ -197,9 +197,8 @@ def test_without_any_interval_none_is_bold_and_the_next_is_named(tiny: Benchmark
 def row(
     hub_id: str, *provenances: str, kind: str = "causal", parameters: int | None = 10**8, weights: str = ""
 ) -> ModelRow:
-    model = ListedModel(ModelKey(hub_id), kind, parameters, "")
     figures = {
-        f"benchmark-{place}": Figure(place, 1, provenance, [], None, model, "accuracy", 0.5, None, None, 10)
+        f"benchmark-{place}": SimpleNamespace(is_measured=provenance == "measured")
         for place, provenance in enumerate(provenances)
     }
     return ModelRow(ModelKey(hub_id, weights), kind, parameters, figures)
@@ -230,7 +229,7 @@ def test_benchmarks_with_languages_and_no_pairs_follow_the_language_of_the_chose
         run = make.run(make.model(), benchmark, Run.State.FINISHED)
         for part in parts:
             make.score(run, 0.5, dimension, part, metric="p_at_1")
-    by_slug = parts_by_slug(["p_at_1"])
+    by_slug = parts_by_slug(versions(), ["p_at_1"])
     assert [part.title for part in parts_offered(by_slug, "")] == [
         "Arab and West, in Arabic",
         "Arab and West, in Korean",
@@ -242,13 +241,13 @@ def test_benchmarks_with_languages_and_no_pairs_follow_the_language_of_the_chose
 def test_measured_languages_go_before_the_pairs_of_published_figures(culture: Benchmark) -> None:
     published = make.run(make.model(), culture, Run.State.FINISHED, provenance=Run.Provenance.PUBLISHED)
     make.score(published, 0.5, PAIR_IN_LANGUAGE, "arab-west ar", metric="p_at_1")
-    assert parts_by_slug(["p_at_1"]) == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
+    assert parts_by_slug(versions(), ["p_at_1"]) == {"culture": [Slice(PAIR_IN_LANGUAGE, "arab-west ar")]}
     run = make.run(make.model(), culture, Run.State.FINISHED)
     for language in ("ar", "en"):
         make.score(run, 0.5, "language", language, metric="p_at_1")
-    assert parts_by_slug(["p_at_1"]) == {"culture": [Slice("language", "en"), Slice("language", "ar")]}
+    assert parts_by_slug(versions(), ["p_at_1"]) == {"culture": [Slice("language", "en"), Slice("language", "ar")]}
 
 
 def test_a_site_without_split_benchmarks_offers_no_parts(db: None) -> None:
     make.benchmark()
-    assert parts_offered(parts_by_slug(["accuracy"]), "") == []
+    assert parts_offered(parts_by_slug(versions(), ["accuracy"]), "") == []

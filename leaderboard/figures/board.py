@@ -1,0 +1,105 @@
+"""The figures of finished runs in one table, which front page, standings, profiles and API read.
+
+A row is a score, with what lists say of its run and its model. It is read with one query and kept in Django's cache
+until the data change. Columns have Python's own values, so that a figure that is missing is None.
+
+`settings` are what sets a run apart from the usual ones: pairs of a setting and its choice in words. `error` is the
+standard error over wordings, where it is known.
+"""
+
+import hashlib
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+import pandas as pd
+from django.core.cache import cache
+from django.db import connection
+
+from leaderboard.data_version import data_version
+from leaderboard.models import Run, Score
+from leaderboard.models.model import weights_in_words
+from probing.analysis.intervals import Z
+
+OVERALL = ("overall",)
+ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
+RUN = ("benchmark", "provenance", "group", "finished", "reference")
+MODEL = ("hub_id", "kind", "parameters", "family", "step")
+WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
+SCORE = ("metric", "dimension", "value", "low", "high", "n")
+LOOKUPS = ("run", *(f"run__{name}" for name in RUN), "run__model", *(f"run__model__{name}" for name in MODEL))
+COLUMNS = ["run", "benchmark", "provenance", "settings", "finished", "reference", "model", *MODEL]
+
+
+def board(benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str] = OVERALL) -> pd.DataFrame:
+    """Return the scores of finished runs on benchmarks, by their numbers, in metrics and dimensions.
+
+    Of a training that was measured at several steps, only the last one is included.
+    """
+    question = [sorted(set(names)) for names in (benchmarks, metrics, dimensions)]
+    key = hashlib.sha256(repr(question).encode()).hexdigest()
+    return kept(f"board-{key}", lambda: _read(*question))
+
+
+def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
+    """Return a table from the cache, read again after a change of the data.
+
+    The version is read before the rows, so that no table is older than its version. Inside a transaction, which sees
+    rows that no other reader sees yet, nothing is kept.
+    """
+    version = "" if connection.in_atomic_block else data_version()
+    if not version:
+        return read()
+    of_version, table = cache.get(key, ("", None))
+    if of_version != version:
+        table = read()
+        cache.set(key, (version, table), timeout=None)
+    return table
+
+
+def _read(benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str]) -> pd.DataFrame:
+    stored = Score.objects.filter(
+        run__in=Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks).newest_steps(),
+        metric__in=[*metrics, *(metric + ERROR for metric in metrics)],
+        dimension__in=dimensions,
+        value__isnull=False,
+    )
+    weights = (f"run__model__{name}" for name in WEIGHTS)
+    rows = stored.order_by("pk").values_list(*LOOKUPS, *weights, *SCORE, "group")
+    names = [*COLUMNS, *WEIGHTS, *SCORE, "part"]
+    table = pd.DataFrame(list(rows), columns=names, dtype=object)
+    table["settings"] = [tuple((name, words) for name, words in changed) for changed in table["settings"]]
+    table["weights"] = [weights_in_words(*values) for values in table[list(WEIGHTS)].itertuples(index=False)]
+    table["is_measured"] = table["provenance"] == Run.Provenance.MEASURED.value
+    return _with_errors(table.drop(columns=list(WEIGHTS)), set(metrics)).astype(object)
+
+
+def _with_errors(table: pd.DataFrame, metrics: Collection[str]) -> pd.DataFrame:
+    """Return the scores with the standard errors that stand in rows of their own."""
+    keys = list(zip(table["run"], table["dimension"], table["part"], table["metric"], strict=True))
+    values = dict(zip(keys, table["value"], strict=True))
+    errors = [values.get((*key, metric + ERROR)) for *key, metric in keys]
+    table["error"] = pd.Series(errors, table.index, dtype=object)
+    return table[table["metric"].isin(metrics)]
+
+
+def rows(table: pd.DataFrame) -> list[Any]:
+    """Return the rows of a table, whose columns are their attributes."""
+    return list(table.itertuples(index=False, name="Figure"))
+
+
+def usual(table: pd.DataFrame, ignored: Collection[str] = ()) -> pd.DataFrame:
+    """Return the figures of runs with the usual settings, but for those of these names."""
+    return table[table["settings"].map(lambda changed: all(name in ignored for name, _ in changed)).astype(bool)]
+
+
+def ends(figure: Any) -> tuple[float, float] | None:
+    """Return the ends of a figure's interval, or else of that which its standard error gives; None without both."""
+    if figure.low is not None and figure.high is not None:
+        return figure.low, figure.high
+    return None if figure.error is None else (figure.value - Z * figure.error, figure.value + Z * figure.error)
+
+
+def reaches(figure: Any, best: Any) -> bool:
+    """Tell whether a figure reaches into the interval of the best one, whose width may be unknown."""
+    of_best, own = ends(best), ends(figure)
+    return of_best is not None and (own[1] if own else figure.value) >= of_best[0]

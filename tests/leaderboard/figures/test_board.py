@@ -1,0 +1,92 @@
+"""The table of figures that pages read: what is in it, and when it is read again."""
+
+import pytest
+from django.core.cache import cache
+from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
+from pytest_django.fixtures import Settings
+
+from leaderboard.figures.board import board, ends, reaches, rows, usual
+from leaderboard.models import Benchmark, Run
+from tests.leaderboard import factories as make
+
+
+def test_a_row_has_what_lists_say_of_a_score_its_run_and_its_model(tiny: Benchmark) -> None:
+    model = make.model("openai/gpt2", parameters=7, weights_file="a.gguf", quantisation="Q4_1")
+    run = make.finished(tiny, 0.5, model, settings={"pll": "original"}, settings_digest="d")
+    make.score(run, 0.01, metric="accuracy_sem")
+    (row,) = rows(board([tiny.pk], ["accuracy"]))
+    assert (row.run, row.hub_id, row.family, row.parameters, row.step) == (run.pk, "openai/gpt2", "GPT-2", 7, None)
+    assert (row.value, row.n, row.error, row.is_measured) == (0.5, 100, 0.01, True)
+    assert (row.weights, row.settings) == ("Q4_1, 4 bits, GGUF", (("pll", "PLL original"),))
+    groups = rows(board([tiny.pk], ["accuracy"], ["domain", "relation"]))
+    assert [(row.dimension, row.part) for row in groups] == [("domain", "Arts"), ("relation", "P30")]
+
+
+def test_only_figures_of_finished_runs_and_of_last_steps_are_there(tiny: Benchmark) -> None:
+    for step in (1, 2):
+        make.finished(tiny, step / 10, make.model("org/trained", step=step), settings_digest="d")
+    make.finished(tiny, None)
+    make.score(make.running(make.model(), tiny), 0.5)
+    make.finished(make.benchmark("other"))
+    assert [row.value for row in rows(board([tiny.pk], ["accuracy"]))] == [0.2]
+    assert rows(board([tiny.pk], ["another"])) == []
+
+
+def test_usual_figures_are_those_of_runs_that_nothing_sets_apart(tiny: Benchmark) -> None:
+    make.finished(tiny, 0.5)
+    make.finished(tiny, 0.6, settings={"language": "ar"})
+    scores = board([tiny.pk], ["accuracy"])
+    assert [row.value for row in rows(usual(scores))] == [0.5]
+    assert [row.value for row in rows(usual(scores, ["language"]))] == [0.5, 0.6]
+    assert rows(usual(board([], ["accuracy"]))) == []
+
+
+def test_a_figure_reaches_the_best_by_its_interval_or_its_standard_error(tiny: Benchmark) -> None:
+    for value, error in ((0.66, 0.01), (0.65, None), (0.6, None)):
+        run = make.published(tiny, value)
+        run.scores.update(low=None, high=None)
+        if error:
+            make.score(run, error, metric="accuracy_sem")
+    best, second, third = rows(board([tiny.pk], ["accuracy"]))
+    assert ends(best) == pytest.approx((0.6404, 0.6796), abs=1e-4)
+    assert [reaches(figure, best) for figure in (best, second, third)] == [True, True, False]
+    assert not reaches(best, second), "nothing says how sure it is"
+
+
+@pytest.fixture
+def memory(settings: Settings) -> None:
+    settings.CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    cache.clear()
+
+
+@pytest.fixture
+def measured(transactional_db: None, memory: None) -> Run:
+    return make.finished(make.benchmark())
+
+
+def values(benchmark: Benchmark) -> list[float]:
+    return [row.value for row in rows(board([benchmark.pk], ["accuracy"]))]
+
+
+def test_the_table_is_read_once_until_the_data_change(measured: Run) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as captured:
+            values(measured.benchmark)
+        return len(captured)
+
+    assert [queries(), queries()] == [2, 1]
+    make.running(make.model(), measured.benchmark)
+    assert [queries(), queries()] == [2, 1]
+    measured.scores.update(value=0.75)
+    assert values(measured.benchmark) == [0.75]
+
+
+def test_nothing_is_kept_inside_a_transaction(measured: Run) -> None:
+    try:
+        with transaction.atomic():
+            make.finished(measured.benchmark, 0.25)
+            assert values(measured.benchmark) == [0.5, 0.25]
+            raise RuntimeError
+    except RuntimeError:
+        assert values(measured.benchmark) == [0.5]
