@@ -18,7 +18,7 @@ from leaderboard.figures.benchmarks import GUESSES, HUMANS
 from leaderboard.figures.board import WEIGHTS, board, reaches, rows, usual
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
-from leaderboard.figures.scores import OVERALL_SLICE, PARTS, Slice, main_part, parts_among
+from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
 from leaderboard.line import QUEUES
 from leaderboard.models import Benchmark, Claim, Run, Score
 from leaderboard.models.model import weights_in_words
@@ -196,7 +196,7 @@ def overview(measures: Sequence[Measure]) -> Overview:
     """
     numbers = [version.pk for measure in measures for version in measure.versions]
     metrics = {metric for measure in measures for metric in measure.metrics}
-    scores = board(numbers, metrics, (OVERALL_SLICE.dimension, *PARTS))
+    scores = board(numbers, metrics, MAIN_DIMENSIONS)
     mentions = _mentions(measures)
     figures = {measure.slug: _figures(measure, scores) for measure in measures}
     columns = [_column(measure, figures[measure.slug], mentions[measure.slug]) for measure in measures]

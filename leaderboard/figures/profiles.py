@@ -7,48 +7,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from statistics import median
-from typing import NamedTuple, cast
+from typing import Any, cast
 
-from django.db.models import F
+import pandas as pd
 
+from leaderboard.changed_settings import LEFT_OUT
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.scores import PART_SETTINGS, PARTS, Slice, main_part, main_scores, of_main_parts, part_of
+from leaderboard.figures.board import board, rows
+from leaderboard.figures.scores import MAIN_DIMENSIONS, PART_SETTINGS, PARTS, Slice, main_part, main_scores, part_of
 from leaderboard.models import Benchmark, Run, Score
 
 SIMILAR = 2  # models of similar size have at most this many times the parameters, and at least this part of them
 SHOWN = (Run.Provenance.MEASURED, Run.Provenance.PUBLISHED, Run.Provenance.ELSEWHERE)
-FIGURE_FIELDS = (
-    *("run", "run__benchmark", "run__provenance", "run__group", "run__model__hub_id"),
-    *(
-        "run__model__kind",
-        "run__model__parameters",
-        "dimension",
-        "group",
-        "value",
-        "low",
-        "high",
-    ),
-)
-# The last figure of a model is shown: that of the last step of its training, or of the model without a stated step.
-LAST_STEP_LAST = (F("run__model__step").asc(nulls_last=True), "run")
-
-
-class Figure(NamedTuple):
-    """The figure of a run in the main metric of its benchmark's probe, of one part of the items or of all.
-
-    `group` is what sets it apart from runs with the usual settings, in words; figures compare within a group and part.
-    """
-
-    run: int
-    hub_id: str
-    parameters: int | None
-    kind: str
-    measured: bool
-    group: str
-    part: Slice
-    value: float
-    low: float | None
-    high: float | None
+COMPARED = (Run.Provenance.MEASURED.value, Run.Provenance.PUBLISHED.value)
+Figure = Any  # a row of the board
 
 
 @dataclass(frozen=True)
@@ -89,15 +61,15 @@ def profile(hub_id: str, runs: Sequence[Run], parameters: int | None) -> list[Pr
         if run.pk in shares:
             by_name.setdefault(run.benchmark.name, []).append(run)
     benchmarks = {run.benchmark_id: run.benchmark for of_one in by_name.values() for run in of_one}
-    figures, chance = levels(benchmarks)
-    similar = similar_figures(hub_id, parameters, figures)
-    rows = []
+    figures = levels(benchmarks)
+    similar, chance = similar_figures(hub_id, parameters, figures), chance_levels(figures)
+    profile_rows = []
     for of_one in by_name.values():
         run = _shown_run(of_one, shares, similar)
         score, part = shares[run.pk], part_of(shares[run.pk])
         level, published = chance.get((run.benchmark_id, part)), _published(run, of_one, shares)
-        rows.append(ProfileRow(run, score, _beside(run, part, similar), level, published))
-    return rows
+        profile_rows.append(ProfileRow(run, score, _beside(run, part, similar), level, published))
+    return profile_rows
 
 
 def _published(run: Run, runs: Sequence[Run], scores: Mapping[int, Score]) -> tuple[Run, Score] | None:
@@ -133,80 +105,50 @@ def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> l
     group = _group(run, part)
     by_model: dict[str, Figure] = {}
     for figure in similar.get(run.benchmark_id, ()):
-        if (figure.group, figure.part) == (group, part) and (figure.measured or figure.hub_id not in by_model):
+        is_alike = (figure.dimension, figure.part) == part and _words(figure.settings, part) == group
+        if is_alike and (figure.is_measured or figure.hub_id not in by_model):
             by_model[figure.hub_id] = figure
     return list(by_model.values())
 
 
 def _group(run: Run, part: Slice) -> str:
     """Return what sets a run apart besides having been asked only this part of the items."""
-    return run.group_without(PART_SETTINGS if part.dimension in PARTS else ())
+    return _words(run.group, part)
 
 
-def similar_figures(
-    hub_id: str, parameters: int | None, figures: Mapping[int, Sequence[Figure]]
-) -> dict[int, list[Figure]]:
-    """Map each benchmark to the figures of other models of similar size, earlier steps first; none without a size."""
+def _words(settings: Sequence[Sequence[str]], part: Slice) -> str:
+    ignored = PART_SETTINGS if part.dimension in PARTS else ()
+    return ", ".join(words for name, words in settings if name not in ignored)
+
+
+def levels(benchmarks: Mapping[int, Benchmark]) -> pd.DataFrame:
+    """Return the figures on benchmarks in the main metrics of their probes, of all items and of parts."""
+    scores = board(benchmarks, {benchmark.main_metric for benchmark in benchmarks.values()}, MAIN_DIMENSIONS)
+    return scores[scores["metric"] == scores["benchmark"].map({pk: one.main_metric for pk, one in benchmarks.items()})]
+
+
+def similar_figures(hub_id: str, parameters: int | None, scores: pd.DataFrame) -> dict[int, list[Figure]]:
+    """Map each benchmark to the figures of other models of similar size, those without a stated step last.
+
+    A run that answered fewer questions is compared with none. Nothing is similar to a model of unknown size.
+    """
     if not parameters:
         return {}
-    low, high = parameters / SIMILAR, parameters * SIMILAR
-    return {
-        benchmark: [one for one in of_all if one.hub_id != hub_id and low <= (one.parameters or 0) <= high]
-        for benchmark, of_all in figures.items()
-    }
-
-
-class Levels(NamedTuple):
-    """By benchmark the figures of all models, earlier steps first, and by part of it what guessing reaches if known."""
-
-    figures: Mapping[int, Sequence[Figure]]
-    chance: Mapping[tuple[int, Slice], float]
-
-
-def levels(benchmarks: Mapping[int, Benchmark]) -> Levels:
-    """Return the figures on some benchmarks. Two queries."""
-    return Levels(_figures(benchmarks), chance_levels(benchmarks))
-
-
-def _figures(benchmarks: Mapping[int, Benchmark]) -> dict[int, list[Figure]]:
-    """Return the figures of all items and of parts by benchmark. One query."""
-    metrics = {benchmark.main_metric for benchmark in benchmarks.values()}
-    stored = Score.objects.filter(
-        of_main_parts(),
-        run__benchmark__in=benchmarks,
-        run__state=Run.State.FINISHED,
-        run__provenance__in=(Run.Provenance.MEASURED, Run.Provenance.PUBLISHED),
-        metric__in=metrics,
-        value__isnull=False,
-        run__items_left_out=0,  # a run that answered fewer questions is compared with none that answered all
-    )
+    of_size = scores["parameters"].fillna(0).between(parameters / SIMILAR, parameters * SIMILAR)
+    similar = scores[of_size & scores["provenance"].isin(COMPARED) & (scores["hub_id"] != hub_id)]
     by_benchmark: dict[int, list[Figure]] = {}
-    for metric, *values in stored.order_by(*LAST_STEP_LAST).values_list("metric", *FIGURE_FIELDS):
-        pk, benchmark, provenance, changed, hub_id, kind, parameters, *names, value, low, high = values
-        if metric == benchmarks[benchmark].main_metric:
-            part = Slice(*names)
-            limits = PART_SETTINGS if part.dimension in PARTS else ()
-            group = ", ".join(words for name, words in changed if name not in limits)
-            measured = provenance == Run.Provenance.MEASURED
-            figure = Figure(pk, hub_id, parameters, kind, measured, group, part, value, low, high)
-            by_benchmark.setdefault(benchmark, []).append(figure)
+    for figure in sorted(rows(similar), key=lambda one: (inf if one.step is None else one.step, one.run)):
+        if LEFT_OUT not in dict(figure.settings):
+            by_benchmark.setdefault(figure.benchmark, []).append(figure)
     return by_benchmark
 
 
-def chance_levels(benchmarks: Mapping[int, Benchmark]) -> dict[tuple[int, Slice], float]:
-    """Map each benchmark and part to what guessing reaches in its main metric, where that is known. One query."""
-    scores = Score.objects.filter(
-        of_main_parts(),
-        run__benchmark__in=benchmarks,
-        run__provenance=Run.Provenance.BASELINE,
-        run__model__hub_id__in=GUESSES,
-        value__isnull=False,
-    )
-    fields = ("run__benchmark", "dimension", "group", "metric", "value")
+def chance_levels(scores: pd.DataFrame) -> dict[tuple[int, Slice], float]:
+    """Map each benchmark and part to what guessing reaches in its main metric, where that is known."""
+    guesses = scores[(scores["provenance"] == Run.Provenance.BASELINE.value) & scores["hub_id"].isin(GUESSES)]
     return {
-        (pk, Slice(dimension, group)): value
-        for pk, dimension, group, metric, value in scores.order_by("-run__model__hub_id").values_list(*fields)
-        if value is not None and metric == benchmarks[pk].main_metric
+        (figure.benchmark, Slice(figure.dimension, figure.part)): figure.value
+        for figure in sorted(rows(guesses), key=lambda one: one.hub_id, reverse=True)
     }
 
 
@@ -228,7 +170,7 @@ def medians(figures: Sequence[Figure], metric: str, dimension: str, groups: Coll
 
     With the groups named, the database looks up each figure instead of reading those of all runs.
     """
-    runs = [figure.run for figure in figures if figure.measured]
+    runs = [figure.run for figure in figures if figure.is_measured]
     scores = Score.objects.filter(
         run__in=runs, metric=metric, dimension=dimension, group__in=groups, value__isnull=False
     )

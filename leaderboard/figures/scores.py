@@ -37,6 +37,7 @@ OVERALL_SLICE = Slice("overall", "all")
 # The dimensions whose groups are never pooled into one figure, of which the first that a run has counts, and the
 # settings by which a run is asked one of them.
 PARTS, PART_SETTINGS = (PAIR_IN_LANGUAGE, "language"), ("pair", "language")
+MAIN_DIMENSIONS = (OVERALL_SLICE.dimension, *PARTS)
 DOMAIN, RELATION = "domain", "relation"
 MOST_DOTS = 20  # models in a strip
 RANGE = re.compile(r"-?[\d.,]+–-?[\d.,]+")  # the name of a group of numbers
@@ -235,4 +236,4 @@ def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> d
 
 def of_main_parts() -> Q:
     """Return the condition for scores of all items and of parts, among which is the one that stands for a run."""
-    return Q(dimension__in=(OVERALL_SLICE.dimension, *PARTS))
+    return Q(dimension__in=MAIN_DIMENSIONS)

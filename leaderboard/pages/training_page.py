@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponseBase, QueryDict
 from django.shortcuts import render
 from django.utils.text import slugify
 
-from leaderboard.figures.profiles import chance_levels, group_chance
+from leaderboard.figures.profiles import chance_levels, group_chance, levels
 from leaderboard.figures.scores import OVERALL_SLICE, Group, part_of
 from leaderboard.figures.training import (
     ChangeShare,
@@ -350,7 +350,7 @@ def trajectory_sections(training: Training) -> list[Section]:
     """
     points = training.main.points
     part = part_of(points[0].score) if points else OVERALL_SLICE
-    chance = chance_levels({training.benchmark.pk: training.benchmark}).get((training.benchmark.pk, part))
+    chance = chance_levels(levels({training.benchmark.pk: training.benchmark})).get((training.benchmark.pk, part))
     sections = [score_section([*training.curves, *training.others], training.metric, training.look, chance)]
     if training.others:
         sections.append(differences_section(training.main, training.others[0]))
