@@ -25,7 +25,7 @@ ERROR = "_sem"  # what follows the name of a metric whose standard error a score
 RUN = ("benchmark", "provenance", "group", "finished", "reference")
 MODEL = ("hub_id", "kind", "parameters", "family", "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
-SCORE = ("metric", "dimension", "value", "low", "high", "n")
+SCORE = ("pk", "metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n")
 LOOKUPS = ("run", *(f"run__{name}" for name in RUN), "run__model", *(f"run__model__{name}" for name in MODEL))
 COLUMNS = ["run", "benchmark", "provenance", "settings", "finished", "reference", "model", *MODEL]
 
@@ -56,16 +56,18 @@ def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     return table
 
 
-def _read(benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str]) -> pd.DataFrame:
+def _read(
+    benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str] = ()
+) -> pd.DataFrame:
     stored = Score.objects.filter(
         run__in=Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks).newest_steps(),
         metric__in=[*metrics, *(metric + ERROR for metric in metrics)],
         dimension__in=dimensions,
-        value__isnull=False,
+        **({"group__in": groups} if groups else {}),
     )
     weights = (f"run__model__{name}" for name in WEIGHTS)
-    rows = stored.order_by("pk").values_list(*LOOKUPS, *weights, *SCORE, "group")
-    names = [*COLUMNS, *WEIGHTS, *SCORE, "part"]
+    rows = stored.order_by("pk").values_list(*LOOKUPS, *weights, *SCORE)
+    names = [*COLUMNS, *WEIGHTS, *SCORE]
     table = pd.DataFrame(list(rows), columns=names, dtype=object)
     table["settings"] = [tuple((name, words) for name, words in changed) for changed in table["settings"]]
     table["weights"] = [weights_in_words(*values) for values in table[list(WEIGHTS)].itertuples(index=False)]
@@ -75,14 +77,26 @@ def _read(benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequenc
 
 def _with_errors(table: pd.DataFrame, metrics: Collection[str]) -> pd.DataFrame:
     """Return the scores with the standard errors that stand in rows of their own."""
-    keys = list(zip(table["run"], table["dimension"], table["part"], table["metric"], strict=True))
+    keys = list(zip(table["run"], table["dimension"], table["group"], table["metric"], strict=True))
     values = dict(zip(keys, table["value"], strict=True))
     errors = [values.get((*key, metric + ERROR)) for *key, metric in keys]
     table["error"] = pd.Series(errors, table.index, dtype=object)
     return table[table["metric"].isin(metrics)]
 
 
-def rows(table: pd.DataFrame) -> list[Any]:
+def groups_of(
+    benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str], groups: Collection[str]
+) -> pd.DataFrame:
+    """Return the same as `board` for some groups of long dimensions, such as single relations; they are not kept."""
+    return _read(*(sorted(set(names)) for names in (benchmarks, metrics, dimensions, groups)))
+
+
+def known(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores that have a value; the others have no items that count."""
+    return table[table["value"].notna()]
+
+
+def rows_of(table: pd.DataFrame) -> list[Any]:
     """Return the rows of a table, whose columns are their attributes."""
     return list(table.itertuples(index=False, name="Figure"))
 

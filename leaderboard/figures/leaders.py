@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from leaderboard.figures.board import board, ends, reaches, rows
+from leaderboard.figures.board import board, ends, known, reaches, rows_of
 from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
 from leaderboard.figures.scores import DOMAIN
 
@@ -121,10 +121,10 @@ class Groups:
 def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
     """Return the groups of the first of the domains and these dimensions in which a model has figures."""
     dimensions = (DOMAIN, *dimensions)
-    scores = board([column.version.pk], [column.metric], dimensions)
+    scores = known(board([column.version.pk], [column.metric], dimensions))
     figures: dict[str, dict[int, dict[str, Figure]]] = {}
-    for row in rows(scores[scores["provenance"] != Provenance.BASELINE.value]):
-        figures.setdefault(row.dimension, {}).setdefault(row.run, {})[row.part] = row
+    for row in rows_of(scores[scores["provenance"] != Provenance.BASELINE.value]):
+        figures.setdefault(row.dimension, {}).setdefault(row.run, {})[row.group] = row
     names = {dimension: _most_frequent(by_run) for dimension, by_run in figures.items()}
     shown = next((name for name in dimensions if len(names.get(name, ())) > 1), "")
     by_run = figures.get(shown, {})

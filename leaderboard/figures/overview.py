@@ -15,7 +15,7 @@ import pandas as pd
 from django.db.models import Count, Q
 
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
-from leaderboard.figures.board import WEIGHTS, board, reaches, rows, usual
+from leaderboard.figures.board import WEIGHTS, board, known, reaches, rows_of, usual
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
@@ -46,7 +46,7 @@ def parts_by_slug(benchmarks: Mapping[str, Sequence[Benchmark]], metrics: Collec
     Published figures on some of the same items may be about parts of another kind.
     """
     slugs = {version.pk: slug for slug, of_slug in benchmarks.items() for version in of_slug}
-    of_parts = board(slugs, metrics, PARTS)[["benchmark", "is_measured", "dimension", "part"]].drop_duplicates()
+    of_parts = board(slugs, metrics, PARTS)[["benchmark", "is_measured", "dimension", "group"]].drop_duplicates()
     every: dict[str, set[Slice]] = {}
     measured: dict[str, set[Slice]] = {}
     for number, is_measured, *part in of_parts.itertuples(index=False):
@@ -207,9 +207,9 @@ def overview(measures: Sequence[Measure]) -> Overview:
 
 def _figures(measure: Measure, scores: pd.DataFrame) -> list[Figure]:
     """Return the figures of runs with the usual settings on the part that a measure is about, by its versions."""
-    about = (scores["dimension"] == measure.part.dimension) & (scores["part"] == measure.part.group)
-    own = usual(scores[about & scores["metric"].isin(measure.metrics)], measure.narrowed_by)
-    return [row for version in measure.versions for row in rows(own[own["benchmark"] == version.pk])]
+    about = (scores["dimension"] == measure.part.dimension) & (scores["group"] == measure.part.group)
+    own = usual(known(scores[about & scores["metric"].isin(measure.metrics)]), measure.narrowed_by)
+    return [row for version in measure.versions for row in rows_of(own[own["benchmark"] == version.pk])]
 
 
 def model_rows(columns: Iterable[BenchmarkColumn]) -> list[ModelRow]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from leaderboard.changed_settings import LEFT_OUT
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.board import board, rows
+from leaderboard.figures.board import board, known, rows_of
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PART_SETTINGS, PARTS, Slice, main_part, main_scores, part_of
 from leaderboard.models import Benchmark, Run, Score
 
@@ -105,7 +105,7 @@ def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> l
     group = _group(run, part)
     by_model: dict[str, Figure] = {}
     for figure in similar.get(run.benchmark_id, ()):
-        is_alike = (figure.dimension, figure.part) == part and _words(figure.settings, part) == group
+        is_alike = (figure.dimension, figure.group) == part and _words(figure.settings, part) == group
         if is_alike and (figure.is_measured or figure.hub_id not in by_model):
             by_model[figure.hub_id] = figure
     return list(by_model.values())
@@ -123,7 +123,7 @@ def _words(settings: Sequence[Sequence[str]], part: Slice) -> str:
 
 def levels(benchmarks: Mapping[int, Benchmark]) -> pd.DataFrame:
     """Return the figures on benchmarks in the main metrics of their probes, of all items and of parts."""
-    scores = board(benchmarks, {benchmark.main_metric for benchmark in benchmarks.values()}, MAIN_DIMENSIONS)
+    scores = known(board(benchmarks, {benchmark.main_metric for benchmark in benchmarks.values()}, MAIN_DIMENSIONS))
     return scores[scores["metric"] == scores["benchmark"].map({pk: one.main_metric for pk, one in benchmarks.items()})]
 
 
@@ -137,7 +137,7 @@ def similar_figures(hub_id: str, parameters: int | None, scores: pd.DataFrame) -
     of_size = scores["parameters"].fillna(0).between(parameters / SIMILAR, parameters * SIMILAR)
     similar = scores[of_size & scores["provenance"].isin(COMPARED) & (scores["hub_id"] != hub_id)]
     by_benchmark: dict[int, list[Figure]] = {}
-    for figure in sorted(rows(similar), key=lambda one: (inf if one.step is None else one.step, one.run)):
+    for figure in sorted(rows_of(similar), key=lambda one: (inf if one.step is None else one.step, one.run)):
         if LEFT_OUT not in dict(figure.settings):
             by_benchmark.setdefault(figure.benchmark, []).append(figure)
     return by_benchmark
@@ -147,8 +147,8 @@ def chance_levels(scores: pd.DataFrame) -> dict[tuple[int, Slice], float]:
     """Map each benchmark and part to what guessing reaches in its main metric, where that is known."""
     guesses = scores[(scores["provenance"] == Run.Provenance.BASELINE.value) & scores["hub_id"].isin(GUESSES)]
     return {
-        (figure.benchmark, Slice(figure.dimension, figure.part)): figure.value
-        for figure in sorted(rows(guesses), key=lambda one: one.hub_id, reverse=True)
+        (figure.benchmark, Slice(figure.dimension, figure.group)): figure.value
+        for figure in sorted(rows_of(guesses), key=lambda one: one.hub_id, reverse=True)
     }
 
 

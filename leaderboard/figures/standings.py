@@ -7,18 +7,19 @@ answered the same items; published ones stand apart unless the reader includes t
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from django.db.models import Q
 from django.http import QueryDict
 from django.utils.functional import cached_property
 
 from leaderboard.changed_settings import asks_other_items
+from leaderboard.figures.board import board, groups_of, rows_of
 from leaderboard.figures.filters import REPORTED, RUN_FACETS, RunFacet
 from leaderboard.figures.runs import ANY_VERSION, finished, runs_on
-from leaderboard.figures.scores import OVERALL_SLICE, Slice
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.figures.scores import LAST, OVERALL_SLICE, Slice
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.standing import RunRank, rank_range
 
 Provenance = Run.Provenance
@@ -65,7 +66,7 @@ class Standing:
 
     run: Run
     metric: str
-    scores: Mapping[str, Mapping[Slice, Score]]
+    scores: Mapping[str, Mapping[Slice, Any]]
     rank: Rank | None = None
     stored_ranks: Mapping[str, RunRank] = field(default_factory=dict)
     part: Slice = OVERALL_SLICE
@@ -121,7 +122,7 @@ class Standing:
         return "" if self.is_baseline else self.run.way
 
     @cached_property
-    def main(self) -> Score | None:
+    def main(self) -> Any:
         """The score that ranks: that of all items, or of the part of them that the row is about."""
         return self.score(self.metric, self.part)
 
@@ -134,7 +135,8 @@ class Standing:
     @property
     def spread(self) -> float | None:
         """Standard error of the mean over templates; none for a part of the items."""
-        return self.value(f"{self.metric}_sem") if self.part == OVERALL_SLICE else None
+        overall = self.score(self.metric, OVERALL_SLICE)
+        return overall.error if overall and self.part == OVERALL_SLICE else None
 
     @property
     def bounds(self) -> tuple[float, float] | None:
@@ -149,7 +151,7 @@ class Standing:
         half = STANDARD_ERRORS * self.spread if self.spread else None
         return (value - half, value + half) if half else None
 
-    def score(self, metric: str, part: Slice) -> Score | None:
+    def score(self, metric: str, part: Slice) -> Any:
         return self.scores.get(metric, {}).get(part)
 
     def value(self, metric: str) -> float | None:
@@ -227,16 +229,16 @@ def leaderboard(filters: LeaderboardFilter) -> Leaderboard:
     Ranks are those among all ranked runs of a group, whatever the filter hides. Four queries at most.
     """
     runs = runs_on(filters.benchmark)
-    scores = _scores(filters, runs)
+    scores = _scores(filters)
     stored = _stored_ranks(filters.benchmark) if filters.part == OVERALL_SLICE else {}
-    standings = [_standing(run, filters, scores[run.pk], stored.get(run.pk, {})) for run in runs]
-    rows = ranked(filter(_has_figure, standings), filters.rank_published)
+    standings = [_standing(run, filters, scores.get(run.pk, {}), stored.get(run.pk, {})) for run in runs]
+    shown = ranked(filter(_has_figure, standings), filters.rank_published)
     others = [row.run for row in standings if not row.scores]
-    return Leaderboard(filters.passing(rows), rows, others, _compared(standings))
+    return Leaderboard(filters.passing(shown), shown, others, _compared(standings))
 
 
 def _standing(
-    run: Run, filters: LeaderboardFilter, scores: Mapping[str, Mapping[Slice, Score]], ranks: Mapping[str, RunRank]
+    run: Run, filters: LeaderboardFilter, scores: Mapping[str, Mapping[Slice, Any]], ranks: Mapping[str, RunRank]
 ) -> Standing:
     return Standing(
         run,
@@ -268,17 +270,18 @@ def _compared(standings: Iterable[Standing]) -> list[RunRank]:
     return sorted(ranked, key=lambda rank: (rank.run.way, rank.tie_group or 0, -(rank.value or 0.0)))
 
 
-def _scores(filters: LeaderboardFilter, runs: Sequence[Run]) -> dict[int, dict[str, dict[Slice, Score]]]:
-    """Map run and metric to the overall score and those of the chosen slices."""
-    parts = Q()
-    for part in {OVERALL_SLICE, filters.part, *filters.sides, *filters.slices}:
-        parts |= Q(dimension=part.dimension, group=part.group)
-    metrics = [filters.metric, f"{filters.metric}_sem", *filters.other_metrics]
-    scores: dict[int, dict[str, dict[Slice, Score]]] = {run.pk: {} for run in runs}
-    stored = Score.objects.filter(parts, run__in=finished(filters.benchmark), metric__in=metrics)
-    for score in stored:
-        if score.run_id in scores:  # no run has finished since
-            scores[score.run_id].setdefault(score.metric, {})[Slice(score.dimension, score.group)] = score
+def _scores(filters: LeaderboardFilter) -> dict[int, dict[str, dict[Slice, Any]]]:
+    """Map run and metric to the overall score and those of the chosen slices, which are rows of the board."""
+    parts = {OVERALL_SLICE, filters.part, *filters.sides, *filters.slices}
+    question = [filters.benchmark.pk], [filters.metric, *filters.other_metrics]
+    tables = [board(*question, {part.dimension for part in parts if part.dimension not in LAST})]
+    if single := [part for part in parts if part.dimension in LAST]:
+        dimensions, groups = zip(*single, strict=True)
+        tables.append(groups_of(*question, dimensions, groups))
+    scores: dict[int, dict[str, dict[Slice, Any]]] = {}
+    for row in chain.from_iterable(map(rows_of, tables)):
+        if (part := Slice(row.dimension, row.group)) in parts:
+            scores.setdefault(row.run, {}).setdefault(row.metric, {})[part] = row
     return scores
 
 

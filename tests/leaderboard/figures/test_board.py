@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from leaderboard.figures.board import board, ends, reaches, rows, usual
+from leaderboard.figures.board import board, ends, groups_of, known, reaches, rows_of, usual
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
@@ -15,31 +15,44 @@ def test_a_row_has_what_lists_say_of_a_score_its_run_and_its_model(tiny: Benchma
     model = make.model("openai/gpt2", parameters=7, weights_file="a.gguf", quantisation="Q4_1")
     run = make.finished(tiny, 0.5, model, settings={"pll": "original"}, settings_digest="d")
     make.score(run, 0.01, metric="accuracy_sem")
-    (row,) = rows(board([tiny.pk], ["accuracy"]))
+    (row,) = rows_of(board([tiny.pk], ["accuracy"]))
     assert (row.run, row.hub_id, row.family, row.parameters, row.step) == (run.pk, "openai/gpt2", "GPT-2", 7, None)
     assert (row.value, row.n, row.error, row.is_measured) == (0.5, 100, 0.01, True)
     assert (row.weights, row.settings) == ("Q4_1, 4 bits, GGUF", (("pll", "PLL original"),))
-    groups = rows(board([tiny.pk], ["accuracy"], ["domain", "relation"]))
-    assert [(row.dimension, row.part) for row in groups] == [("domain", "Arts"), ("relation", "P30")]
+    groups = rows_of(board([tiny.pk], ["accuracy"], ["domain", "relation"]))
+    assert [(row.dimension, row.group) for row in groups] == [("domain", "Arts"), ("relation", "P30")]
 
 
 def test_only_figures_of_finished_runs_and_of_last_steps_are_there(tiny: Benchmark) -> None:
     for step in (1, 2):
         make.finished(tiny, step / 10, make.model("org/trained", step=step), settings_digest="d")
-    make.finished(tiny, None)
     make.score(make.running(make.model(), tiny), 0.5)
     make.finished(make.benchmark("other"))
-    assert [row.value for row in rows(board([tiny.pk], ["accuracy"]))] == [0.2]
-    assert rows(board([tiny.pk], ["another"])) == []
+    assert [row.value for row in rows_of(board([tiny.pk], ["accuracy"]))] == [0.2]
+    assert rows_of(board([tiny.pk], ["another"])) == []
+
+
+def test_a_score_without_a_value_is_there_and_not_known(tiny: Benchmark) -> None:
+    make.finished(tiny, None)
+    scores = board([tiny.pk], ["accuracy"])
+    assert [row.value for row in rows_of(scores)] == [None]
+    assert rows_of(known(scores)) == []
+
+
+def test_some_groups_are_read_alone(tiny: Benchmark) -> None:
+    run = make.finished(tiny)
+    make.score(run, 0.75, "relation", "P36")
+    scores = groups_of([tiny.pk], ["accuracy"], ["relation"], ["P36"])
+    assert [(row.group, row.value) for row in rows_of(scores)] == [("P36", 0.75)]
 
 
 def test_usual_figures_are_those_of_runs_that_nothing_sets_apart(tiny: Benchmark) -> None:
     make.finished(tiny, 0.5)
     make.finished(tiny, 0.6, settings={"language": "ar"})
     scores = board([tiny.pk], ["accuracy"])
-    assert [row.value for row in rows(usual(scores))] == [0.5]
-    assert [row.value for row in rows(usual(scores, ["language"]))] == [0.5, 0.6]
-    assert rows(usual(board([], ["accuracy"]))) == []
+    assert [row.value for row in rows_of(usual(scores))] == [0.5]
+    assert [row.value for row in rows_of(usual(scores, ["language"]))] == [0.5, 0.6]
+    assert rows_of(usual(board([], ["accuracy"]))) == []
 
 
 def test_a_figure_reaches_the_best_by_its_interval_or_its_standard_error(tiny: Benchmark) -> None:
@@ -48,7 +61,7 @@ def test_a_figure_reaches_the_best_by_its_interval_or_its_standard_error(tiny: B
         run.scores.update(low=None, high=None)
         if error:
             make.score(run, error, metric="accuracy_sem")
-    best, second, third = rows(board([tiny.pk], ["accuracy"]))
+    best, second, third = rows_of(board([tiny.pk], ["accuracy"]))
     assert ends(best) == pytest.approx((0.6404, 0.6796), abs=1e-4)
     assert [reaches(figure, best) for figure in (best, second, third)] == [True, True, False]
     assert not reaches(best, second), "nothing says how sure it is"
@@ -66,7 +79,7 @@ def measured(transactional_db: None, memory: None) -> Run:
 
 
 def values(benchmark: Benchmark) -> list[float]:
-    return [row.value for row in rows(board([benchmark.pk], ["accuracy"]))]
+    return [row.value for row in rows_of(board([benchmark.pk], ["accuracy"]))]
 
 
 def test_the_table_is_read_once_until_the_data_change(measured: Run) -> None:

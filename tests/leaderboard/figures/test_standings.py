@@ -1,5 +1,6 @@
 """Standings: rank ranges, what a query string chooses, and how many rows each choice of a facet would leave."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from leaderboard.figures.standings import (
     leaderboard,
     place_by_intervals,
 )
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
 ARTS, SPORTS, FIRST = Slice("domain", "Arts"), Slice("domain", "Sports"), Slice("template", "0")
@@ -87,10 +88,6 @@ def test_a_choice_of_rows_leaves_the_others_out(benchmark: Benchmark, choice: di
     assert names(**choice) == ["org/causal"]
 
 
-def score(value: float | None, low: float | None = None, high: float | None = None) -> Score:
-    return Score(metric="accuracy", dimension="overall", group="all", value=value, n=100, low=low, high=high)
-
-
 Bounds = tuple[float, float]
 
 
@@ -112,8 +109,7 @@ def test_an_interval_is_ahead_only_of_those_that_lie_wholly_below(
 
 
 def test_a_standing_gives_its_scores_by_metric_and_slice() -> None:
-    overall, spread = score(0.5), score(0.02)
-    scores = {"accuracy": {OVERALL_SLICE: overall}, "accuracy_sem": {OVERALL_SLICE: spread}}
-    row = Standing(Run(), "accuracy", scores)
+    overall = SimpleNamespace(value=0.5, error=0.02)
+    row = Standing(Run(), "accuracy", {"accuracy": {OVERALL_SLICE: overall}})
     assert (row.main, row.spread, row.value("accuracy"), row.value("p_at_1")) == (overall, 0.02, 0.5, None)
     assert row.score("accuracy", Slice("domain", "Arts")) is None
