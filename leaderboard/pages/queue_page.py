@@ -146,7 +146,6 @@ def failed_table(runs: list[Run]) -> Table[Run]:
         ],
         rows=runs,
         sortable=False,
-        empty="None recently.",
     )
 
 
