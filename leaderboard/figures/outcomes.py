@@ -190,24 +190,9 @@ def _unpack_counts(packed: bytes | memoryview, counts: bytes | memoryview) -> Co
 # How difficult the questions of a benchmark are: how many have which share of right answers, stored with ranks.
 
 
-NONE_RIGHT, ALL_RIGHT = 0, 11  # the numbers of the outermost classes; between them are the tenths, from 1 to 10
-
-
-class DifficultyClass(NamedTuple):
-    """Questions with a similar share of right answers.
-
-    Those that no run ever got right are a class of their own, and so are those that every run always got right.
-    """
-
-    number: int
-    questions: int
-
-    @property
-    def in_words(self) -> str:
-        if self.number in (NONE_RIGHT, ALL_RIGHT):
-            return "no answer is right" if self.number == NONE_RIGHT else "every answer is right"
-        most = 10 * self.number
-        return f"more than {most - 10} %, {'less than' if most == 100 else 'up to'} {most} %"
+# The numbers of the outermost classes, of questions that no run ever got right, and of those that every run always got
+# right. Between them are the tenths, from 1 to 10.
+NONE_RIGHT, ALL_RIGHT = 0, 11
 
 
 def store_difficulty(benchmark: Benchmark) -> None:
@@ -223,11 +208,6 @@ def store_difficulty(benchmark: Benchmark) -> None:
 def _class_numbers(answered: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the class of each question, in whole numbers so that a share of exactly 30 % is in the third tenth."""
     return np.where(right == answered, ALL_RIGHT, -(-10 * right // answered))
-
-
-def difficulty_classes(benchmark: Benchmark) -> list[DifficultyClass]:
-    """Return the stored classes, the most difficult first; none before a model was measured."""
-    return [DifficultyClass(number, questions) for number, questions in enumerate(benchmark.difficulty)]
 
 
 # Facts that two benchmarks share, counted when one of them is imported and kept with both.

@@ -3,12 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from urllib.parse import urlencode
 
-from django.urls import reverse
-
-from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT, DifficultyClass, difficulty_classes
-from leaderboard.figures.questions import EASIEST, HARDEST
+from leaderboard.figures.outcomes import ALL_RIGHT, NONE_RIGHT
 from leaderboard.figures.scores import DOMAIN, DotScore, StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probes.probe_pages import ProbePages
@@ -16,7 +12,7 @@ from leaderboard.probes.wording import group_title
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.charts.dot_plots import ModelDot, Strip
-from leaderboard.ui.sections import Section, section
+from leaderboard.ui.sections import Section
 from leaderboard.ui.tables import Column, Table
 
 CAPTION = "Accuracy by domain"
@@ -101,35 +97,16 @@ def _run_column(run: int) -> Column[GroupRow]:
 
 
 def _difficulty_section(benchmark: Benchmark) -> list[Section]:
-    """Return how many questions have which share of right answers; nothing before any model was measured."""
-    classes = difficulty_classes(benchmark)
-    if not classes:
+    """Say to how many questions no answer is right, and to how many every one; nothing before a model was measured."""
+    counts: list[int] = benchmark.difficulty
+    if not counts:
         return []
-    total = sum(part.questions for part in classes)
-    none, every = classes[NONE_RIGHT].questions, classes[ALL_RIGHT].questions
+    total, none, every = sum(counts), counts[NONE_RIGHT], counts[ALL_RIGHT]
     words = (
         f"{total:,} questions. No answer is right to {none:,} of them ({100 * none / total:.0f} %), "
         f"and every answer to {every:,} ({100 * every / total:.0f} %)."
     )
-    table = Table(
-        name="difficulty",
-        caption="Questions by their share of right answers",
-        columns=[
-            Column("share", "Right answers", lambda part: _class_cell(benchmark, part), align="head"),
-            Column("questions", "Questions", lambda part: cells.number(part.questions), align="number"),
-            Column("of", "Share", lambda part: cells.share(part.questions / total), align="score"),
-        ],
-        rows=classes,
-        sortable=False,
-    )
-    return [section(table, note=f"{words} {EVERY_ANSWER}", title="Difficulty of questions")]
-
-
-def _class_cell(benchmark: Benchmark, part: DifficultyClass) -> cells.Cell:
-    """Name a class; the two outermost lead to the questions in the order that begins with them."""
-    order = {NONE_RIGHT: HARDEST, ALL_RIGHT: EASIEST}.get(part.number) if part.questions else None
-    href = f"{reverse('questions', args=[benchmark.slug])}?{urlencode({'order': order})}" if order else ""
-    return cells.text(labels.sentence(part.in_words), href)
+    return [Section("difficulty", "Difficulty of questions", note=f"{words} {EVERY_ANSWER}")]
 
 
 # The pages of multiple choice, whose rows are what the defaults of `ProbePages` show.

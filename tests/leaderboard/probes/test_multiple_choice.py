@@ -115,16 +115,16 @@ def test_domains_come_with_the_highest_median_first(client: Client, models: list
     assert medians == sorted(medians, reverse=True)
 
 
-def test_questions_are_counted_by_the_share_of_right_answers(client: Client, models: list[Run]) -> None:
+def test_questions_are_counted_by_the_share_of_right_answers(small: Benchmark, models: list[Run]) -> None:
     answers = pd.concat([make.stored_rows(run) for run in models])
     shares = answers.groupby(["relation", "index"])["correct"].mean()
-    rows = csv_rows(client, "/benchmarks/small/", "difficulty")
-    assert int(rows[0]["questions"]) == (shares == 0).sum()
-    assert int(rows[-1]["questions"]) == (shares == 1).sum()
-    assert sum(int(row["questions"]) for row in rows) == len(shares)
-    for place, row in enumerate(rows[1:-1]):
+    small.refresh_from_db()
+    none, *tenths, every = small.difficulty
+    assert (none, every) == ((shares == 0).sum(), (shares == 1).sum())
+    for place, questions in enumerate(tenths):
         between = (shares > place / 10 + 1e-9) & (shares <= (place + 1) / 10 + 1e-9) & (shares < 1)
-        assert int(row["questions"]) == between.sum(), row["share"]
+        assert questions == between.sum(), place
+    assert sum(small.difficulty) == len(shares)
 
 
 def test_the_page_has_the_domains_and_the_figures_of_questions_in_words(client: Client, models: list[Run]) -> None:
