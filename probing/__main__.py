@@ -36,10 +36,6 @@ COMMANDS = {
         "count which answers a model gives, by language",
     ),
     "diversity": ("probing.command_line.benchmarks:add_diversity", "count which cultures a data set's facts are about"),
-    "judge": (
-        "probing.command_line.judge:add_judge",
-        "let people or a model judge a geography benchmark's sentences",
-    ),
     "curate": ("probing.curation.command:add_options", "make a benchmark from Wikidata"),
     "lm-eval": (
         "probing.command_line.lm_eval_command:add_lm_eval",

@@ -38,8 +38,7 @@ from probing.analysis.breakdowns import CELL, split_group
 from probing.analysis.cloze_metrics import MAJOR, mean_share
 from probing.errors import ProbingError
 from probing.formats.geography import LEFT_OUT
-from probing.judging.forms import QUESTIONS
-from probing.judging.verdicts import stored_agreement
+from probing.judging import QUESTIONS, stored_agreement
 from probing.probes.cloze import INSTRUCTIONS
 from probing.statements.geography_sentences import FACT_TYPES
 

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from probing.catalog import benchmarks_folder
+from probing.command_line.judge import judge
 from probing.command_line.printing import print_lines, print_table, write_csv
 from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
@@ -28,12 +29,20 @@ def add_paper(parser: argparse.ArgumentParser) -> None:
     corrector = "model that corrects the grammar of a graph's sentences, or none; default: the paper's"
     add("--corrector", default="", metavar="MODEL", help=corrector)
     add("--device", default="auto", help="cpu, cuda or cuda:1; default: a GPU where there is one")
+    judged = "geography: have the sentences of this benchmark judged; draw forms, or with --models let a model judge"
+    add("--judge", default="", metavar="BENCHMARK", help=judged)
+    add("--forms", nargs="+", default=[], type=Path, metavar="FILE", help="with --judge: read these filled forms")
     add("--out", type=Path, metavar="DIR", help="folder for results, tables and charts; default: papers/NAME in var")
     parser.set_defaults(command=print_paper)
 
 
 def print_paper(arguments: argparse.Namespace) -> None:
     """Print the chosen exhibits and write them to files; raise `Incomplete` where something was not measured."""
+    if arguments.forms and not arguments.judge:
+        raise BadInput("--forms are about the benchmark of --judge.", "Give --judge as well.")
+    if arguments.judge:
+        judge(arguments)
+        return
     paper = read_paper(arguments.paper)
     chosen = [exhibit for kind in KINDS for exhibit in paper.chosen(kind, getattr(arguments, kind))]
     exhibits = chosen or list(paper.exhibits)

@@ -1,18 +1,17 @@
-"""The command judge: samples for people, verdicts of a model, and what judges refuse."""
+"""The human checks of `paper geography`: samples for people, verdicts of a model, and what judges refuse."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 
 import probing
 from probing.__main__ import main
 from probing.formats.geography import read
-from probing.judging.forms import write_form
+from probing.judging import write_form
 from tests.probing.command_line.helpers import printed_by, refusal
-from tests.probing.judging.judged import rows, write_benchmark
+from tests.probing.judged import rows, write_benchmark
 
 
 class OnlyFrance:
@@ -33,29 +32,31 @@ def fill(form: Path, factual: dict[str, str]) -> None:
     write_form(form, [row | {"factual": factual.get(row["sentence"].split()[0], "yes")} for row in rows(form)])
 
 
+def drawn(benchmark: Path, out: Path) -> Path:
+    """Draw samples of all six sentences, and return the form of the first."""
+    assert main(["paper", "geography", "--judge", str(benchmark), "--sample", "6", "--out", str(out)]) == 0
+    return out / "sample-1.csv"
+
+
 def test_forms_are_drawn_filled_and_read(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    forms = [tmp_path / judge / "sample-1.csv" for judge in ("ann", "ben")]
-    for form in forms:
-        draw = ["judge", "draw", str(benchmark), "--samples", "1", "--size", "6", "--out", str(form.parent)]
-        assert main(draw) == 0
-        assert form.with_suffix(".html").is_file()
-    fill(forms[0], {"Lyon": "no", "Nice": "no"})
-    fill(forms[1], {"Lyon": "no"})
+    ann, ben = (drawn(benchmark, tmp_path / name) for name in ("ann", "ben"))
+    assert len(rows(ann)) == 6
+    fill(ann, {"Lyon": "no", "Nice": "no"})
+    fill(ben, {"Lyon": "no"})
     capsys.readouterr()
-    out = ["--out", str(tmp_path / "judged"), "--csv", str(tmp_path / "agreement.csv")]
-    printed = printed_by(capsys, "judge", "read", str(benchmark), *map(str, forms), *out)
+    read_back = ("paper", "geography", "--judge", str(benchmark), "--forms", str(ann), str(ben))
+    printed = printed_by(capsys, *read_back, "--out", str(tmp_path / "judged"))
     assert "leaves out 1 refused sentences and 0 templates" in printed
-    (row,) = pd.read_csv(tmp_path / "agreement.csv").to_dict("records")
-    assert (row["question"], row["judges"], row["sentences"]) == ("factual", 2, 6)
-    assert row["agreement"] == pytest.approx(5 / 6)
+    assert printed.splitlines()[1].split() == ["1", "factual", "2", "6", "0.75", "0.8333", "0.5714"]
     assert read(tmp_path / "judged").size == read(benchmark).size - 1
 
 
 def test_a_model_judges_a_finished_benchmark(
     benchmark: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(probing, "Judge", SimpleNamespace(load=lambda model, commit: OnlyFrance()))
-    printed = printed_by(capsys, "judge", "model", str(benchmark), "some-model", "--out", str(tmp_path / "model"))
+    monkeypatch.setattr(probing, "Judge", SimpleNamespace(load=lambda model: OnlyFrance()))
+    judge = ("paper", "geography", "--judge", str(benchmark))
+    printed = printed_by(capsys, *judge, "--models", "some-model", "--out", str(tmp_path / "model"))
     assert "1 of 6 sentences are unacceptable to the model" in printed
     verdicts = {row["sentence"]: row["grammatical"] for row in rows(tmp_path / "model" / "model.csv")}
     assert [sentence for sentence, verdict in verdicts.items() if verdict == "no"] == [
@@ -63,17 +64,34 @@ def test_a_model_judges_a_finished_benchmark(
     ]
     assert (tmp_path / "model" / "report.json").is_file()
     form = str(tmp_path / "model" / "model.csv")
-    assert main(["judge", "read", str(benchmark), form, "--out", str(tmp_path / "judged")]) == 0
+    assert main([*judge, "--forms", form, "--out", str(tmp_path / "judged")]) == 0
     assert read(tmp_path / "judged").size == 5
 
 
 def test_a_form_counts_once(benchmark: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["judge", "draw", str(benchmark), "--samples", "1", "--size", "6", "--out", str(tmp_path / "forms")])
-    form = str(tmp_path / "forms" / "sample-1.csv")
-    fill(Path(form), {})
-    assert "named twice" in refusal(capsys, "judge", "read", str(benchmark), form, form)
+    form = drawn(benchmark, tmp_path / "forms")
+    fill(form, {})
+    forms = ("--forms", str(form), str(form))
+    assert "named twice" in refusal(capsys, "paper", "geography", "--judge", str(benchmark), *forms)
 
 
-def test_a_benchmark_without_such_sentences_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert "no geography benchmark" in refusal(capsys, "judge", "draw", "starter", "--out", str(tmp_path / "forms"))
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("geography", "--judge", "starter", "--out", "forms"), "no geography benchmark"),
+        (("bear", "--judge", "starter", "--out", "forms"), "Only sentences of geography are judged"),
+        (("geography", "--judge", "starter"), "There is no folder for the forms"),
+        (("geography", "--judge", "starter", "--models", "a", "b", "--out", "forms"), "One model judges at a time"),
+        (("geography", "--forms", "ann.csv"), "Give --judge as well"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(
+    arguments: tuple[str, ...],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert message in refusal(capsys, "paper", *arguments)
     assert not (tmp_path / "forms").exists()

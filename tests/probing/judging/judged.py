@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from probing.formats.geography import typed_sentences
-from probing.judging.forms import COLUMNS, Form, empty_lines, read_form, write_form
+from probing.judging import COLUMNS, Form, empty_lines, read_form, write_form
 
 CITIES = ("Lyon", "Nice", "Lille", "Brest")
 
