@@ -50,7 +50,7 @@ def add_study(parser: argparse.ArgumentParser) -> None:
     add_loading(parser)
     _add_benchmark(parser)
     _add_study_arguments(parser)
-    names = "processes:N, dask:ADDRESS, ray:ADDRESS or slurm"
+    names = "processes:N, dask:ADDRESS or slurm"
     parser.add_argument("--executor", metavar="NAME", help=f"measure several models at the same time, by {names}")
     parser.set_defaults(model=[])
 

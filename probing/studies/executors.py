@@ -2,7 +2,7 @@
 
 A study takes any `concurrent.futures.Executor`, such as `dask.distributed.Client(...).get_executor()`, and calls it
 once for each model with all its benchmarks. Those that have a name are opened and closed here: `processes:4`,
-`dask:tcp://host:8786`, `ray:auto` and `slurm`.
+`dask:tcp://host:8786` and `slurm`.
 """
 
 import os
@@ -26,7 +26,7 @@ ATTEMPTS = 3  # processes that may be lost on one model before it fails
 CONNECT_SECONDS = 10  # to the scheduler of a cluster
 POLL_SECONDS = 2.0  # between two looks at a job of Slurm
 LOGS = "slurm"  # the folder below that of the study for the scripts, inputs and logs of Slurm's jobs
-CHOICES = "Choose processes:N, dask:ADDRESS, ray:ADDRESS or slurm."
+CHOICES = "Choose processes:N, dask:ADDRESS or slurm."
 
 
 @contextmanager
@@ -168,31 +168,6 @@ def _open_dask(address: str, folder: Path) -> Executor:
     return executor
 
 
-class _RayExecutor(Executor):
-    """Calls functions as tasks of Ray, which repeats a task whose worker was lost."""
-
-    def __init__(self, ray: Any) -> None:
-        self._ray = ray
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any, **named: Any) -> Future[Any]:
-        gpus = 1 if self._ray.cluster_resources().get("GPU") else 0
-        task = self._ray.remote(num_gpus=gpus, max_retries=ATTEMPTS)(function)
-        future: Future[Any] = task.remote(*arguments, **named).future()
-        return future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self._ray.shutdown()
-
-
-def _open_ray(address: str, folder: Path) -> Executor:
-    ray = extra_package("ray", "ray", "The executor ray")
-    try:
-        ray.init(address=address or "auto", log_to_driver=False, configure_logging=False)
-    except (ConnectionError, ValueError) as error:
-        raise SourceUnavailable(f"No cluster of Ray answers at {address!r:.200}.", "Check its address.") from error
-    return _RayExecutor(ray)
-
-
 class _SlurmExecutor(Executor):
     """Calls functions as jobs of Slurm. Their options are sbatch's own variables, such as SBATCH_PARTITION."""
 
@@ -229,6 +204,5 @@ def _open_slurm(value: str, folder: Path) -> Executor:
 OPENERS: dict[str, Callable[[str, Path], Executor]] = {
     "processes": _open_processes,
     "dask": _open_dask,
-    "ray": _open_ray,
     "slurm": _open_slurm,
 }

@@ -66,7 +66,7 @@ def study(
     option of a probe is for those benchmarks that are asked with this probe. `revisions`, as `probing.sweep` takes
     them, ask each of these checkpoints of a model. Several tokens for `start`, such as "bos,eos", ask with each.
     `executor`: what measures several models at once: an `Executor` of `concurrent.futures`, or the name of one, such as
-    processes:4, dask:tcp://host:8786, ray:auto or slurm, whose workers can write to `out`. By default, models are
+    processes:4, dask:tcp://host:8786 or slurm, whose workers can write to `out`. By default, models are
     measured here. Below `out`, each pair has the folder `<model>/<benchmark>` of a result (`Pair.folder_name`).
     `study.parquet` and `study.csv` have all scores, and `study.yaml` the arguments as a configuration file. The same
     call goes on where it was interrupted. A model that cannot be loaded, or whose run ends with an error, is named in

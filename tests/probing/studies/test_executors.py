@@ -5,7 +5,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -100,7 +100,7 @@ def test_an_executor_that_is_not_there_is_refused_in_one_sentence(
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("probing.extras.find_spec", lambda package: None)
-    for name in ("dask", "ray", "slurm"):
+    for name in ("dask", "slurm"):
         with pytest.raises(MissingPackage, match=rf"clozeboard\[{name}\]"), opened(f"{name}:x", tmp_path):
             pass
 
@@ -163,16 +163,6 @@ def test_dask_gives_equal_rows_though_one_worker_is_killed(models: list[str], al
         study = probing.study(models, ["starter"], out=out, executor=where, **QUIET)
         thread.join(1)
         assert not thread.is_alive(), "nothing was killed"
-    assert_equal(study, alone)
-
-
-@pytest.mark.slow
-def test_ray_gives_equal_rows(models: list[str], alone: Study, tmp_path: Path) -> None:
-    ray = pytest.importorskip("ray", reason="ray is not installed: it is large, and only this test needs it.")
-    ray.init(num_cpus=2, include_dashboard=False)
-    pool: Executor = executors._RayExecutor(ray)
-    study = probing.study(models, ["starter"], out=tmp_path / "out", executor=pool, **QUIET)
-    pool.shutdown()
     assert_equal(study, alone)
 
 
