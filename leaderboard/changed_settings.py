@@ -11,6 +11,7 @@ from django.utils.text import get_text_list
 from probing.language_model import DType
 from probing.probes import probe_named
 from probing.probes.probe import declared_options, offered_options
+from probing.results.compared import different_values, with_options
 from probing.settings import SETTINGS, Settings
 
 # What stands before the values of settings whose own name is not a good label.
@@ -23,7 +24,10 @@ LEFT_OUT = "items_left_out"  # among the differences of a run
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
     """Map the name of each changed setting or option to the choice in words, such as "PLL original"."""
-    return {name: in_words(name, value) for name, value in _changed(settings, usual).items()}
+    options = declared_options(probe_named(usual.probe))
+    expected = {name: option.default for name, option in options.items()} | with_options(usual.to_json())
+    stated = with_options(settings)
+    return {name: in_words(name, value) for name, value, _ in different_values(stated, expected) if name in stated}
 
 
 def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:
@@ -76,7 +80,7 @@ def plan(usual: Settings) -> str:
 
     The number format is left out, as it depends on the model's size.
     """
-    values = _flat(usual.to_json())
+    values = with_options(usual.to_json())
     left_out = {"dtype", *(name for name in RARELY_CHOSEN if values[name] == SETTINGS[name].default)}
     names = [name for name in offered_options(probe_named(usual.probe)) if name in values and name not in left_out]
     return ", ".join(in_words(name, values[name]) for name in names)
@@ -100,19 +104,3 @@ def _wordings(templates: list[int] | tuple[int, ...]) -> str:
     if len(numbers) > 1:
         return f"wordings {get_text_list(numbers, 'and')}"
     return {"": "all wordings", "1": "first wording only"}.get("".join(numbers), f"wording {''.join(numbers)} only")
-
-
-def _changed(settings: Mapping[str, Any], usual: Settings) -> dict[str, Any]:
-    defaults = {name: option.default for name, option in declared_options(probe_named(usual.probe)).items()}
-    expected = defaults | _flat(usual.to_json())
-    return {name: value for name, value in _flat(settings).items() if _listed(value) != _listed(expected.get(name))}
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings with the probe's own options beside them."""
-    return {**{name: value for name, value in settings.items() if name != "options"}, **settings.get("options", {})}
-
-
-def _listed(value: Any) -> Any:
-    """Return a tuple as the list that JSON makes of it."""
-    return list(value) if isinstance(value, tuple) else value

@@ -104,13 +104,22 @@ class Difference(NamedTuple):
 def differences(first: Record, second: Record, aspects: Iterable[str] = ASPECTS) -> list[Difference]:
     """Return what differs in those of the aspects that both records have, in their order."""
     shared = [aspect for aspect in aspects if aspect in first and aspect in second]
-    pairs = [(_FACTS[aspect](first), _FACTS[aspect](second)) for aspect in shared]
-    return [
-        Difference(name, ours.get(name), theirs.get(name))
-        for ours, theirs in pairs
-        for name in {**ours, **theirs}
-        if ours.get(name) != theirs.get(name)
-    ]
+    return [one for aspect in shared for one in different_values(_FACTS[aspect](first), _FACTS[aspect](second))]
+
+
+def different_values(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[Difference]:
+    """Return the names whose values differ, those of the first in its order; a list is the tuple that it stands for."""
+    pairs = [(name, first.get(name), second.get(name)) for name in {**first, **second}]
+    return [Difference(*pair) for pair in pairs if _comparable(pair[1]) != _comparable(pair[2])]
+
+
+def _comparable(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def with_options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with the options of the probe, which records keep apart, beside the others."""
+    return {**{name: value for name, value in settings.items() if name != "options"}, **settings.get("options", {})}
 
 
 def _model(record: Record) -> dict[str, Any]:
@@ -132,9 +141,7 @@ def _benchmark(record: Record) -> dict[str, Any]:
 
 def _settings(record: Record) -> dict[str, Any]:
     """Return all settings, with the default of those that the record of an older version lacks."""
-    values = Settings.from_json(record["settings"]).to_json()
-    options = values.pop("options")
-    return {**values, **options}
+    return with_options(Settings.from_json(record["settings"]).to_json())
 
 
 def _software(record: Record) -> dict[str, Any]:
