@@ -88,7 +88,8 @@ def test_a_run_without_items_has_a_mark_and_takes_no_place(tiny: Benchmark) -> N
 
 def test_groups_are_ranked_apart(tiny: Benchmark) -> None:
     usual, other = with_items(tiny, "org/a", 100), with_items(tiny, "org/b", 300)
-    Run.objects.filter(pk=other.pk).update(settings={"pll": "original"})
+    other.settings = {"pll": "original"}
+    other.save(update_fields=["settings"])
     refresh_ranks(tiny)
     assert {rank.run_id: (rank.best, rank.worst) for rank in RunRank.objects.all()} == {
         usual.pk: (1, 1),
@@ -98,7 +99,8 @@ def test_groups_are_ranked_apart(tiny: Benchmark) -> None:
 
 def test_only_the_group_of_a_finished_run_is_ranked_again(tiny: Benchmark) -> None:
     first, other = with_items(tiny, "org/a", 100), with_items(tiny, "org/b", 300)
-    Run.objects.filter(pk=other.pk).update(settings={"pll": "original"})
+    other.settings = {"pll": "original"}
+    other.save(update_fields=["settings"])
     refresh_ranks(tiny)
     untouched = RunRank.objects.get(run=other).pk
     second = with_items(tiny, "org/c", 200)
@@ -188,7 +190,8 @@ def delete_first(first: Run, second: Run) -> None:
 
 
 def change_settings(first: Run, second: Run) -> None:
-    Run.objects.filter(pk=first.pk).update(settings={"pll": "original"})
+    first.settings = {"pll": "original"}
+    first.save(update_fields=["settings"])
     refresh_standings(first.benchmark)
 
 
