@@ -88,7 +88,7 @@ FIRST_LOOKS = {
     "figures of perplexity": "probing.analysis.perplexity_metrics:perplexity_scores",
     "in-top-k": "probing.analysis.cloze_metrics:cloze_scores",
     "BibTeX": "leaderboard.exports.references:Reference",
-    "CSV files": "leaderboard.ui.csv_files:csv_response",
+    "CSV files": "leaderboard.ui.table_files:rows_response",
     "the states of a run": "leaderboard.worker.run_states:reach",
     "the time left": "probing.time_left:Pace",
 }

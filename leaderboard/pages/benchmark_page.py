@@ -45,9 +45,9 @@ from leaderboard.probes.benchmark_words import (
 from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
 from leaderboard.ui import cells, labels
-from leaderboard.ui.csv_files import table_response, wants_csv
 from leaderboard.ui.links import PageLink
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
+from leaderboard.ui.table_files import table_response, wants_file
 from leaderboard.ui.tables import Column, Table, citation
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
@@ -62,7 +62,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
     filters, pair = read_filter(request.GET, benchmark, offered), pair_of(request.GET, benchmark, offered)
     board = leaderboard(filters)
     standings = standings_table(filters, board, pair)
-    if wants_csv(request) and request.GET.get("table", standings.name) == standings.name:
+    if wants_file(request) and request.GET.get("table", standings.name) == standings.name:
         return table_response(standings, request)
     versions = _versions(benchmark)
     context = {

@@ -21,8 +21,8 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.items import LABELS, ColumnValues, exported_value, right_or_wrong
 from leaderboard.probes.wording import group_title, relation_names, sentences, several_answers
 from leaderboard.ui import cells, labels
-from leaderboard.ui.csv_files import csv_response, json_lines, wants_csv
 from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.table_files import json_lines, rows_response, wants_file
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
@@ -38,8 +38,8 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         numbers = item_rows.find(run, form.filter())
     except ItemsMissing as error:
         return items_missing(request, run, error)
-    if wants_csv(request):
-        return _csv(request, run, numbers, values)
+    if wants_file(request):
+        return _file(request, run, numbers, values)
     pages = pages_of(run.benchmark)
     item_columns = pages.item_columns
     everything = request.GET.get("columns") == EVERYTHING
@@ -115,14 +115,14 @@ def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
     return numbers[start : start + PAGE_SIZE]
 
 
-def _csv(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
+def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
     """Return all rows that pass the filters, read in batches, or one page if one is asked for."""
     chosen = _page(request, numbers) if request.GET.get("page") else numbers
     item_columns = pages_of(run.benchmark).item_columns
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
     ends = [[value for name in stored for value in values[name] if isinstance(value, str)]]
-    response = csv_response(names, _values(run, chosen, stored), request, ends)
+    response = rows_response(names, _values(run, chosen, stored), request, ends)
     response["ETag"] = _etag(run, request.GET.urlencode(), *names)
     return response
 

@@ -43,8 +43,8 @@ from leaderboard.probes.items import ItemRow, RunAnswer, item_url
 from leaderboard.probes.wording import STATEMENT, ShownSentence, language_of, relation_name, tag_text, usual_sentence
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
-from leaderboard.ui.csv_files import csv_response, table_response, wants_csv
 from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.table_files import rows_response, table_response, wants_file
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, TableView, view, views
 from probing.benchmark import TRUTH_VALUES, Relation
 from probing.errors import ProbingError
@@ -136,8 +136,8 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
     wordings = _wordings(request, benchmark, item, outcomes, own)
     passing = [number for number in outcomes.by_share() if form.passes(outcomes.models[number], outcomes.share(number))]
     tables, answer = _parts(request, benchmark, item, own, outcomes, passing, wordings)
-    if wants_csv(request):
-        return _csv(request, tables)
+    if wants_file(request):
+        return _file(request, tables)
     context = {
         **_place(benchmark, item, run),
         "form": form,
@@ -256,7 +256,7 @@ def _views(request: HttpRequest, tables: Sequence[Table[Any]], models: int) -> d
     return {**shown, "answers": replace(shown["answers"], total=models, pages=pages, csv=csv)}
 
 
-def _csv(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
+def _file(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
     by_name = {table.name: table for table in tables}
     return table_response(by_name.get(request.GET.get("table", ""), tables[0]), request)
 
@@ -310,9 +310,9 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
     columns = question_columns(benchmark, judged)
     start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
     chosen = rows[start : start + PAGE_SIZE]
-    if wants_csv(request):
+    if wants_file(request):
         values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
-        return csv_response([column.name for column in columns], values, request)
+        return rows_response([column.name for column in columns], values, request)
     pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
     table = replace(view(questions_table(benchmark, columns, chosen), request.GET), total=len(rows), pages=pages)
     context = {

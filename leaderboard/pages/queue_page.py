@@ -26,8 +26,8 @@ from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui import cells, labels
-from leaderboard.ui.csv_files import wants_csv
 from leaderboard.ui.links import page_links, page_number
+from leaderboard.ui.table_files import wants_file
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, model_column, settings_column, view
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
@@ -41,7 +41,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
         failed_table(list(recent_failures(now))),
         workers_table(workers),
     ]
-    if wants_csv(request):
+    if wants_file(request):
         return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *others])
     if not line.waiting and line.number_waiting:  # the page is beyond the last one
         line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
@@ -72,7 +72,7 @@ def _figures(now: datetime) -> dict[str, Any]:
 
 def _shown(request: HttpRequest) -> tuple[int, int]:
     """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
-    if wants_csv(request):
+    if wants_file(request):
         return 0, MOST_WAITING
     return _page(page_number(request.GET.get("page", ""), MOST_WAITING, PAGE_SIZE))
 

@@ -19,9 +19,9 @@ from leaderboard.models import Run
 from leaderboard.probes.culture.pairs import PairInLanguage, switches
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.ui.charts.basics import Chart
-from leaderboard.ui.csv_files import table_response, wants_csv
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Section
+from leaderboard.ui.table_files import table_response, wants_file
 from leaderboard.ui.tables import Table, views
 
 LIVE_SECONDS = 2  # for which a page with the progress of runs is kept; workers report it as often
@@ -70,7 +70,7 @@ def show(
 
 def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
     """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
-    if not wants_csv(request):
+    if not wants_file(request):
         return _reference_file(request, reference) if reference else None
     name = request.GET.get("table", "")
     table = next((table for table in tables if name in ("", table.name)), None)

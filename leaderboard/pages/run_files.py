@@ -6,7 +6,7 @@ from django.views.decorators.http import require_safe
 
 from leaderboard.exports import every_eval_ever, reproduction
 from leaderboard.models import Run
-from leaderboard.ui.csv_files import json_lines
+from leaderboard.ui.table_files import json_lines
 
 
 def finished_run(pk: int) -> Run:

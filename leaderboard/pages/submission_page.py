@@ -22,7 +22,7 @@ from leaderboard.models import Run, RunEvent, Submission
 from leaderboard.pages.run_page import phases
 from leaderboard.serving.errors import with_retry_after
 from leaderboard.ui import cells
-from leaderboard.ui.csv_files import table_response, wants_csv
+from leaderboard.ui.table_files import table_response, wants_file
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
 from probing.errors import ProbingError
 from probing.revisions import position
@@ -70,7 +70,7 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
             problem = error
     outcomes = outcomes_together(submission)
     table = together_table(outcomes) if len(outcomes) > SHOWN_IN_FULL else None
-    if table and wants_csv(request):
+    if table and wants_file(request):
         return table_response(table, request)
     context = {
         "submission": submission,

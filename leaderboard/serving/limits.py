@@ -24,7 +24,7 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from leaderboard.serving.errors import API, refusal, too_large
-from leaderboard.serving.middleware import GetResponse
+from leaderboard.serving.middleware import TABLE_FORMATS, GetResponse
 
 # Middleware that refuses requests: too large, too many, or too much work at once.
 
@@ -35,7 +35,7 @@ NOT_COUNTED = ("/healthz", "/metrics")  # asked by the operator's machines
 LOGINS = "10 per 5 minutes"  # attempts with one name from one address
 LOGINS_OF_ADDRESS = "30 per 5 minutes"
 MAX_USERNAME = 150  # letters, as in Django's user table
-EXPORTS = 4  # tables that one process writes as CSV at the same time
+EXPORTS = 4  # tables that one process writes as files at the same time
 EXPORTS_OF_ADDRESS = 2
 
 
@@ -88,11 +88,11 @@ def _refuse(request: HttpRequest, seconds: int, message: str) -> HttpResponse:
 
 
 def limited_exports(get_response: GetResponse) -> GetResponse:
-    """Refuse an export while many are being written, so that readers of CSV leave threads to readers of pages."""
+    """Refuse an export while many are being written, so that readers of tables leave threads to readers of pages."""
     exports = Exports()
 
     def middleware(request: HttpRequest) -> HttpResponse:
-        if request.GET.get("format") != "csv":
+        if request.GET.get("format") not in TABLE_FORMATS:
             return get_response(request)
         address = client_address(request)
         if not exports.begin(address):

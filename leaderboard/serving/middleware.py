@@ -18,6 +18,7 @@ from leaderboard.serving.errors import API
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 TEXT = ("text/", "application/json", "image/svg+xml")
+TABLE_FORMATS = ("csv", "json")  # what `format` in a query string may name
 MOST_REDIRECTS = 3  # from an address without its last slash, by a former name, to a page
 
 
@@ -38,12 +39,12 @@ def security_headers(get_response: GetResponse) -> GetResponse:
 
 
 def direct_tables(get_response: Callable[[WSGIRequest], HttpResponse]) -> Callable[[WSGIRequest], HttpResponse]:
-    """Answer with a table as CSV also at addresses that lead to its page, because many programs follow no redirects."""
+    """Answer with a table also at addresses that lead to its page, because many programs follow no redirects."""
 
     def middleware(request: WSGIRequest) -> HttpResponse:
         response = get_response(request)
         for _ in range(MOST_REDIRECTS):
-            if request.GET.get("format") != "csv" or request.method not in ("GET", "HEAD"):
+            if request.GET.get("format") not in TABLE_FORMATS or request.method not in ("GET", "HEAD"):
                 break
             if not isinstance(response, HttpResponseRedirect | HttpResponsePermanentRedirect):
                 break

@@ -1,10 +1,11 @@
 """What holds for every page of a filled site, which one test visits page by page, and how much the database is asked.
 
-A page opens with nothing inline, its tables equal their CSV files, the points of its charts lead on, and its links to
-the methods lead somewhere.
+A page opens with nothing inline, its tables equal their files of CSV and JSON, the points of its charts lead on, and
+its links to the methods lead somewhere.
 """
 
 import csv
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from leaderboard.pages.methods_page import NAMES, methods_address, read_methods
 from leaderboard.probes import PAGES
 from leaderboard.ui import labels
 from leaderboard.ui.charts.basics import Chart
+from leaderboard.ui.table_files import safe
 from leaderboard.ui.tables import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -131,11 +133,21 @@ def from_one(table: list[list[str]]) -> list[list[str]]:
     return [table[0], *lines]
 
 
+def lines_of(answer: Any, header: list[str]) -> list[list[str]]:
+    """Return the lines that the CSV of a table in JSON has; without rows, JSON does not name the columns."""
+    assert answer["Content-Type"] == "application/json"
+    rows = json.loads(answer.getvalue())
+    assert all(list(row) == header for row in rows)
+    return [header, *([str(safe(value)) for value in row.values()] for row in rows)]
+
+
 def shows_tables_that_equal_their_csv(page: Visit, seen: Seen) -> None:
     different = {}
     for name, rows in Tables(page.text).found.items():
         joined = "&" if "?" in page.address else "?"
         full = read_csv(page.client, f"{page.address}{joined}format=csv&table={name}")
+        as_json = page.client.get(f"{page.address}{joined}format=json&table={name}")
+        assert lines_of(as_json, full[0]) == full, name
         full = from_one(full) if name in ("items", "questions", "disagreements") else full
         columns = [full[0].index(column) for column in rows[0]]
         assert columns == sorted(columns), name
@@ -168,7 +180,7 @@ def differences(table: str, shown: list[str], values: dict[str, str]) -> list[tu
     return [(texts[name], values[name]) for name in named if not same(texts[name], values[name])]
 
 
-def links_csv_files_with_the_same_types_and_a_telling_name(page: Visit, seen: Seen) -> None:
+def links_table_files_with_the_same_types_and_a_telling_name(page: Visit, seen: Seen) -> None:
     path = page.address.partition("?")[0]
     for link in CSV.findall(page.text):
         address = path + unescape(link)
@@ -217,7 +229,7 @@ CHECKS: tuple[Callable[[Visit, Seen], None], ...] = (
     sets_no_cookie_unless_it_is_the_form,
     describes_itself_to_those_who_search,
     shows_tables_that_equal_their_csv,
-    links_csv_files_with_the_same_types_and_a_telling_name,
+    links_table_files_with_the_same_types_and_a_telling_name,
     has_charts_whose_points_lead_on,
     leads_to_paragraphs_of_the_methods,
 )
@@ -265,7 +277,7 @@ def add_rows(on: Benchmark, rows: int) -> None:
     ("address", "most"),
     [
         *(("/", 13), ("/queue/", 17), ("/benchmarks/", 12), ("/benchmarks/small/", 12)),
-        *(("/models/org/first/", 12), ("/api/v1/leaderboard", 12)),
+        *(("/models/org/first/", 12), ("/benchmarks/small/?format=json", 12)),
     ],
 )
 def test_the_number_of_queries_does_not_grow_with_rows(client: Client, site: Site, address: str, most: int) -> None:

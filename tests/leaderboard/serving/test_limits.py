@@ -189,8 +189,9 @@ def test_only_some_exports_are_written_at_the_same_time() -> None:
     assert exports.begin("192.0.2.50")
 
 
-def test_an_export_that_was_read_or_left_makes_room_for_the_next(client: Client, site: Site) -> None:
-    address = f"/runs/{site.first.pk}/items/?format=csv"
+@pytest.mark.parametrize("file_format", ["csv", "json"])
+def test_an_export_that_was_read_or_left_makes_room_for_the_next(client: Client, site: Site, file_format: str) -> None:
+    address = f"/runs/{site.first.pk}/items/?format={file_format}"
     waiting = [client.get(address) for _ in range(EXPORTS_OF_ADDRESS)]
     refused = client.get(address)
     assert (refused.status_code, refused["Retry-After"]) == (429, "5")

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+from typing import Any
 
 import pytest
 from django.http import HttpResponseRedirect
@@ -75,10 +76,16 @@ def test_a_table_comes_without_a_redirect_where_an_address_leads_to_its_page(
 ) -> None:
     FormerName.objects.create(name="former/name", hub_id=site.first.model.hub_id)
     there = LEADING[address].replace("org/first", site.first.model.hub_id)
-    answers = [
-        client.get(f"{name}{'&' if '?' in name else '?'}format=csv".format(run=site.first.pk))
-        for name in (address, there)
-    ]
+    for file_format in ("csv", "json"):
+        expect_equal_files(
+            *(
+                client.get(f"{name}{'&' if '?' in name else '?'}format={file_format}".format(run=site.first.pk))
+                for name in (address, there)
+            )
+        )
+
+
+def expect_equal_files(*answers: Any) -> None:
     assert [answer.status_code for answer in answers] == [answers[1].status_code] * 2
     assert answers[0].getvalue() == answers[1].getvalue()
     assert answers[0]["Content-Type"] == answers[1]["Content-Type"]
@@ -93,7 +100,7 @@ def test_pages_and_what_others_send_are_led_on(client: Client, site: Site) -> No
     assert leads_on(RequestFactory().post("/submit/?format=csv"))["Location"] == "/queue/"
 
 
-@pytest.mark.parametrize("address", ["/methods/", "/?format=csv", "/api/v1/leaderboard", "/static/style.css"])
+@pytest.mark.parametrize("address", ["/methods/", "/?format=csv", "/api/v1/models", "/static/style.css"])
 def test_text_is_compressed_for_clients_that_accept_it(client: Client, address: str) -> None:
     for _ in range(20):
         make.finished(make.Benchmark.objects.first() or make.benchmark())
@@ -114,7 +121,7 @@ def test_scripts_are_compressed_once_in_each_process(client: Client) -> None:
     assert client.get("/static/plotly/plotly.min.js", headers=known).status_code == 304
 
 
-@pytest.mark.parametrize("address", ["/", "/methods/", "/?format=csv", "/api/v1/leaderboard"])
+@pytest.mark.parametrize("address", ["/", "/methods/", "/?format=csv", "/api/v1/models"])
 @pytest.mark.parametrize("headers", [{}, BROWSER], ids=["plain", "compressed"])
 def test_an_unchanged_page_is_not_sent_again(client: Client, address: str, headers: dict[str, str]) -> None:
     on = make.benchmark()

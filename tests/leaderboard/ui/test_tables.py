@@ -1,5 +1,6 @@
 """Tables: their rows and links, columns that depend on what is chosen, and the files of them."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -12,8 +13,17 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.ui import cells
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.charts.scaling_chart import SizedScore
-from leaderboard.ui.csv_files import BYTE_ORDER_MARK, LOOKED_AT, csv_lines, csv_response, safe, table_response
 from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.table_files import (
+    BYTE_ORDER_MARK,
+    LINES,
+    LOOKED_AT,
+    csv_lines,
+    json_array,
+    rows_response,
+    safe,
+    table_response,
+)
 from leaderboard.ui.tables import (
     Column,
     Table,
@@ -351,7 +361,7 @@ def test_rows_are_read_while_lines_are_sent() -> None:
 
 
 def test_a_response_names_its_file() -> None:
-    response = csv_response(["a"], [["ä"]], RequestFactory().get("/runs/4/items/"))
+    response = rows_response(["a"], [["ä"]], RequestFactory().get("/runs/4/items/"))
     assert response["Content-Disposition"] == 'attachment; filename="clozeboard-runs-4-items.csv"'
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response.getvalue() == "a\nä\n".encode()
@@ -362,6 +372,22 @@ def test_a_table_is_exported_in_the_order_of_the_page(query: str, names: str) ->
     response = table_response(names_table("b", "a", "c"), RequestFactory().get(f"/?{query}"))
     assert response.content.decode() == "".join(["name,length\n", *(f"{name},1\n" for name in names)])
     assert response["Content-Disposition"] == 'attachment; filename="clozeboard-names.csv"'
+
+
+def test_json_has_an_object_for_each_row_with_values_as_they_are() -> None:
+    rows: list[list[cells.Raw]] = [["=1", 2, 0.5], ["ä", True, None], ["", float("nan"), float("inf")]]
+    answer = rows_response(["a", "b", "c"], rows, RequestFactory().get("/?format=json"))
+    assert (answer["Content-Type"], "Content-Disposition" in answer) == ("application/json", False)
+    assert json.loads(answer.getvalue()) == [
+        {"a": "=1", "b": 2, "c": 0.5},
+        {"a": "ä", "b": True, "c": None},
+        {"a": "", "b": None, "c": None},
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 1, LINES, LINES + 1])
+def test_json_of_any_length_is_one_array(number: int) -> None:
+    assert json.loads("".join(json_array(["n"], ([row] for row in range(number))))) == [{"n": n} for n in range(number)]
 
 
 def test_a_table_with_an_export_of_its_own_exports_that() -> None:

@@ -1,19 +1,20 @@
-"""Tables as CSV (UTF-8, values in full, safe to open in a spreadsheet), and rows as JSON lines."""
+"""Tables as CSV (UTF-8, values in full, safe to open in a spreadsheet) and as JSON, and rows as JSON lines."""
 
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, TypeVar
+from math import isfinite
+from typing import Any
 
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, QueryDict, StreamingHttpResponse
 from django.utils.text import slugify
 
+from leaderboard.serving.middleware import TABLE_FORMATS
 from leaderboard.ui.cells import Raw, written
 from leaderboard.ui.tables import Table, select
 
-ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
-CONTENT_TYPE = "text/csv; charset=utf-8"
+JSON = "application/json"
 JSON_LINES = "application/jsonl; charset=utf-8"
 BYTE_ORDER_MARK = "\ufeff"
 LINES = 200  # that are sent at once; each by itself would take longer to send than to write
@@ -22,19 +23,24 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 LAST_LATIN = "\u024f"  # the end of Unicode's block Latin Extended-B
 
 
-def csv_response(
+def rows_response(
     header: Sequence[str], rows: Iterable[Sequence[Raw]], request: HttpRequest, sample: Iterable[Sequence[Raw]] = ()
 ) -> StreamingHttpResponse:
-    """Stream the rows of a page as CSV; see `csv_lines` for `sample`."""
-    response = StreamingHttpResponse(csv_lines(header, rows, sample), content_type=CONTENT_TYPE)
-    return _as_download(response, request)
+    """Stream the rows of a page in the format that the request names; see `csv_lines` for `sample`."""
+    if request.GET.get("format") == "json":
+        return StreamingHttpResponse(json_array(header, rows), content_type=JSON)
+    return StreamingHttpResponse(csv_lines(header, rows, sample), headers=_csv_headers(request))
 
 
 def table_response(table: Table[Any], request: HttpRequest) -> HttpResponse:
-    """Return a table, or its export, as CSV with the page's rows and order; all pages unless the request names one."""
+    """Return a table, or its export, in the format that the request names, with the page's rows and order.
+
+    It has the rows of all pages unless the request names one.
+    """
     names, values = _exported(table, request.GET)
-    response = HttpResponse("".join(csv_lines(names, values)), content_type=CONTENT_TYPE)
-    return _as_download(response, request, table.name)
+    if request.GET.get("format") == "json":
+        return HttpResponse("".join(json_array(names, values)), content_type=JSON)
+    return HttpResponse("".join(csv_lines(names, values)), headers=_csv_headers(request, table.name))
 
 
 def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
@@ -43,9 +49,9 @@ def json_lines(rows: Iterable[object], name: str) -> StreamingHttpResponse:
     return StreamingHttpResponse(_json_lines(rows), content_type=JSON_LINES, headers=headers)
 
 
-def wants_csv(request: HttpRequest) -> bool:
-    """Tell whether a request asks for a table as CSV."""
-    return request.GET.get("format") == "csv"
+def wants_file(request: HttpRequest) -> bool:
+    """Tell whether a request asks for a table as CSV or as JSON."""
+    return request.GET.get("format") in TABLE_FORMATS
 
 
 def csv_lines(
@@ -65,6 +71,25 @@ def csv_lines(
     lines = (writer.writerow([safe(value) for value in row]) for row in chain(first, rows))
     while text := "".join(islice(lines, LINES)):
         yield text
+
+
+def json_array(header: Sequence[str], rows: Iterable[Sequence[Raw]]) -> Iterator[str]:
+    """Yield a JSON array with an object for each row, some at a time: values as they are, null where there is none."""
+    objects = (_json_text({name: _plain(value) for name, value in zip(header, row, strict=True)}) for row in rows)
+    separator = "["
+    while text := ",\n".join(islice(objects, LINES)):
+        yield separator + text
+        separator = ",\n"
+    yield "]\n" if separator != "[" else "[]\n"
+
+
+def _plain(value: Raw) -> Raw:
+    """Return a value as JSON can hold it, which has no infinite numbers and no NaN."""
+    return None if isinstance(value, float) and not isfinite(value) else value
+
+
+def _json_text(content: object) -> str:
+    return json.dumps(content, ensure_ascii=False)
 
 
 def safe(value: Raw) -> str | int | float:
@@ -88,7 +113,7 @@ class _Echo:
 
 
 def _json_lines(rows: Iterable[object]) -> Iterator[str]:
-    lines = (f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    lines = (f"{_json_text(row)}\n" for row in rows)
     while text := "".join(islice(lines, LINES)):
         yield text
 
@@ -100,7 +125,7 @@ def file_name(request: HttpRequest, table: str = "") -> str:
 
 
 def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list[Raw]]]:
-    """Return the names of the columns of a table's CSV, and its rows."""
+    """Return the names of the columns of a table's file, and its rows."""
     exported = table.export or table
     rows = select(exported, query, all_pages=True)
     exported.prepare(rows)
@@ -109,6 +134,7 @@ def _exported(table: Table[Any], query: QueryDict) -> tuple[list[str], list[list
     ]
 
 
-def _as_download(response: ResponseT, request: HttpRequest, table: str = "") -> ResponseT:
-    response["Content-Disposition"] = f'attachment; filename="{file_name(request, table)}.csv"'
-    return response
+def _csv_headers(request: HttpRequest, table: str = "") -> dict[str, str]:
+    """Return the headers of a download."""
+    name = f"{file_name(request, table)}.csv"
+    return {"Content-Type": "text/csv; charset=utf-8", "Content-Disposition": f'attachment; filename="{name}"'}
