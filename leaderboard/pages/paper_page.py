@@ -7,9 +7,10 @@ settings of this way, whatever else the site has measured.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
+import pandas as pd
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
@@ -29,6 +30,8 @@ from leaderboard.ui.sections import Drawing, Section, anchors, section
 from leaderboard.ui.tables import PAGE_SIZE, Column, Table, interval_columns
 from probing.errors import BadInput
 from probing.papers.declarations import (
+    FIGURE_COLUMNS,
+    KEY,
     NAMES,
     UNRESOLVED,
     Exhibit,
@@ -40,13 +43,14 @@ from probing.papers.declarations import (
     read_paper,
     sizes,
 )
+from probing.papers.exhibits import MEASURED, beside
 from probing.papers.exhibits import labels as paper_labels
 from probing.settings import Settings
 
 MOST_CHARTED = 48  # figures in one chart
 BYTES = 2  # for each parameter in the files of most models
-PRINTED, MEASURED = "printed", "measured here"
-MARKERS = {PRINTED: ("circle-open", ACCENT), MEASURED: ("circle", ACCENT)}
+PRINTED, MEASURED_HERE = "printed", "measured here"
+MARKERS = {PRINTED: ("circle-open", ACCENT), MEASURED_HERE: ("circle", ACCENT)}
 MEASURE_THIS = "Measure this"
 NOTHING = cells.text("")
 OWN_WORDS = (
@@ -56,52 +60,29 @@ OWN_WORDS = (
 COLUMNS = ("model", "way", "metric", "group")
 # Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
 SCORES, UNIFIED = "scores", "unified"
+SCORE = "score"  # the column of an exhibit's rows with what this site has stored
 Asked = tuple[str, str]  # the id of a model and the name of a way
-
-
-class Part(NamedTuple):
-    """What a figure is about, beside the model and the way."""
-
-    metric: str
-    dimension: str
-    group: str
-
-
-@dataclass(frozen=True, eq=False)
-class PaperFigure:
-    """A figure of an exhibit: as printed, as measured here, or both. A model that waits for its first has neither.
-
-    `name`: the model as the paper calls it. `part`: None where nothing is known yet.
-    """
-
-    model: str
-    name: str
-    way: Way
-    part: Part | None
-    printed: float | None = None
-    measured: Score | None = None
-
-
-Texts = Mapping[PaperFigure, Mapping[str, str]]  # of each figure, in the order of the paper, by column
 
 
 @dataclass(frozen=True)
 class MeasuredWays:
     """What this site has of the ways of a paper: the benchmark of each, and its runs with their scores."""
 
+    ways: Mapping[str, Way]
     benchmarks: Mapping[str, Benchmark]
     runs: Mapping[Asked, Run]
     scores: Mapping[int, Sequence[Score]]
 
-    def of(self, model: str, way: Way, exhibit: Exhibit) -> dict[Part, Score]:
-        """Return the scores that an exhibit shows of a model."""
-        run = self.runs.get((model, way.name))
-        scores = self.scores.get(run.pk, ()) if run else ()
-        return {
-            Part(score.metric, score.dimension, score.group): score
-            for score in scores
+    def of(self, exhibit: Exhibit, asked: Iterable[Asked]) -> pd.DataFrame:
+        """Return the scores that an exhibit shows, in the form in which the command `paper` has what it measures."""
+        rows = [
+            (model, way, score.metric, score.dimension, score.group, score.value, score.low, score.high, score.n, score)
+            for model, way in asked
+            if is_measured_here(exhibit) and (run := self.runs.get((model, way)))
+            for score in self.scores.get(run.pk, ())
             if score.dimension in exhibit.scores.get(score.metric, ())
-        }
+        ]
+        return pd.DataFrame(rows, columns=[*KEY, *MEASURED, SCORE])
 
 
 def papers_view(request: HttpRequest) -> HttpResponse:
@@ -113,9 +94,9 @@ def paper_view(request: HttpRequest, name: str) -> HttpResponseBase:
         raise Http404(f"There is no paper {name!r} here. Those that are: {', '.join(NAMES)}.")
     paper = read_paper(name)
     measured = measured_ways(paper)
-    figures = {exhibit: figures_of(exhibit, measured) for exhibit in paper.exhibits}
-    notes = shared_notes([exhibit for exhibit in paper.exhibits if figures[exhibit]])
-    sections = [exhibit_section(paper, exhibit, figures[exhibit], measured, notes) for exhibit in paper.exhibits]
+    rows = {exhibit: rows_of(paper, exhibit, measured) for exhibit in paper.exhibits}
+    notes = shared_notes([exhibit for exhibit in paper.exhibits if rows[exhibit]])
+    sections = [exhibit_section(paper, exhibit, rows[exhibit], measured, notes) for exhibit in paper.exhibits]
     context = {
         "paper": paper,
         "notes": notes.values(),
@@ -140,17 +121,13 @@ def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
 
 
 def exhibit_section(
-    paper: Paper,
-    exhibit: Exhibit,
-    everything: Sequence[PaperFigure],
-    measured: MeasuredWays,
-    said: Collection[str] = (),
+    paper: Paper, exhibit: Exhibit, everything: Sequence[Any], measured: MeasuredWays, said: Collection[str] = ()
 ) -> Section:
     """Return the section of a table or figure: what it shows, how to measure the rest, its figures, and a chart.
 
     `said`: differences that the page states already. Models without a figure are rows only where one can be measured.
     """
-    title, figures = exhibit.number, [row for row in everything if row.part or _missing(row, measured).href]
+    title, rows = exhibit.number, [row for row in everything if row.metric or _missing(row, measured).href]
     if exhibit.facts:
         return section(facts_table(exhibit), note=exhibit.caption, title=title)
     command = f"On the command line: clozeboard paper {paper.name} {exhibit.flag}."
@@ -158,17 +135,15 @@ def exhibit_section(
     differences = [*(text for text in differences_of_source(exhibit) if text not in said), exhibit.differs]
     parts = [
         exhibit.caption,
-        f"It is about {models}." if everything and not figures else "",
+        f"It is about {models}." if everything and not rows else "",
         *(differences if everything else []),
-        OWN_WORDS if exhibit.measure == UNIFIED and figures else "",
+        OWN_WORDS if exhibit.measure == UNIFIED and rows else "",
         "" if exhibit.measure == SCORES and is_measured_here(exhibit) else command,
     ]
     note = " ".join(filter(None, parts)).replace("`", "")  # which mark commands in documents
-    if not figures:
+    if not rows:
         return Section(exhibit.slug, title, note=note)
-    texts = texts_of(paper, exhibit, figures)
-    table = figures_table(exhibit, texts, measured)
-    return section(table, _drawing(exhibit, texts, measured), note, title=title)
+    return section(figures_table(exhibit, rows, measured), _drawing(exhibit, rows, measured), note, title=title)
 
 
 def facts_table(exhibit: Exhibit) -> Table[tuple[str, object]]:
@@ -184,25 +159,24 @@ def facts_table(exhibit: Exhibit) -> Table[tuple[str, object]]:
     return Table(exhibit.slug, exhibit.caption, columns, list(exhibit.facts.items()), sortable=False)
 
 
-def figures_table(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Table[PaperFigure]:
-    told_apart, are_shares = _told_apart(texts), _are_shares(exhibit, texts)
-    any_printed, any_measured = (
-        any(getattr(row, name) is not None for row in texts) for name in ("printed", "measured")
-    )
+def figures_table(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays) -> Table[Any]:
+    told_apart, are_shares = _told_apart(rows), _are_shares(exhibit, rows)
 
     def with_bar(cell: Cell) -> Cell:
         return cell if are_shares else replace(cell, bar=None)
 
-    def here(row: PaperFigure) -> Cell:
-        if row.measured is None:
+    def here(row: Any) -> Cell:
+        if row.score is None:
             return _missing(row, measured)
-        run = measured.runs[row.model, row.way.name]
-        return replace(cells.of_run(with_bar(cells.of_score(row.measured)), run), href=run.get_absolute_url())
+        run = measured.runs[row.model, row.way]
+        return replace(cells.of_run(with_bar(cells.of_score(row.score)), run), href=run.get_absolute_url())
 
-    def text(name: str, title: str, align: str = "") -> Column[PaperFigure]:
+    def text(name: str, title: str, align: str = "") -> Column[Any]:
         shown = name == "model" or name in told_apart
-        return Column(name, title, lambda row: cells.text(texts[row][name]), align=align, shown=shown)
+        return Column(name, title, lambda row: cells.text(getattr(row, f"{name}_text")), align=align, shown=shown)
 
+    any_printed = any(row.printed is not None for row in rows)
+    any_measured = any(row.score is not None for row in rows)
     columns = [
         text("model", "Model", "head"),
         text("way", "Asked"),
@@ -210,28 +184,15 @@ def figures_table(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Tab
         text("group", "Part"),
         Column("printed", "Printed", lambda row: with_bar(_printed(exhibit, row)), align="score", shown=any_printed),
         Column("measured", "Measured here", here, align="score", shown=is_measured_here(exhibit)),
-        *interval_columns(lambda row: row.measured),
+        *interval_columns(lambda row: row.score),
         Column("difference", "Difference", partial(_difference, exhibit), align="number", shown=any_measured),
     ]
-    return Table(exhibit.slug, exhibit.caption, columns, list(texts), page_size=PAGE_SIZE)
+    return Table(exhibit.slug, exhibit.caption, columns, rows, page_size=PAGE_SIZE)
 
 
-def texts_of(paper: Paper, exhibit: Exhibit, figures: Sequence[PaperFigure]) -> Texts:
-    """Return the figures with what names them for readers, by the column that says it."""
-    return {
-        row: {
-            "model": row.name or paper.title,
-            "way": row.way.label,
-            "metric": _named(paper, exhibit, row.part.metric, labels.metric) if row.part else "",
-            "group": _named(paper, exhibit, row.part.group, labels.group) if row.part else "",
-        }
-        for row in figures
-    }
-
-
-def _told_apart(texts: Texts) -> list[str]:
-    """Return the columns in whose texts any figures differ."""
-    return [name for name in COLUMNS if len({named[name] for named in texts.values()}) > 1]
+def _told_apart(rows: Sequence[Any]) -> list[str]:
+    """Return the columns in whose texts any rows differ."""
+    return [name for name in COLUMNS if len({getattr(row, f"{name}_text") for row in rows}) > 1]
 
 
 def _named(paper: Paper, exhibit: Exhibit, name: str, usual: Callable[[str], str]) -> str:
@@ -240,12 +201,12 @@ def _named(paper: Paper, exhibit: Exhibit, name: str, usual: Callable[[str], str
     return own if own != name else usual(name)
 
 
-def _are_shares(exhibit: Exhibit, texts: Texts) -> bool:
+def _are_shares(exhibit: Exhibit, rows: Sequence[Any]) -> bool:
     """Tell whether the figures run from 0 to 1, unlike counts, entropies and p-values, which have no bars."""
-    return exhibit.unit != "power" and all(0 <= row.printed <= 1 for row in texts if row.printed is not None)
+    return exhibit.unit != "power" and all(0 <= row.printed <= 1 for row in rows if row.printed is not None)
 
 
-def _printed(exhibit: Exhibit, row: PaperFigure) -> Cell:
+def _printed(exhibit: Exhibit, row: Any) -> Cell:
     if row.printed is None:
         return NOTHING
     is_count = row.printed > 1 and row.printed.is_integer()
@@ -254,41 +215,40 @@ def _printed(exhibit: Exhibit, row: PaperFigure) -> Cell:
     return cells.with_mark(cell, Run.Provenance.PUBLISHED)
 
 
-def _difference(exhibit: Exhibit, row: PaperFigure) -> Cell:
-    if row.printed is None or row.measured is None or row.measured.value is None:
+def _difference(exhibit: Exhibit, row: Any) -> Cell:
+    if row.printed is None or row.value is None:
         return cells.signed(None)
-    difference = row.measured.value - row.printed
+    difference = row.value - row.printed
     return cells.power(difference, "+") if exhibit.unit == "power" else cells.signed(difference)
 
 
-def _missing(row: PaperFigure, measured: MeasuredWays) -> Cell:
+def _missing(row: Any, measured: MeasuredWays) -> Cell:
     """Return the link to the form for a figure that this site could measure."""
     is_too_large = sizes().get(row.model, 0) * BYTES > settings.MODEL_SIZE_LIMIT > 0
-    if is_too_large or row.way.name not in measured.benchmarks or row.model.startswith(UNRESOLVED):
+    if is_too_large or row.way not in measured.benchmarks or row.model.startswith(UNRESOLVED):
         return NOTHING
-    options = {f"{OPTION}{name}": value for name, value in row.way.choices.items()}
-    named = {"model": row.model, "benchmark": measured.benchmarks[row.way.name].name}
+    options = {f"{OPTION}{name}": value for name, value in measured.ways[row.way].choices.items()}
+    named = {"model": row.model, "benchmark": measured.benchmarks[row.way].name}
     query = urlencode({**named, **options}, doseq=True)
     return Cell(None, MEASURE_THIS, f"{reverse('submit')}?{query}")
 
 
-def _drawing(exhibit: Exhibit, texts: Texts, measured: MeasuredWays) -> Drawing | None:
+def _drawing(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays) -> Drawing | None:
     """Return the chart of shares: hollow dots for what is printed, filled ones for what was measured here."""
-    if exhibit.unit != "percent" or len(texts) > MOST_CHARTED:
+    if exhibit.unit != "percent" or len(rows) > MOST_CHARTED:
         return None
-    told_apart = _told_apart(texts) or ["model"]
+    told_apart = _told_apart(rows) or ["model"]
     first, *others = told_apart
     heads: dict[str, str] = {}
     points: list[Point] = []
-    for row, named in texts.items():
-        label = " · ".join(named[name] for name in told_apart)
-        heads[label] = named[first] if others else ""
+    for row in rows:
+        label = " · ".join(getattr(row, f"{name}_text") for name in told_apart)
+        heads[label] = getattr(row, f"{first}_text") if others else ""
         if row.printed is not None:
             points.append(Point(label, row.printed, group=PRINTED))
-        if row.measured and row.measured.value is not None:
-            address = measured.runs[row.model, row.way.name].get_absolute_url()
-            ends = (row.measured.low, row.measured.high)
-            points.append(Point(label, row.measured.value, *ends, group=MEASURED, href=address))
+        if row.value is not None:
+            address = measured.runs[row.model, row.way].get_absolute_url()
+            points.append(Point(label, row.value, row.low, row.high, group=MEASURED_HERE, href=address))
     if not points:
         return None
     names = {label: label.partition(" · ")[2] or label for label in heads}
@@ -323,7 +283,7 @@ def measured_ways(paper: Paper) -> MeasuredWays:
     by_run: dict[int, list[Score]] = {}
     for score in scores:
         by_run.setdefault(score.run_id, []).append(score)
-    return MeasuredWays({name: benchmark for name, (benchmark, _) in benchmarks.items()}, runs, by_run)
+    return MeasuredWays(ways, {name: benchmark for name, (benchmark, _) in benchmarks.items()}, runs, by_run)
 
 
 def _with_settings(
@@ -367,34 +327,33 @@ def _has(run: Run, chosen: Settings) -> bool:
     return not settings_group(changed, run.settings, run.model.parameters, run.model.stored_dtype)
 
 
-def figures_of(exhibit: Exhibit, measured: MeasuredWays) -> list[PaperFigure]:
-    """Return the figures of an exhibit in the order of its paper, those that only this site has behind the others."""
-    figures = []
-    for way in exhibit.ways:
-        printed = _printed_scores(exhibit).get(way.name, {})
-        for model in [*printed, *(model for model in printed_models(exhibit, way) if model not in printed)]:
-            name, parts = printed.get(model, (model, {}))
-            scores = measured.of(model, way, exhibit) if is_measured_here(exhibit) else {}
-            figures += [
-                PaperFigure(model, name, way, part, parts.get(part), scores.get(part))
-                for part in dict.fromkeys([*parts, *scores])
-            ]
-            if not parts and not scores:
-                figures.append(PaperFigure(model, name, way, None))
-    return figures
+def rows_of(paper: Paper, exhibit: Exhibit, measured: MeasuredWays) -> list[Any]:
+    """Return the rows of an exhibit as the command `paper` has them, with `SCORE` and their texts, by way and model.
+
+    A model that waits for its first figure in a way has a row without a metric.
+    """
+    printed = printed_figures(exhibit)
+    asked = dict.fromkeys(
+        (model, way.name)
+        for way in exhibit.ways
+        for model in [*printed.loc[printed["way"] == way.name, "model"], *printed_models(exhibit, way)]
+    )
+    known = beside(printed, measured.of(exhibit, asked))
+    rows = known.merge(pd.DataFrame(list(asked), columns=["model", "way"]), how="right")
+    rows = rows.assign(name=rows["name"].fillna(rows["model"]), printed=rows["printed"].astype(float))
+    rows = rows.reindex(columns=[*FIGURE_COLUMNS, *MEASURED, SCORE])
+    rows = rows.astype(object).where(rows.notna(), None)
+    ways = {way.name: way.label for way in exhibit.ways}
+    texts = {
+        "model_text": [name or paper.title for name in rows["name"]],
+        "way_text": [ways[name] for name in rows["way"]],
+        "metric_text": [_named(paper, exhibit, name, labels.metric) if name else "" for name in rows["metric"]],
+        "group_text": [_named(paper, exhibit, name, labels.group) if name else "" for name in rows["group"]],
+    }
+    return list(rows.assign(**texts).itertuples(index=False))
 
 
 @cache
 def printed_models(exhibit: Exhibit, way: Way) -> Sequence[str]:
     """Return the models on the hub that the paper asked in a way."""
     return models_of(exhibit, way) if exhibit.measure and not exhibit.steps else []
-
-
-@cache
-def _printed_scores(exhibit: Exhibit) -> Mapping[str, Mapping[str, tuple[str, dict[Part, float]]]]:
-    """Return the printed figures of an exhibit by way and model, with the model's name in the paper."""
-    by_way: dict[str, dict[str, tuple[str, dict[Part, float]]]] = {}
-    for model, way, metric, dimension, group, value, name, _ in printed_figures(exhibit).itertuples(index=False):
-        _, parts = by_way.setdefault(way, {}).setdefault(model, (name or model.removeprefix(UNRESOLVED), {}))
-        parts[Part(metric, dimension, group)] = float(value)
-    return by_way

@@ -7,7 +7,7 @@ of texts and lists, which papers have in their appendices, are read from the fil
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import cycle
-from math import isnan
+from math import isnan, nan
 from typing import Any, cast
 
 import pandas as pd
@@ -19,15 +19,32 @@ from probing.curation.cultures import COMMON_SITE, KNOWN_PAIRS, read_culture
 from probing.extras import graph_objects
 from probing.formats.dlama import natural
 from probing.formats.own_wordings import own_texts, paper_questions
-from probing.papers.declarations import KEY, Exhibit, Paper, sizes
+from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Paper, sizes
 from probing.papers.measures import Runs
 from probing.statements.geography_sentences import FACT_TYPES
 
+MEASURED = ["value", "low", "high", "n"]
 KINDS = ("printed", "measured", "difference")
 CSV_COLUMNS = [*KEY, "name", "printed", "measured", "low", "high", "n", "difference", "reference"]
 TASK = "The chart of a paper"
 ROW_HEIGHT = 26  # pixels
 FRAME = 120  # pixels for axes and legend
+
+
+def beside(printed: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
+    """Join printed and measured figures: first those that the paper prints, in its order, then the others."""
+    unmeasured = dict.fromkeys(MEASURED, nan)
+    cells = printed.merge(measured, on=KEY, how="outer") if len(measured) else printed.assign(**unmeasured)
+    order = {key: place for place, key in enumerate(dict.fromkeys([*_keys(printed), *_keys(measured)]))}
+    places = [order[key] for key in _keys(cells)]
+    ordered = cells.assign(place=places).sort_values("place", kind="stable").drop(columns="place")
+    names = dict(zip(printed["model"], printed["name"], strict=True))
+    own = ordered["model"].map(lambda model: names.get(model) or model.removeprefix(UNRESOLVED))
+    return ordered.assign(name=own, reference=ordered["reference"].fillna("")).reset_index(drop=True)
+
+
+def _keys(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
+    return zip(*(table[name] for name in KEY), strict=True)
 
 
 def paper_table(paper: Paper, exhibit: Exhibit, cells: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,6 @@ All runs are those of `probing.study`, below one folder for a paper, so that tab
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ from probing.catalog import CATALOG, benchmarks_folder, download, known_benchmar
 from probing.curation.graph_samples import sample_graph
 from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, ProbingError
-from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Way, models_of, printed_figures, sizes, step_name
+from probing.papers.declarations import KEY, Exhibit, Way, models_of, printed_figures, sizes, step_name
+from probing.papers.exhibits import MEASURED, beside
 from probing.papers.measures import MEASURES, Runs
 from probing.plan import plan
 from probing.results.result import Result
 from probing.studies.study import planned_runs, study_arguments
 from probing.studies.study_results import Study
 
-MEASURED = ["value", "low", "high", "n"]
 Key = tuple[str, str]  # a model and the name of a way
 
 
@@ -190,22 +189,6 @@ def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: Runs) -> pd.Data
         numbers = {model: step_name(number) for number, model in enumerate(runs.models)}
         kept = kept.assign(model=kept["model"].map(numbers))
     return kept[[*KEY, *MEASURED]]
-
-
-def beside(printed: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
-    """Join printed and measured figures: first those that the paper prints, in its order, then the others."""
-    unmeasured = dict.fromkeys(MEASURED, nan)
-    cells = printed.merge(measured, on=KEY, how="outer") if len(measured) else printed.assign(**unmeasured)
-    order = {key: place for place, key in enumerate(dict.fromkeys([*_keys(printed), *_keys(measured)]))}
-    places = [order[key] for key in _keys(cells)]
-    ordered = cells.assign(place=places).sort_values("place", kind="stable").drop(columns="place")
-    names = dict(zip(printed["model"], printed["name"], strict=True))
-    own = ordered["model"].map(lambda model: names.get(model) or model.removeprefix(UNRESOLVED))
-    return ordered.assign(name=own, reference=ordered["reference"].fillna("")).reset_index(drop=True)
-
-
-def _keys(table: pd.DataFrame) -> Iterator[tuple[str, ...]]:
-    return zip(*(table[name] for name in KEY), strict=True)
 
 
 def needs(exhibit: Exhibit) -> list[str]:

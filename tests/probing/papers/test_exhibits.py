@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 
 from probing.papers.declarations import printed_figures, read_paper
-from probing.papers.exhibits import all_figures, as_latex, in_unit, paper_table, remarks
-from probing.papers.paper_runs import beside
+from probing.papers.exhibits import all_figures, as_latex, beside, in_unit, paper_table, remarks
 
 PAPER = read_paper("s-test")
 TABLE_2 = next(exhibit for exhibit in PAPER.exhibits if exhibit.number == "Table 2")
