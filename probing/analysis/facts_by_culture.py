@@ -34,7 +34,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Places:
+class CulturePlaces:
     """The subjects and objects that belong to a culture, among the `located` ones, whose countries are known."""
 
     culture: str
@@ -63,7 +63,7 @@ def facts_of(benchmark: Benchmark) -> list[Fact]:
     return [Fact(*key, frozenset(ids), frozenset(cultures[key])) for key, ids in objects.items()]
 
 
-def diversity(facts: Iterable[Fact], places: Places | None = None) -> pd.DataFrame:
+def diversity(facts: Iterable[Fact], places: CulturePlaces | None = None) -> pd.DataFrame:
     """Return the number of facts and their share of each predicate and group, and those of all predicates at the end.
 
     Groups are the cultures that the facts name, else those that `places` gives. A fact that names two counts in both.
@@ -71,7 +71,7 @@ def diversity(facts: Iterable[Fact], places: Places | None = None) -> pd.DataFra
     return _table(facts, places, {})[SHARES]
 
 
-def overlap(facts: Collection[Fact], others: Iterable[Fact], places: Places | None = None) -> pd.DataFrame:
+def overlap(facts: Collection[Fact], others: Iterable[Fact], places: CulturePlaces | None = None) -> pd.DataFrame:
     """Return the same with the facts that `others` have: the same predicate and subject, and one of the objects."""
     objects: dict[FactKey, set[str]] = {fact.key: set() for fact in facts}
     for fact in others:
@@ -80,7 +80,9 @@ def overlap(facts: Collection[Fact], others: Iterable[Fact], places: Places | No
     return _table(facts, places, objects)
 
 
-def _table(facts: Iterable[Fact], places: Places | None, others: Mapping[FactKey, Collection[str]]) -> pd.DataFrame:
+def _table(
+    facts: Iterable[Fact], places: CulturePlaces | None, others: Mapping[FactKey, Collection[str]]
+) -> pd.DataFrame:
     """Return all columns; `others`: the objects that the other data set has for a predicate and subject."""
     totals: Counter[str] = Counter()
     counts: Counter[tuple[str, str]] = Counter()
@@ -99,7 +101,7 @@ def _table(facts: Iterable[Fact], places: Places | None, others: Mapping[FactKey
     return pd.DataFrame(rows, columns=OVERLAP)
 
 
-def _groups(fact: Fact, places: Places | None) -> list[str]:
+def _groups(fact: Fact, places: CulturePlaces | None) -> list[str]:
     if fact.cultures:
         return sorted(fact.cultures)
     return [places.group(fact) if places else UNKNOWN]

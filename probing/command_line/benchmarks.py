@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from probing.analysis.breakdowns import ALL
-from probing.analysis.facts_by_culture import Fact, Places, diversity, facts_of, overlap
+from probing.analysis.facts_by_culture import CulturePlaces, Fact, diversity, facts_of, overlap
 from probing.baselines import baseline_scores, pair_answers, rarer_scores
 from probing.benchmark import Benchmark
 from probing.catalog import CATALOG, benchmarks_folder, download, how_checked, known_name, named_folder, open_benchmark
@@ -214,7 +214,7 @@ def _refuse_other_predicates(facts: Collection[Fact], others: Collection[Fact], 
         raise BadInput(f"{name} has none of these predicates.", "Compare data sets with predicates such as P36.")
 
 
-def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> Places:
+def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> CulturePlaces:
     """Return which of the facts' subjects and objects belong to the culture, from the user's table or from Wikidata."""
     culture = read_culture(arguments.culture)
     if arguments.countries:
@@ -228,10 +228,10 @@ def _places(arguments: argparse.Namespace, facts: Collection[Fact]) -> Places:
     if not ids:
         raise BadInput(f"{arguments.benchmark} has no ids of Wikidata.", "Give --countries FILE.")
     with open_endpoint(arguments) as endpoint:
-        return Places(culture.name, members(endpoint, culture, ids), ids)
+        return CulturePlaces(culture.name, members(endpoint, culture, ids), ids)
 
 
-def _from_table(culture: Culture, file: Path) -> Places:
+def _from_table(culture: Culture, file: Path) -> CulturePlaces:
     own = set(country_ids(culture))
     countries = read_countries(file)
-    return Places(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())
+    return CulturePlaces(culture.name, own | {id for id, ids in countries.items() if ids & own}, own | countries.keys())

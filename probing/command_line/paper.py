@@ -10,7 +10,7 @@ from probing.errors import BadInput, Incomplete
 from probing.files.folders import new_file
 from probing.papers.declarations import NAMES, Exhibit, Paper, differences_of_source, read_paper
 from probing.papers.exhibits import CHARTS, TEXTS, all_figures, as_latex, paper_table, remarks
-from probing.papers.paper_runs import Choices, Measurement, asks, forecasts, measure, needs
+from probing.papers.paper_runs import Choices, MeasuredExhibit, asks, forecasts, measure, needs
 
 KINDS = ("table", "figure", "section")
 
@@ -81,7 +81,7 @@ def _copy(text: str) -> tuple[str, Path]:
     return slug, Path(folder)
 
 
-def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: Measurement, choices: Choices) -> None:
+def _print_exhibit(paper: Paper, exhibit: Exhibit, measurement: MeasuredExhibit, choices: Choices) -> None:
     """Print the exhibit and write it as CSV, as LaTeX and, where it has a chart, as HTML."""
     print(f"\n{paper.title}, {exhibit.number}: {exhibit.caption}")
     texts = TEXTS[exhibit.texts](measurement.runs) if exhibit.texts else None

@@ -75,7 +75,7 @@ class MultipleChoicePlan:
 
 
 @dataclass(frozen=True)
-class ChoiceItem:
+class ChoiceQuestion:
     """A subject with its one right answer and both names. `links`: number of sites with an article about it."""
 
     subject: str
@@ -109,9 +109,9 @@ def queries(plan: MultipleChoicePlan) -> Iterator[Query]:
 
 def choose(
     endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
-) -> dict[str, list[ChoiceItem]]:
+) -> dict[str, list[ChoiceQuestion]]:
     """Return answer -> its items, equally many for each answer, and count what becomes of every triple."""
-    by_answer: dict[str, list[ChoiceItem]] = defaultdict(list)
+    by_answer: dict[str, list[ChoiceQuestion]] = defaultdict(list)
     for item in _unambiguous_items(endpoint, property, plan, triple_counts):
         by_answer[item.answer].append(item)
     for answer in _containing_answers(endpoint, set(by_answer)):
@@ -136,7 +136,7 @@ def choose(
 
 def _unambiguous_items(
     endpoint: Endpoint, property: str, plan: MultipleChoicePlan, triple_counts: TripleCounts
-) -> Iterator[ChoiceItem]:
+) -> Iterator[ChoiceQuestion]:
     """Yield the items of subjects with exactly one answer and usable names, the best-known subjects first."""
     subjects = subjects_of(endpoint, property, plan.least_sitelinks, triple_counts)
     ambiguous = [subject for subject in subjects if len(subject.objects) + subject.others > 1]
@@ -156,7 +156,7 @@ def _unambiguous_items(
             triple_counts.drop(reason)
         else:
             names.add(name.casefold())
-            yield ChoiceItem(subject.id, name, subject.links, answer, answer_name)
+            yield ChoiceQuestion(subject.id, name, subject.links, answer, answer_name)
 
 
 def _problem_of_names(name: str, answer_name: str, is_first_of_name: bool, names: set[str]) -> str:
@@ -187,7 +187,9 @@ def _items_per_answer(sizes: Sequence[int], plan: MultipleChoicePlan) -> int:
     return best_count
 
 
-def _relation_metadata(items_by_answer: Mapping[str, Sequence[ChoiceItem]], templates: Sequence[str]) -> dict[str, Any]:
+def _relation_metadata(
+    items_by_answer: Mapping[str, Sequence[ChoiceQuestion]], templates: Sequence[str]
+) -> dict[str, Any]:
     return {
         "templates": templates,
         "answer_space_labels": [items[0].answer_name for items in items_by_answer.values()],
@@ -196,7 +198,7 @@ def _relation_metadata(items_by_answer: Mapping[str, Sequence[ChoiceItem]], temp
     }
 
 
-def _item_lines(items_by_answer: Mapping[str, Sequence[ChoiceItem]]) -> Iterator[dict[str, Any]]:
+def _item_lines(items_by_answer: Mapping[str, Sequence[ChoiceQuestion]]) -> Iterator[dict[str, Any]]:
     """Yield the lines of a relation's file, taking the answers in turn so that its first lines are mixed as well."""
     answers = list(items_by_answer)
     for items in zip_longest(*items_by_answer.values()):

@@ -53,7 +53,7 @@ class FoundSubject:
 
 
 @dataclass(frozen=True)
-class Fact:
+class CultureFact:
     """A subject with all its valid objects, the countries that it belongs to, and the size of its largest article."""
 
     subject: str
@@ -133,7 +133,7 @@ class Curation:
         self.labels: dict[str, Mapping[str, str]] = {}
         self.counts_by_country: dict[str, dict[str, int]] = {}
 
-    def facts(self, culture: Culture) -> tuple[list[Fact], TripleCounts]:
+    def facts(self, culture: Culture) -> tuple[list[CultureFact], TripleCounts]:
         """Return the facts of a culture after steps 1 to 4."""
         triple_counts = TripleCounts()
         subjects = self.find(culture, triple_counts)
@@ -170,9 +170,9 @@ class Curation:
 
     def widen_and_name(
         self, subjects: Mapping[str, FoundSubject], sizes: Mapping[str, int], triple_counts: TripleCounts
-    ) -> list[Fact]:
+    ) -> list[CultureFact]:
         """Return the facts of the first subjects that have labels, asking for objects and labels chunk by chunk."""
-        facts: list[Fact] = []
+        facts: list[CultureFact] = []
         for ids in chunks(list(sizes)):
             if len(facts) < self.plan.at_most:
                 all_objects = self._objects(ids)
@@ -183,11 +183,11 @@ class Curation:
                     triple_counts.drop(BEYOND_FIRST_SUBJECTS, len(subjects[id].objects))
                 elif objects := self._labelled(id, subjects[id].objects, all_objects[id], triple_counts):
                     countries = tuple(sorted(subjects[id].countries, key=item_number))
-                    facts.append(Fact(id, tuple(sorted(objects)), countries, sizes[id]))
+                    facts.append(CultureFact(id, tuple(sorted(objects)), countries, sizes[id]))
         triple_counts.kept = sum(len(fact.objects) for fact in facts)
         return facts
 
-    def augment(self, facts: Sequence[Fact]) -> list[tuple[Fact, int]]:
+    def augment(self, facts: Sequence[CultureFact]) -> list[tuple[CultureFact, int]]:
         """Return the facts of all cultures after step 5, each with the number of its ancestors without a label."""
         objects = {object for fact in facts for object in fact.objects}
         above = parents(self.endpoint, TERRITORY if self.predicate.by_territory else SUBCLASS, objects)
@@ -296,7 +296,7 @@ def _countries_without_facts(
     return empty
 
 
-def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequence[Fact]) -> None:
+def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequence[CultureFact]) -> None:
     """Write one file per language, or none if there are no facts."""
     name = f"{curation.predicate.id}_general_{culture.region}"
     for language in curation.pair.languages if facts else ():
@@ -316,7 +316,7 @@ def _write_facts(folder: Path, curation: Curation, culture: Culture, facts: Sequ
         write_lines(folder / language / f"{name}.jsonl", lines)
 
 
-def _augmented(fact: Fact, above: Parents, labelled: set[str], unlabelled: set[str]) -> tuple[Fact, int]:
+def _augmented(fact: CultureFact, above: Parents, labelled: set[str], unlabelled: set[str]) -> tuple[CultureFact, int]:
     """Return the fact with its labelled ancestors, and the number of its ancestors without a label."""
     higher = {parent for object in fact.objects for parent in ancestors(above, object)}
     objects = tuple(sorted({*fact.objects, *(higher & labelled)}))

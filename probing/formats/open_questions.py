@@ -41,7 +41,7 @@ WITH_ALIASES = (
 )
 
 
-class Question(NamedTuple):
+class OpenQuestion(NamedTuple):
     """A question of a relation, with its subject where that is known, and its right answers, the usual name first."""
 
     relation: str
@@ -69,7 +69,7 @@ def read(path: Path) -> Benchmark:
         raise BadBenchmark(
             f"{path} has no table or list of open questions.", "Add test.tsv, a CSV file or P17.test.json."
         )
-    by_relation: dict[str, list[Question]] = {}
+    by_relation: dict[str, list[OpenQuestion]] = {}
     for question in questions:
         by_relation.setdefault(question.relation, []).append(question)
     relations = tuple(_relation(name, group) for name, group in by_relation.items())
@@ -112,7 +112,7 @@ def _rows(path: Path) -> Iterator[tuple[Place, Mapping[str, str]]]:
         raise BadBenchmark(f"{path.name}, line {reader.line_num}: no table ({error}).", "Download it again.") from error
 
 
-def _popqa(path: Path) -> Iterator[Question]:
+def _popqa(path: Path) -> Iterator[OpenQuestion]:
     for place, row in _rows(path):
         try:
             aliases = json.loads(place.text("possible_answers"))
@@ -126,7 +126,7 @@ def _popqa(path: Path) -> Iterator[Question]:
             raise place.fault("'s_pop' is no number of page views", "Write a whole number, or leave it empty.")
         tags = {PAGE_VIEWS: _page_views_group(int(views))} if views else NO_TAGS
         relation, question, subject = _id(place.text("prop"), place), place.text("question"), place.text("subj")
-        yield Question(relation, question, answers, subject, entity, tags)
+        yield OpenQuestion(relation, question, answers, subject, entity, tags)
 
 
 def _page_views_group(views: int) -> str:
@@ -135,7 +135,7 @@ def _page_views_group(views: int) -> str:
     return f"{least:,}–{10 * least - 1:,}" if views else "0"
 
 
-def _simpleqa(path: Path) -> Iterator[Question]:
+def _simpleqa(path: Path) -> Iterator[OpenQuestion]:
     for place, row in _rows(path):
         metadata: object = {}
         if row.get("metadata"):
@@ -147,10 +147,10 @@ def _simpleqa(path: Path) -> Iterator[Question]:
             raise place.fault("'metadata' is no Python dictionary", "Leave the column out, or write it as published.")
         topic, kind = (str(metadata.get(name) or "") for name in ("topic", "answer_type"))
         tags = {"answer_type": kind} if kind else NO_TAGS
-        yield Question(_id(topic or NO_TOPIC, place), place.text("problem"), [place.text("answer")], tags=tags)
+        yield OpenQuestion(_id(topic or NO_TOPIC, place), place.text("problem"), [place.text("answer")], tags=tags)
 
 
-def _entity_questions(path: Path) -> Iterator[Question]:
+def _entity_questions(path: Path) -> Iterator[OpenQuestion]:
     """Yield the questions of a list; the subject is what stands between their common beginning and end."""
     location = Place({}, path.name)
     try:
@@ -164,7 +164,7 @@ def _entity_questions(path: Path) -> Iterator[Question]:
     for place, text in zip(places, texts, strict=True):
         if not (answers := list(place.texts("answers"))):
             raise place.fault("there are no answers", "Add at least one.")
-        yield Question(relation, text, answers, text.removeprefix(before).removesuffix(after) if before else "")
+        yield OpenQuestion(relation, text, answers, text.removeprefix(before).removesuffix(after) if before else "")
 
 
 def _common_ends(texts: list[str]) -> tuple[str, str]:
@@ -189,7 +189,7 @@ def _id(name: str, place: Place) -> str:
     return relation_id(name if name[:1] == "P" and name[1:].isdigit() else plain, place)
 
 
-def _relation(name: str, questions: list[Question]) -> Relation:
+def _relation(name: str, questions: list[OpenQuestion]) -> Relation:
     """Return a relation; its question is the most frequent pattern, and items of another one have their own wording."""
     patterns = [q.text.replace(q.subject, SUBJECT_SLOT, 1) if q.subject else SUBJECT_SLOT for q in questions]
     usual = Counter(pattern for pattern in patterns if SUBJECT_SLOT in pattern).most_common(1)

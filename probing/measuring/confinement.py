@@ -43,7 +43,7 @@ MISSING = ("clone3", "io_uring_enter", "io_uring_register", "io_uring_setup", "m
 UNNAMED = range(457, 512)  # numbers, alike on all processors, of calls that the library may be too old to know
 
 
-class Comparison(ctypes.Structure):
+class ArgumentCheck(ctypes.Structure):
     """A comparison of one argument of a system call, `struct scmp_arg_cmp` of libseccomp."""
 
     _fields_ = (
@@ -115,9 +115,9 @@ def filter_calls(shared_memory: bool) -> None:
     library.seccomp_init.restype = ctypes.c_void_p
     rules = ctypes.c_void_p(library.seccomp_init(ALLOW))
 
-    def refuse(call: str | int, error: int = errno.EPERM, *comparisons: Comparison) -> None:
+    def refuse(call: str | int, error: int = errno.EPERM, *comparisons: ArgumentCheck) -> None:
         number = library.seccomp_syscall_resolve_name(call.encode()) if isinstance(call, str) else call
-        array = (Comparison * len(comparisons))(*comparisons)
+        array = (ArgumentCheck * len(comparisons))(*comparisons)
         if number != -1 and library.seccomp_rule_add_array(rules, REFUSE | error, number, len(comparisons), array):
             sys.exit(f"The system call {call} cannot be refused")
 
@@ -126,10 +126,10 @@ def filter_calls(shared_memory: bool) -> None:
     for call in (*MISSING, *UNNAMED):
         refuse(call, errno.ENOSYS)
     for flag in NEW_NAMESPACES:
-        refuse("clone", errno.EPERM, Comparison(0, MASKED_EQUAL, flag, flag))
-    refuse("socket", errno.EPERM, Comparison(0, GREATER, LOCAL_SOCKETS))
+        refuse("clone", errno.EPERM, ArgumentCheck(0, MASKED_EQUAL, flag, flag))
+    refuse("socket", errno.EPERM, ArgumentCheck(0, GREATER, LOCAL_SOCKETS))
     if not shared_memory:
-        refuse("mmap", errno.EPERM, Comparison(3, MASKED_EQUAL, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
+        refuse("mmap", errno.EPERM, ArgumentCheck(3, MASKED_EQUAL, SHARED_ANONYMOUS, SHARED_ANONYMOUS))
     if library.seccomp_load(rules):
         sys.exit("The kernel does not filter system calls")
 

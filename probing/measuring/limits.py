@@ -87,7 +87,7 @@ class Limits:
         return self.part_seconds + 2 * positions * parameters / SPEED
 
 
-class Watch:
+class ProcessWatch:
     """Use of the machine by a process and its children, compared with limits."""
 
     def __init__(self, pid: int, folder: Path, limits: Limits) -> None:

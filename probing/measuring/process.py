@@ -34,7 +34,7 @@ from probing.kinds import KINDS
 from probing.language_model import ModelCard
 from probing.measuring import limits as limits_module
 from probing.measuring.failures import BrokenProtocol, Crashed, LogTail, MeasuringFailure, Reported, presentable
-from probing.measuring.limits import Limits, Watch
+from probing.measuring.limits import Limits, ProcessWatch
 from probing.measuring.messages import ROWS_FILE, BenchmarkFiles, Task, UnfitRows, read_part, receive, send
 from probing.plan import Part
 from probing.results.completeness import left_out
@@ -93,7 +93,7 @@ class MeasuringProcess:
         self._closing, self._phases = False, set(PHASES_OF_LOADING)
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
-        self._watch = Watch(self._process.pid, self._rows, self.limits)
+        self._watch = ProcessWatch(self._process.pid, self._rows, self.limits)
         return self
 
     def __exit__(

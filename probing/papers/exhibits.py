@@ -20,7 +20,7 @@ from probing.extras import graph_objects
 from probing.formats.dlama import natural
 from probing.formats.own_wordings import own_texts, paper_questions
 from probing.papers.declarations import KEY, UNRESOLVED, Exhibit, Paper, sizes
-from probing.papers.measures import Runs
+from probing.papers.measures import ExhibitRuns
 from probing.statements.geography_sentences import FACT_TYPES
 
 MEASURED = ["value", "low", "high", "n"]
@@ -266,20 +266,20 @@ CHARTS: Mapping[str, Callable[[Paper, Exhibit, pd.DataFrame], Any]] = {
 }
 
 
-def templates(runs: Runs) -> pd.DataFrame:
+def templates(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the templates by relation and language (DLAMA, Table F9), with those of cascades (S-TEST, Table 6)."""
     table = _texts(runs, "template", lambda relation: relation.cascades or relation.templates)
     return table if table["language"].any() else table.drop(columns="language")
 
 
-def questions(runs: Runs) -> pd.DataFrame:
+def questions(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the questions to chat models by predicate and language, and those of the paper (DLAMA, Table F10)."""
     table = _texts(runs, "question", lambda relation: relation.questions)
     places = zip(table["relation"], table["language"], strict=True)
     return table.assign(printed=[paper_questions().get(place, ("",))[0] for place in places])
 
 
-def _texts(runs: Runs, column: str, texts_of: Callable[[Relation], Sequence[str]]) -> pd.DataFrame:
+def _texts(runs: ExhibitRuns, column: str, texts_of: Callable[[Relation], Sequence[str]]) -> pd.DataFrame:
     """Return the texts of the benchmarks, or where there are none those of this project, which stand in for them."""
     texts = {
         (relation.label, str(relation.tags.get("language", "")), text)
@@ -291,7 +291,7 @@ def _texts(runs: Runs, column: str, texts_of: Callable[[Relation], Sequence[str]
     return pd.DataFrame(rows, columns=["relation", "language", column])
 
 
-def countries(runs: Runs) -> pd.DataFrame:
+def countries(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the countries of each culture with the Wikipedia sites whose articles are read (DLAMA, Table F8).
 
     Their names are those of a benchmark about them, in English.
@@ -313,13 +313,13 @@ def countries(runs: Runs) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["culture", "country", "sites"])
 
 
-def fact_type_templates(_: Runs) -> pd.DataFrame:
+def fact_type_templates(_: ExhibitRuns) -> pd.DataFrame:
     """Return the templates of each fact type (Geography, Table 7)."""
     rows = [(kind.head, kind.name, template) for kind in FACT_TYPES.values() for template in kind.templates]
     return pd.DataFrame(rows, columns=["head", "fact type", "template"])
 
 
-TEXTS: Mapping[str, Callable[[Runs], pd.DataFrame]] = {
+TEXTS: Mapping[str, Callable[[ExhibitRuns], pd.DataFrame]] = {
     "templates": templates,
     "questions": questions,
     "countries": countries,

@@ -29,7 +29,7 @@ MOST_ANSWERS = 5  # that are shown for each language
 
 
 @dataclass(frozen=True)
-class Runs:
+class ExhibitRuns:
     """The benchmarks of an exhibit by the names of its ways, and its results by model and way."""
 
     benchmarks: Mapping[str, Benchmark]
@@ -40,24 +40,13 @@ class Runs:
         return list(dict.fromkeys(model for model, _ in self.results))
 
 
-@dataclass(frozen=True)
-class Measure:
-    """A function from runs to scores (`COLUMNS`). `asks`: whether it needs models, and not the benchmarks alone."""
-
-    function: Callable[[Runs], pd.DataFrame]
-    asks: bool = True
-
-    def __call__(self, runs: Runs) -> pd.DataFrame:
-        return self.function(runs) if runs.results or not self.asks else _table([])
-
-
-def scores(runs: Runs) -> pd.DataFrame:
+def scores(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the scores of all results."""
     tables = [result.scores.assign(model=model, way=way) for (model, way), result in runs.results.items()]
     return pd.concat(tables, ignore_index=True)[COLUMNS]
 
 
-def unified(runs: Runs) -> pd.DataFrame:
+def unified(runs: ExhibitRuns) -> pd.DataFrame:
     """Return specificity, its factors and Acc@10 on the pairs and words that all models have (S-TEST, section 4.1)."""
     items = {f"{model}\n{way}": result.items for (model, way), result in runs.results.items()}
     cards = {model: result.record["model"] for (model, _), result in runs.results.items()}
@@ -69,7 +58,7 @@ def unified(runs: Runs) -> pd.DataFrame:
     return table.assign(model=named[0], way=named[1])[COLUMNS]
 
 
-def unified_changes(runs: Runs) -> pd.DataFrame:
+def unified_changes(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the changes of Acc@10 for the fine answer against the first way, vanilla prompting (S-TEST, Table 8)."""
     table = unified(runs)
     fine = table[(table["metric"] == "acc_at_10_fine") & (table["dimension"] == OVERALL)]
@@ -78,7 +67,7 @@ def unified_changes(runs: Runs) -> pd.DataFrame:
     return changes.assign(low=np.nan, high=np.nan)
 
 
-def correlation(runs: Runs) -> pd.DataFrame:
+def correlation(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the mean correlation of the models' specificity over relations (S-TEST, section 4.2)."""
     table = unified(runs)
     if len(runs.models) < 2:
@@ -88,7 +77,7 @@ def correlation(runs: Runs) -> pd.DataFrame:
     return _table([("", way, "mean_correlation", OVERALL, ALL, mean, *UNBOUNDED, float(len(runs.models)))])
 
 
-def answer_biases(runs: Runs) -> pd.DataFrame:
+def answer_biases(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the mean probability of each option of a relation (LM-PUB-QUIZ, Figures 4 and 6).
 
     `low` and `high`: with the least and the greatest template. `generic`: with generic subjects.
@@ -101,21 +90,21 @@ def answer_biases(runs: Runs) -> pd.DataFrame:
     )
 
 
-def accuracies_by_way(runs: Runs) -> pd.DataFrame:
+def accuracies_by_way(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the accuracy of each way as a metric of its own, such as accuracy_bear, all under the first way."""
     table = scores(runs)
     accuracies = table[(table["metric"] == "accuracy") & (table["dimension"] == OVERALL)]
     return accuracies.assign(metric="accuracy_" + accuracies["way"], way=next(iter(runs.benchmarks)))
 
 
-def relative_accuracies(runs: Runs) -> pd.DataFrame:
+def relative_accuracies(runs: ExhibitRuns) -> pd.DataFrame:
     """Return what `accuracies_by_way` returns as shares of the first model's (LM-PUB-QUIZ, Table 2 and Figure 5)."""
     relative = relative_to_first(accuracies_by_way(runs), "model")
     shares = {name: relative[percent] / 100 for name, percent in BOUNDS.items()}
     return relative.assign(metric="relative_" + relative["metric"], **shares)[COLUMNS]
 
 
-def most_common_predictions(runs: Runs) -> pd.DataFrame:
+def most_common_predictions(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the shares of the most common right and wrong predictions (DLAMA, Tables 3, E6 and E7)."""
     return _table(
         (model, way, "share", "prediction", _prediction_name(row), row["share"], *UNBOUNDED, float(row["items"]))
@@ -129,7 +118,7 @@ def _prediction_name(row: Mapping[Any, Any]) -> str:
     return f"{row['relation']} {row[CULTURE]}, {verdict}: {row['prediction_label']}"
 
 
-def answers_by_language(runs: Runs) -> pd.DataFrame:
+def answers_by_language(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the shares of the most common answers, and of them given rightly, by language (DLAMA, Figure 1)."""
     return _table(
         (model, way, metric, "answer", f"{row['language']}: {row['answer']}", row[share], *UNBOUNDED, np.nan)
@@ -143,7 +132,7 @@ def _most_given(rows: pd.DataFrame, benchmark: Benchmark) -> list[dict[Any, Any]
     return prediction_shares(rows, benchmark, {}).groupby("language", sort=False).head(MOST_ANSWERS).to_dict("records")
 
 
-def means_of_kinds(runs: Runs) -> pd.DataFrame:
+def means_of_kinds(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the mean over encoders and that over generators for each major fact type (Geography, Figure 1)."""
     table = scores(runs)
     relations = [relation for benchmark in runs.benchmarks.values() for relation in benchmark.relations]
@@ -156,7 +145,7 @@ def means_of_kinds(runs: Runs) -> pd.DataFrame:
     )
 
 
-def faulty_sentences(runs: Runs) -> pd.DataFrame:
+def faulty_sentences(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the shares of sentences that a rule marks as leaky or as repeating a word (Geography, section 2.2)."""
     return _table(
         (
@@ -175,7 +164,7 @@ def faulty_sentences(runs: Runs) -> pd.DataFrame:
     )
 
 
-def item_counts(runs: Runs) -> pd.DataFrame:
+def item_counts(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the number of items of each relation, and of all."""
     return _table(
         ("", way, "items", dimension, group, float(number), *UNBOUNDED, float(number))
@@ -187,7 +176,7 @@ def item_counts(runs: Runs) -> pd.DataFrame:
     )
 
 
-def object_entropies(runs: Runs) -> pd.DataFrame:
+def object_entropies(runs: ExhibitRuns) -> pd.DataFrame:
     """Return the entropy in bits of the right answers by relation and culture, and their means (DLAMA, Table 2)."""
     return _table(
         ("", way, "entropy_of_objects", dimension, group, value, *UNBOUNDED, float(n))
@@ -208,18 +197,24 @@ def _table(rows: Any) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=COLUMNS)
 
 
-MEASURES: Mapping[str, Measure] = {
-    "scores": Measure(scores),
-    "unified": Measure(unified),
-    "unified_changes": Measure(unified_changes),
-    "correlation": Measure(correlation),
-    "answer_biases": Measure(answer_biases),
-    "accuracies_by_way": Measure(accuracies_by_way),
-    "relative_accuracies": Measure(relative_accuracies),
-    "most_common_predictions": Measure(most_common_predictions),
-    "answers_by_language": Measure(answers_by_language),
-    "means_of_kinds": Measure(means_of_kinds),
-    "faulty_sentences": Measure(faulty_sentences, asks=False),
-    "item_counts": Measure(item_counts, asks=False),
-    "object_entropies": Measure(object_entropies, asks=False),
+MEASURES: Mapping[str, Callable[[ExhibitRuns], pd.DataFrame]] = {
+    "scores": scores,
+    "unified": unified,
+    "unified_changes": unified_changes,
+    "correlation": correlation,
+    "answer_biases": answer_biases,
+    "accuracies_by_way": accuracies_by_way,
+    "relative_accuracies": relative_accuracies,
+    "most_common_predictions": most_common_predictions,
+    "answers_by_language": answers_by_language,
+    "means_of_kinds": means_of_kinds,
+    "faulty_sentences": faulty_sentences,
+    "item_counts": item_counts,
+    "object_entropies": object_entropies,
 }
+OF_BENCHMARKS = ("faulty_sentences", "item_counts", "object_entropies")  # those that need no answers of models
+
+
+def measured_scores(measure: str, runs: ExhibitRuns) -> pd.DataFrame:
+    """Return the scores (`COLUMNS`) that a measure makes from runs; none where it needs answers and there are none."""
+    return MEASURES[measure](runs) if runs.results or measure in OF_BENCHMARKS else _table([])

@@ -18,7 +18,7 @@ from probing.dry_run import forecast_prepared
 from probing.errors import BadInput, ProbingError
 from probing.papers.declarations import KEY, Exhibit, Way, models_of, printed_figures, sizes, step_name
 from probing.papers.exhibits import MEASURED, beside
-from probing.papers.measures import MEASURES, Runs
+from probing.papers.measures import OF_BENCHMARKS, ExhibitRuns, measured_scores
 from probing.plan import plan
 from probing.results.result import Result
 from probing.studies.study import planned_runs, study_arguments
@@ -46,7 +46,7 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Measurement:
+class MeasuredExhibit:
     """What was measured for an exhibit, and why some of it was not.
 
     `cells`: `KEY` and `MEASURED`, with `printed` and `reference` where the paper prints a figure, and a `name`.
@@ -54,12 +54,12 @@ class Measurement:
     """
 
     cells: pd.DataFrame
-    runs: Runs
+    runs: ExhibitRuns
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def measure(exhibit: Exhibit, choices: Choices) -> Measurement:
+def measure(exhibit: Exhibit, choices: Choices) -> MeasuredExhibit:
     """Measure an exhibit as chosen, and put its figures beside the printed ones.
 
     What cannot be had, such as data without a download or a model that does not load, is a problem and no exception.
@@ -74,21 +74,21 @@ def measure(exhibit: Exhibit, choices: Choices) -> Measurement:
             continue
         results |= {(pair.model, pair.benchmark): study.result(*pair) for pair in study.folders}
         problems += [f"{pair}: {reason}" for pair, reason in study.failures.items()]
-    runs = Runs({way.name: benchmark for way, benchmark in benchmarks.items()}, results)
+    runs = ExhibitRuns({way.name: benchmark for way, benchmark in benchmarks.items()}, results)
     printed = printed_figures(exhibit)
     measured = pd.DataFrame(columns=[*KEY, *MEASURED])
     try:
-        measured = MEASURES[exhibit.measure](runs) if exhibit.measure else measured
+        measured = measured_scores(exhibit.measure, runs) if exhibit.measure else measured
     except ProbingError as error:
         problems.append(str(error))
     cells = beside(printed, _of_exhibit(measured, exhibit, runs))
     notes = [note for benchmark in benchmarks.values() for note in benchmark.notes]
-    return Measurement(cells, runs, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
+    return MeasuredExhibit(cells, runs, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
 
 
 def asks(exhibit: Exhibit) -> bool:
     """Whether the exhibit is about answers of models, and not about benchmarks alone."""
-    return bool(exhibit.measure) and MEASURES[exhibit.measure].asks
+    return bool(exhibit.measure) and exhibit.measure not in OF_BENCHMARKS
 
 
 def forecasts(exhibit: Exhibit, choices: Choices) -> Iterator[str]:
@@ -180,7 +180,7 @@ def _with_ways(benchmarks: Mapping[Way, Benchmark], choices: Choices) -> list[di
     ]
 
 
-def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: Runs) -> pd.DataFrame:
+def _of_exhibit(measured: pd.DataFrame, exhibit: Exhibit, runs: ExhibitRuns) -> pd.DataFrame:
     """Return the measured scores that the exhibit shows."""
     shown = {(metric, dimension) for metric, dimensions in exhibit.scores.items() for dimension in dimensions}
     keys = zip(measured["metric"], measured["dimension"], strict=True)

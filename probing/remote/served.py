@@ -82,7 +82,7 @@ def connect(address: str, *, tokenizer: str = "") -> "ServedModel":
             f"{location.rpartition('@')[2]!r:.200} does not say which model is asked, or holds more than an address.",
             f"Write {EXAMPLE}, and set the key as {KEY}.",
         )
-    server = Server(location, name, os.environ.get(KEY) or None)
+    server = CompletionServer(location, name, os.environ.get(KEY) or None)
     try:
         return ServedModel(server, load_tokenizer_alone(tokenizer or name) if tokenizer or "/" in name else None)
     except ProbingError:
@@ -91,7 +91,7 @@ def connect(address: str, *, tokenizer: str = "") -> "ServedModel":
         return ServedModel(server, None)
 
 
-class Server(Connection):
+class CompletionServer(Connection):
     """A server and one of its models."""
 
     def __init__(self, address: str, model: str, key: str | None) -> None:
@@ -192,7 +192,7 @@ class ServedModel:
 
     device, dtype, batch_tokens = "server", "unknown", 0
 
-    def __init__(self, server: Server, tokenizer: PreTrainedTokenizerBase | None) -> None:
+    def __init__(self, server: CompletionServer, tokenizer: PreTrainedTokenizerBase | None) -> None:
         self.server, self.tokenizer = server, tokenizer
         self.card = ModelCard(
             f"{SERVED}{server.address}#{server.model}", "causal", architecture="", parameters=0, source="served"
@@ -304,7 +304,7 @@ class _Way:
     skips_first: bool = False
     note = "The server gives no log-probability of a text's first token, so that it is not scored."
 
-    def read(self, server: Server, ids: Ids) -> Floats:
+    def read(self, server: CompletionServer, ids: Ids) -> Floats:
         return server.read(ids, self.prompt(ids), self.start)
 
     def scored(self, statement: Encoded) -> Encoded:
@@ -325,7 +325,7 @@ class _Handshake:
     they are sent together and in another order, in which those of vLLM have differed.
     """
 
-    def __init__(self, server: Server, encoder: Encoder) -> None:
+    def __init__(self, server: CompletionServer, encoder: Encoder) -> None:
         self._server, self._tokenizer, self._start = server, encoder.tokenizer, encoder.start
         self._texts = [one.ids for one in encoder.encode([Statement(text, 0, len(text)) for text in TEXTS])]
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from probing.analysis.facts_by_culture import REST, UNKNOWN, Fact, Places, diversity, facts_of, overlap
+from probing.analysis.facts_by_culture import REST, UNKNOWN, CulturePlaces, Fact, diversity, facts_of, overlap
 from probing.formats import dlama
 from tests.probing.formats.dlama_folder import DlamaFolder
 
@@ -34,7 +34,7 @@ def test_a_fact_counts_once_however_many_languages_and_kinds_of_objects_have_it(
 
 
 def test_where_facts_name_no_culture_a_subject_or_an_object_in_it_decides() -> None:
-    places = Places("West", members={"Paris", "France"}, located={"Paris", "France", "Cairo", "Egypt"})
+    places = CulturePlaces("West", members={"Paris", "France"}, located={"Paris", "France", "Cairo", "Egypt"})
     facts = [
         fact("P36", "France", "Paris"),
         fact("P36", "Egypt", "Cairo"),

@@ -15,7 +15,7 @@ from tempfile import TemporaryFile
 from probing.measuring import limits
 from probing.measuring.confinement import FORBIDDEN, MISSING
 from probing.measuring.failures import MeasuringFailure
-from probing.measuring.limits import Limits, Watch
+from probing.measuring.limits import Limits, ProcessWatch
 
 LIMITS = Limits(memory=300_000_000, disk=1_000_000)
 SECONDS = 60  # after which an attempt counts as one that nothing has ended
@@ -111,7 +111,7 @@ def outcome(code: str, folder: Path) -> str:
     command = limits.isolated_command(program, [folder / "model"], folder / "rows")
     with TemporaryFile("w+") as output:
         process = subprocess.Popen(command, env=limits.isolated_environment(), stdout=output, stderr=subprocess.STDOUT)
-        watch, begun = Watch(process.pid, folder, LIMITS), time.monotonic()
+        watch, begun = ProcessWatch(process.pid, folder, LIMITS), time.monotonic()
         try:
             while process.poll() is None and time.monotonic() - begun < SECONDS:
                 watch.check()

@@ -31,7 +31,7 @@ from probing.measuring.failures import (
     Silent,
     TooSlow,
 )
-from probing.measuring.limits import Limits, Watch
+from probing.measuring.limits import Limits, ProcessWatch
 from probing.measuring.messages import BenchmarkFiles, Task
 from probing.measuring.process import MeasuringProcess
 from probing.plan import plan_of
@@ -367,7 +367,7 @@ def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: 
 
     monkeypatch.setattr(psutil.Process, "children", children)
     monkeypatch.setattr(limits_module, "FAMILY_KEPT", 1000.0)
-    watch = Watch(os.getpid(), Path("/nowhere"), Limits())
+    watch = ProcessWatch(os.getpid(), Path("/nowhere"), Limits())
     for _ in range(5):
         watch.check()
     assert listed == [True]
@@ -378,7 +378,7 @@ def test_the_processes_of_the_machine_are_not_listed_at_every_look(monkeypatch: 
 
 def test_files_that_lay_there_before_are_not_written_by_the_process(tmp_path: Path) -> None:
     (tmp_path / "weights").write_bytes(bytes(200_000))
-    watch = Watch(os.getpid(), tmp_path, Limits(disk=100_000))
+    watch = ProcessWatch(os.getpid(), tmp_path, Limits(disk=100_000))
     watch.check()
     (tmp_path / "rows").write_bytes(bytes(100_000))
     with pytest.raises(DiskLimit):

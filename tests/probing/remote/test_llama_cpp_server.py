@@ -17,7 +17,7 @@ import pytest
 
 import probing
 from probing.language_model import Scoring, fitting
-from probing.remote.served import ServedModel, Server, UnfitServer, connect
+from probing.remote.served import CompletionServer, ServedModel, UnfitServer, connect
 from probing.scoring.verbs import AnsweringModel
 from probing.template import Prompt
 from speed.networks import smollm2_file, write_gguf
@@ -90,6 +90,6 @@ def test_texts_equal_those_of_the_local_network(address: str, local: AnsweringMo
 @pytest.mark.parametrize(("start", "evidence"), [("none", "log-probabilities for the"), ("5", "stand at other tokens")])
 def test_without_its_start_token_it_is_refused(address: str, local: AnsweringModel, start: str, evidence: str) -> None:
     location, _, name = address.removeprefix("openai:").partition("#")
-    model = ServedModel(Server(location, name, None), local.tokenizer).starting(start)
+    model = ServedModel(CompletionServer(location, name, None), local.tokenizer).starting(start)
     with pytest.raises(UnfitServer, match=evidence):
         next(iter(model.score(REQUESTS, Scoring())))

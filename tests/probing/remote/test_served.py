@@ -20,7 +20,7 @@ from probing.formats import dlama
 from probing.language_model import OptionScores, Scoring, fitting
 from probing.remote.connection import NotWelcome, SiteRefused, SiteUnavailable
 from probing.remote.served import KEY as KEY_VARIABLE
-from probing.remote.served import PARALLEL, ServedModel, Server, UnfitServer, connect
+from probing.remote.served import PARALLEL, CompletionServer, ServedModel, UnfitServer, connect
 from probing.results.result import Result
 from probing.results.run_json import refuse_served
 from probing.scoring.verbs import AnsweringModel
@@ -57,7 +57,7 @@ def server(local: AnsweringModel) -> Iterator[ModelServer]:
 def served(server: ModelServer) -> ServedModel:
     """The model as `connect` returns it; its tokenizer is not read again, which takes seconds."""
     address, _, name = server.address.removeprefix("openai:").partition("#")
-    return ServedModel(Server(address, name, None), server.model.tokenizer)
+    return ServedModel(CompletionServer(address, name, None), server.model.tokenizer)
 
 
 def token_scores(model: probing.language_model.LanguageModel, scoring: Scoring) -> list[OptionScores]:
@@ -150,7 +150,7 @@ def test_a_busy_server_is_asked_again(server: ModelServer, monkeypatch: pytest.M
 @pytest.mark.slow
 @pytest.mark.parametrize("host", ["127.0.0.1:9", "no-such-host.invalid:8000"])
 def test_an_address_without_a_server_is_told_within_seconds(host: str, local: AnsweringModel) -> None:
-    model = ServedModel(Server(f"http://{host}/v1", "tiny", None), local.tokenizer)
+    model = ServedModel(CompletionServer(f"http://{host}/v1", "tiny", None), local.tokenizer)
     began = time.monotonic()
     with pytest.raises(SiteUnavailable, match=f"http://{host}/v1 does not answer. Check the address"):
         token_scores(model, Scoring())
