@@ -1,6 +1,6 @@
 """The figures of finished runs in one table, which front page, standings, profiles and API read.
 
-A row is a score, with what lists say of its run and its model. It is read with one query and kept in Django's cache
+A row is a score, with what lists say of its run and its model. It is read with two queries and kept in Django's cache
 until the data change. Columns have Python's own values, so that a figure that is missing is None.
 
 `settings` are what sets a run apart from the usual ones: pairs of a setting and its choice in words. `error` is the
@@ -18,16 +18,15 @@ from django.db import connection
 from leaderboard.data_version import data_version
 from leaderboard.models import Run, Score
 from leaderboard.models.model import weights_in_words
+from leaderboard.models.run import RunQuerySet
 from probing.analysis.intervals import Z
 
 OVERALL = ("overall",)
 ERROR = "_sem"  # what follows the name of a metric whose standard error a score is
-RUN = ("benchmark", "provenance", "group", "finished", "reference")
+RUN = ("benchmark", "provenance", "finished")
 MODEL = ("hub_id", "kind", "parameters", "family", "step")
 WEIGHTS = ("quantisation", "adapter_commit", "weights_file", "source")
-SCORE = ("pk", "metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n")
-LOOKUPS = ("run", *(f"run__{name}" for name in RUN), "run__model", *(f"run__model__{name}" for name in MODEL))
-COLUMNS = ["run", "benchmark", "provenance", "settings", "finished", "reference", "model", *MODEL]
+SCORE = ("metric", "dimension", "group", "value", "low", "high", "cluster_low", "cluster_high", "n", "pk")
 
 
 def board(benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str] = OVERALL) -> pd.DataFrame:
@@ -59,20 +58,28 @@ def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
 def _read(
     benchmarks: Sequence[int], metrics: Sequence[str], dimensions: Sequence[str], groups: Sequence[str] = ()
 ) -> pd.DataFrame:
-    stored = Score.objects.filter(
-        run__in=Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks).newest_steps(),
+    finished = Run.objects.filter(state=Run.State.FINISHED, benchmark__in=benchmarks)
+    scores = Score.objects.filter(
+        run__in=finished,
         metric__in=[*metrics, *(metric + ERROR for metric in metrics)],
         dimension__in=dimensions,
         **({"group__in": groups} if groups else {}),
     )
-    weights = (f"run__model__{name}" for name in WEIGHTS)
-    rows = stored.order_by("pk").values_list(*LOOKUPS, *weights, *SCORE)
-    names = [*COLUMNS, *WEIGHTS, *SCORE]
-    table = pd.DataFrame(list(rows), columns=names, dtype=object)
-    table["settings"] = [tuple((name, words) for name, words in changed) for changed in table["settings"]]
-    table["weights"] = [weights_in_words(*values) for values in table[list(WEIGHTS)].itertuples(index=False)]
+    rows = list(scores.order_by("pk").values_list("run", *SCORE))
+    table = _with_errors(pd.DataFrame(rows, columns=["run", *SCORE], dtype=object), set(metrics))
+    return table.merge(_facts(finished.newest_steps() if rows else finished.none()), on="run")
+
+
+def _facts(runs: RunQuerySet) -> pd.DataFrame:
+    """Return what lists say of runs and their models, which a query of scores would read again for each score."""
+    names = [*RUN, *(f"model__{name}" for name in (*MODEL, *WEIGHTS))]
+    rows = [
+        (*values[:-4], weights_in_words(*values[-4:]), tuple(map(tuple, settings)))
+        for settings, *values in runs.values_list("group", "pk", *names)
+    ]
+    table = pd.DataFrame(rows, columns=["run", *RUN, *MODEL, "weights", "settings"], dtype=object)
     table["is_measured"] = table["provenance"] == Run.Provenance.MEASURED.value
-    return _with_errors(table.drop(columns=list(WEIGHTS)), set(metrics)).astype(object)
+    return table
 
 
 def _with_errors(table: pd.DataFrame, metrics: Collection[str]) -> pd.DataFrame:
