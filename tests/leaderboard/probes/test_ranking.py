@@ -15,7 +15,7 @@ from leaderboard.probes import wording as wording_module
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import FREE_TEXT, ONE_ANSWER, several_answers
 from leaderboard.ui import charts
-from leaderboard.ui.csv_files import BYTE_ORDER_MARK
+from leaderboard.ui.table_files import BYTE_ORDER_MARK
 from probing.benchmark import Item, Relation
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows

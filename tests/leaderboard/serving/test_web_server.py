@@ -19,7 +19,7 @@ from waitress.buffers import OverflowableBuffer, TempfileBasedBuffer
 
 from leaderboard.serving.web_server import OPTIONS, believing_proxies, share_memory_between_threads
 from leaderboard.settings import env_networks
-from leaderboard.ui.csv_files import csv_lines
+from leaderboard.ui.table_files import csv_lines
 from leaderboard.wsgi import application
 from tests.conftest import BearFolder
 from tests.tools.deployment import Deployment, wait_for
