@@ -130,7 +130,7 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
         return lambda row: cells.p_value(row.against_first[name]) if row.against_first else cells.number(None)
 
     return [
-        Column("difference", "Difference", lambda row: difference_cell(row.against_first), align="number"),
+        Column("difference", "Difference", lambda row: _difference_cell(row.against_first), align="number"),
         Column("difference_low", "", bound("low"), shown=False),
         Column("difference_high", "", bound("high"), shown=False),
         Column("p", "p", p_value("p"), align="number"),
@@ -139,7 +139,7 @@ def _against_first_columns() -> list[Column[ComparedRun]]:
     ]
 
 
-def difference_cell(row: Row | None) -> Cell:
+def _difference_cell(row: Row | None) -> Cell:
     """Show a difference from the first run; the first run itself has none."""
     return cells.signed(row["difference"], low=row["low"], high=row["high"]) if row else cells.number(None)
 
@@ -205,7 +205,7 @@ def differences_table(runs: Sequence[ComparedRun], rows: Sequence[Row], metric: 
                 align="number",
             ),
             *(_bound_column(bound) for bound in SIDE_BOUNDS),
-            Column("difference", "Difference", difference_cell, align="number"),
+            Column("difference", "Difference", _difference_cell, align="number"),
             Column("low", "", lambda row: cells.signed(row["low"]), shown=False),
             Column("high", "", lambda row: cells.signed(row["high"]), shown=False),
             Column("gained", "Gained", lambda row: cells.number(row["gained"]), align="number"),

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from probing.errors import BadInput
@@ -57,8 +56,8 @@ def _groups(values: pd.Series) -> pd.Series:
         return values.astype(object).map(str, na_action="ignore")
     numbers = values.astype(float)
     few = numbers.nunique() <= GROUPS
-    places = numbers.rank(method="dense" if few else "min") - 1  # equal numbers stay in one group
-    places = np.floor(places * GROUPS / max(1, numbers.nunique() if few else numbers.count()))
+    before = numbers.rank(method="dense" if few else "min") - 1  # equal numbers stay in one group
+    places = before * GROUPS // max(1, numbers.nunique() if few else numbers.count())
     ends = numbers.groupby(places).agg(["min", "max"])
     names = [_range(low, high) for low, high in ends.to_numpy().tolist()]
     return pd.Series(pd.Categorical(places.map(dict(zip(ends.index, names, strict=True))), names, ordered=True))

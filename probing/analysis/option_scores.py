@@ -54,11 +54,6 @@ def option_counts(rows: pd.DataFrame) -> "pd.Series[int]":
     return rows[OPTIONS] if OPTIONS in rows else rows["scores"].map(len).astype(int)
 
 
-def has_options(rows: pd.DataFrame) -> bool:
-    """Tell whether rows have their right answers among options, and the number of these."""
-    return "answers" in rows and not {OPTIONS, "scores"}.isdisjoint(rows)
-
-
 def blocks(rows: pd.DataFrame, options: int) -> Iterator[pd.DataFrame]:
     """Yield the rows, which have so many options each, in blocks that need little memory for each array of options."""
     size = max(BLOCK // options, 1)

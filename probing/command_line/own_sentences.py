@@ -7,11 +7,11 @@ from math import isfinite
 import probing
 from probing.command_line.settings_flags import add_model
 from probing.errors import NonFiniteScores
-from probing.language_model import fitting
+from probing.language_model import PLL, fitting
 from probing.sentences.sentence_files import read_sentences
 from probing.sentences.surprisal import measured
 
-PLL = "original"  # of masked models: one token is hidden at a time, as in the probe of this name
+HIDING: PLL = "original"  # of masked models: one token is hidden at a time, as in the probe of this name
 
 
 def add_perplexity(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +38,7 @@ def perplexity(arguments: argparse.Namespace) -> None:
         dtype=arguments.dtype,
         batch_tokens=arguments.batch_tokens,
     )
-    for _, scores in measured(model, sentences, PLL):
+    for _, scores in measured(model, sentences, HIDING):
         sentence = fitting(scores)
         if not isfinite(sentence.perplexity):
             raise NonFiniteScores.of(model.card.id, f"for {sentence.text[:80]!r}", "perplexity")

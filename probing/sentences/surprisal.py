@@ -46,10 +46,12 @@ class Measure:
     @classmethod
     def of(cls, values: dict[str, Any]) -> "Measure":
         """Return the measure with these values, each checked against its declaration."""
-        options = declared(cls)
-        checked = cls(**{name: options[name].check(value) for name, value in values.items()})
+        checked = cls(**{name: MEASURES[name].check(value) for name, value in values.items()})
         normalised_start(checked.start)
         return checked
+
+
+MEASURES = declared(Measure)
 
 
 class Scored(NamedTuple):
