@@ -234,8 +234,8 @@ def pattern_links(runs: Sequence[ComparedRun], comparison: Comparison, query: Qu
     counts = {pattern: count for pattern, count in comparison.counts().items() if len(set(pattern)) > 1}
     frequent = sorted(counts, key=lambda pattern: -counts[pattern])[:PATTERNS_OFFERED]
     titles = {pattern: f"{_pattern_caption(runs, pattern)} ({counts[pattern]:,})" for pattern in frequent}
-    offered = {None: "All", **titles}
-    return [PageLink(title, _with_pattern(query, pattern), pattern == chosen) for pattern, title in offered.items()]
+    offered: list[tuple[Pattern | None, str]] = [(None, "All"), *titles.items()]
+    return [PageLink(title, _with_pattern(query, pattern), pattern == chosen) for pattern, title in offered]
 
 
 def _with_pattern(query: QueryDict, pattern: Pattern | None) -> str:
