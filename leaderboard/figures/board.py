@@ -34,7 +34,7 @@ def board(benchmarks: Collection[int], metrics: Collection[str], dimensions: Col
 
     Of a training that was measured at several steps, only the last one is included.
     """
-    question = [sorted(set(names)) for names in (benchmarks, metrics, dimensions)]
+    question = sorted(set(benchmarks)), sorted(set(metrics)), sorted(set(dimensions))
     key = hashlib.sha256(repr(question).encode()).hexdigest()
     return kept(f"board-{key}", lambda: _read(*question))
 
@@ -48,10 +48,11 @@ def kept(key: str, read: Callable[[], pd.DataFrame]) -> pd.DataFrame:
     version = "" if connection.in_atomic_block else data_version()
     if not version:
         return read()
-    of_version, table = cache.get(key, ("", None))
-    if of_version != version:
-        table = read()
-        cache.set(key, (version, table), timeout=None)
+    stored: tuple[str, pd.DataFrame] | None = cache.get(key)
+    if stored and stored[0] == version:
+        return stored[1]
+    table = read()
+    cache.set(key, (version, table), timeout=None)
     return table
 
 
@@ -95,7 +96,7 @@ def groups_of(
     benchmarks: Collection[int], metrics: Collection[str], dimensions: Collection[str], groups: Collection[str]
 ) -> pd.DataFrame:
     """Return the same as `board` for some groups of long dimensions, such as single relations; they are not kept."""
-    return _read(*(sorted(set(names)) for names in (benchmarks, metrics, dimensions, groups)))
+    return _read(sorted(benchmarks), sorted(metrics), sorted(set(dimensions)), sorted(set(groups)))
 
 
 def known(table: pd.DataFrame) -> pd.DataFrame:

@@ -140,7 +140,7 @@ class BenchmarkColumn:
 
     def is_about_other_items(self, figure: Figure) -> bool:
         """Tell whether a figure is about other items than the rest of the column."""
-        return figure.benchmark != self.version.pk
+        return bool(figure.benchmark != self.version.pk)
 
 
 class OpenRun(NamedTuple):

@@ -105,7 +105,7 @@ def _beside(run: Run, part: Slice, similar: Mapping[int, Sequence[Figure]]) -> l
     group = _group(run, part)
     by_model: dict[str, Figure] = {}
     for figure in similar.get(run.benchmark_id, ()):
-        is_alike = (figure.dimension, figure.group) == part and _words(figure.settings, part) == group
+        is_alike = Slice(figure.dimension, figure.group) == part and _words(figure.settings, part) == group
         if is_alike and (figure.is_measured or figure.hub_id not in by_model):
             by_model[figure.hub_id] = figure
     return list(by_model.values())

@@ -26,13 +26,9 @@ WORKING = (State.DOWNLOADING, State.SCORING, State.AGGREGATING)
 OPEN = (State.QUEUED, *WORKING, State.WAITING)
 # The version of published figures that are not about exactly the files and settings of measured runs.
 ANY_VERSION = "published"
-# Fields of a run and of a model that no list of all runs of a benchmark shows. It reads `provenance_record` for the
-# rows of one page (`read_records`), and at once only for published runs, whose source is part of it.
-NOT_LISTED = (
-    *("message", "next_step", "traceback", "log", "submitter", "queue", "standing_since"),
-    *("created", "started", "provenance_record"),
-    *("model__weight_bytes", "model__gated", "model__created"),
-)
+# Fields that no list of all runs of a benchmark shows. It reads `provenance_record` for the rows of one page
+# (`read_records`), and at once only for published runs, whose source is part of it.
+NOT_LISTED = ("provenance_record", "traceback", "log")
 MODELS_NAMED = 10  # models that a search names beside those of its own benchmark
 
 
@@ -94,7 +90,8 @@ def runs_on(benchmark: Benchmark) -> list[Run]:
 
     Each knows how many earlier steps of its training it stands for. Two queries at most.
     """
-    runs = list(finished_runs(benchmark).with_earlier_steps().defer(*NOT_LISTED))
+    rows = finished_runs(benchmark).with_earlier_steps().select_related(None).select_related("model")
+    runs = list(rows.defer(*NOT_LISTED))
     for run in runs:
         run.benchmark = benchmark
     _read_records_of(run for run in runs if run.is_published)

@@ -9,6 +9,7 @@ from django.db.models import Max, Min, Q, QuerySet
 from django.urls import reverse
 
 from leaderboard.figures.benchmarks import CHANCE_ID
+from leaderboard.figures.board import groups_of, rows_of
 from leaderboard.figures.runs import finished, runs_on
 from leaderboard.models import Benchmark, Run, Score
 from probing.analysis.breakdowns import split_group
@@ -168,13 +169,11 @@ def group_url(benchmark: Benchmark, dimension: str, group: str) -> str:
     return reverse("relation", args=[benchmark.name, group]) if own_page else ""
 
 
-def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Score]:
-    """Return the metric of every finished run in one slice, the best first."""
+def slice_scores(benchmark: Benchmark, metric: str, dimension: str, group: str) -> list[Any]:
+    """Return the metric of every finished run in one slice, the best first: rows of the board with whole runs."""
     runs = {run.pk: run for run in runs_on(benchmark)}
-    matching = Score.objects.filter(run__in=finished(benchmark), metric=metric, dimension=dimension, group=group)
-    scores = [score for score in matching if score.run_id in runs]  # no run has finished since
-    for score in scores:
-        attach_run(score, runs)
+    stored = rows_of(groups_of([benchmark.pk], [metric], [dimension], [group]))
+    scores = [score._replace(run=runs[score.run]) for score in stored if score.run in runs]  # none has finished since
     return sorted(scores, key=lambda score: (score.value is None, -(score.value or 0.0), score.run.model.hub_id))
 
 
@@ -215,11 +214,6 @@ def dot_scores(runs: Sequence[Run], metric: str, dimensions: Collection[str]) ->
         else:
             scores.setdefault(part, []).append(DotScore(runs_with_dots[run], value or 0.0))
     return StripScores(scores, chance, len(runs_with_dots) == len(models))
-
-
-def attach_run(score: Score, runs: Mapping[int, Run]) -> None:
-    """Attach the run to a score, from runs that were read already, by number."""
-    score._state.fields_cache["run"] = runs[score.run_id]
 
 
 def main_scores(runs: Iterable[Run], metric_of: Callable[[Benchmark], str]) -> dict[int, Score]:

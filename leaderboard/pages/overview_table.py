@@ -247,12 +247,13 @@ def _benchmark_columns(column: BenchmarkColumn, details: Details) -> list[Column
         Column(f"{slug}_provenance", "", lambda row: _provenance_cell(row, slug), shown=False),
         also("version", lambda stored: ANY_VERSION if column.is_about_other_items(stored) else column.version.version),
         also("run", lambda stored: stored.run),
-        Column(f"{slug}_published", "", lambda row: _raw(column.published.get(row.key), _value), shown=False),
+        Column(
+            f"{slug}_published",
+            "",
+            lambda row: _raw(column.published.get(row.key), lambda stored: stored.value),
+            shown=False,
+        ),
     ]
-
-
-def _value(figure: Figure) -> Raw:
-    return figure.value
 
 
 def _provenance_cell(row: ModelRow, slug: str) -> Cell:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import mean
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
@@ -14,7 +15,7 @@ from leaderboard.figures.questions import PAIR_TAGS, questions_url
 from leaderboard.figures.runs import read_records
 from leaderboard.figures.scores import DOMAIN, RELATION, DotScore, Slice, StripScores, dot_scores, slice_scores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter
-from leaderboard.models import Benchmark, Run, Score
+from leaderboard.models import Benchmark, Run
 from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_slice
 from leaderboard.pages.rendering import page_reference, show
@@ -78,7 +79,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
     return show(request, "relation.html", context, [table], model_charts, published, reference=reference)
 
 
-def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Score]]:
+def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Any]]:
     """Return a relation by its id or label, if the site has its questions, its part of the figures, and its scores."""
     pages = pages_of(benchmark)
     content = next((rel for rel in read_relations(benchmark) if name in (rel.id, rel.label)), None)
@@ -92,8 +93,8 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
 
 
-def models_table(benchmark: Benchmark, scores: list[Score]) -> Table[Score]:
-    groups = {score.run_id: _heading(score.run) for score in scores}
+def models_table(benchmark: Benchmark, scores: list[Any]) -> Table[Any]:
+    groups = {score.run.pk: _heading(score.run) for score in scores}
     model = model_column(lambda s: s.run)
     return Table(
         name="models",
@@ -106,8 +107,8 @@ def models_table(benchmark: Benchmark, scores: list[Score]) -> Table[Score]:
             Column("n", benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
             source_column(lambda s: s.run),
         ],
-        rows=sorted(scores, key=lambda s: groups[s.run_id]),
-        heading=lambda s: groups[s.run_id],
+        rows=sorted(scores, key=lambda s: groups[s.run.pk]),
+        heading=lambda s: groups[s.run.pk],
         main=True,
         page_size=PAGE_SIZE,
         empty="No model has been measured on this relation yet.",
@@ -120,7 +121,7 @@ def _heading(run: Run) -> str:
     return f"Other settings: {run.settings_group}" if run.settings_group else ""
 
 
-def models_charts(title: str, scores: list[Score]) -> list[Chart]:
+def models_charts(title: str, scores: list[Any]) -> list[Chart]:
     """Return the chart of the best runs with the usual settings; none where two points would not make a picture."""
     usual = [(score.run, score) for score in scores if score.value is not None and not score.run.settings_group]
     models = [(run, score) for run, score in usual if run.provenance != Run.Provenance.BASELINE]

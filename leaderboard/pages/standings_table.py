@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.http import QueryDict
 from django.utils.text import get_text_list
@@ -19,7 +19,7 @@ from leaderboard.figures.standings import (
     Standing,
     chosen_slices,
 )
-from leaderboard.models import Benchmark, Model, Run, RunRank, Score
+from leaderboard.models import Benchmark, Model, Run, RunRank
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.culture.pairs import (
@@ -306,7 +306,7 @@ def slice_columns(part: Slice, metric: str) -> list[Column[Standing]]:
     dimension, group = labels.dimension(part.dimension), group_title(part.dimension, part.group, {})
     name = labels.group_column(part.dimension, part.group)
 
-    def score(row: Standing) -> Score | None:
+    def score(row: Standing) -> Any:
         return row.score(metric, part)
 
     title, help_text = labels.sentence(group), f"{dimension}: {group}"

@@ -26,7 +26,7 @@ from leaderboard.data_version import data_version
 
 LONGEST = 300  # seconds; pages may say how long ago something was
 # Compressed bytes of a page that is kept. Times the number of pages (MAX_ENTRIES in the settings), this is the most
-# memory that all of them take.
+# memory that all of them take. The tables of figures in the same cache are few (`leaderboard/figures/board.py`).
 LARGEST = 200 * 1024
 LEVEL = 6  # of compression, like that of all other responses
 # Cookies of readers to whom a page may show something of their own.
