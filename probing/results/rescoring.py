@@ -39,7 +39,7 @@ def rescored(result: Result, benchmark: Benchmark, added: pd.DataFrame | None = 
     """
     plan = plan_of(benchmark, Settings.from_json(result.record["settings"]))
     refuse_other_questions(result, plan)
-    kept = added_columns(result.record)
+    kept = added_columns(result.record) - _tag_names(plan.benchmark)
     rows = with_tags(result.items, plan.benchmark, plan.probe, kept)
     measured_on = {**result.record["benchmark"]}
     version = {"version": benchmark.version, "digest": benchmark.digest}
@@ -55,6 +55,10 @@ def rescored(result: Result, benchmark: Benchmark, added: pd.DataFrame | None = 
     first = result.record.get("rescored", {}).get("measured_on", measured_on)
     record["rescored"] = {"time": datetime.now(UTC).isoformat(timespec="seconds"), "measured_on": first}
     return Result(rows, scores, record, option_ranges(plan))
+
+
+def _tag_names(benchmark: Benchmark) -> set[str]:
+    return {tag for relation, item in benchmark.items_by_key().values() for tag in relation.tags_of(item)}
 
 
 def _refuse_taken_names(added: pd.DataFrame, taken: set[str]) -> None:
