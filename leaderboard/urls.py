@@ -6,9 +6,7 @@ from django.urls import include, path, re_path, register_converter
 from django.urls.converters import IntConverter, StringConverter
 from django.views.generic import RedirectView
 
-from leaderboard.api import patterns as api_patterns
-from leaderboard.api.documentation import documentation_view, openapi_view
-from leaderboard.api.interface import no_such_route
+from leaderboard import api
 from leaderboard.pages.benchmark_page import benchmark_view, benchmarks_view
 from leaderboard.pages.board_page import board_view
 from leaderboard.pages.compare_page import compare_view
@@ -78,11 +76,37 @@ benchmarks = [
     path("<benchmark:name>/items/<path:question>/", kept(question_view), name="question"),
     path("<benchmark:name>/relations/<str:relation>/", kept(relation_view), name="relation"),
 ]
+# What version 1 of the API had besides, and where that is now.
+GONE_FROM_API = {
+    "leaderboard": "/?format=json",
+    "overview": "/?topic=all&format=json",
+    "queue": "/queue/?format=json",
+    "compare": "/compare/?format=json",
+    "benchmarks/<benchmark:name>/items": "/benchmarks/{name}/items/?format=json",
+    "benchmarks/<benchmark:name>/items/<path:question>": "/benchmarks/{name}/items/{question}/?format=json",
+    "benchmarks/<benchmark:name>/relations/<str:relation>": "/benchmarks/{name}/relations/{relation}/?format=json",
+    "models/<str:org>/<model:name>/training": "/models/{org}/{name}/training/?format=json",
+    "runs": "/board.parquet",
+    "changes": "/board.parquet",
+    "snapshots": "/board.parquet",
+    "submissions": "/api/",
+    "openapi.json": "/api/",
+}
 v1 = [
-    *api_patterns(),
-    path("openapi.json", openapi_view, name="openapi"),
-    path("", no_such_route),
-    path("<path:rest>", no_such_route),
+    path("models", api.models_view),
+    path("benchmarks", api.benchmarks_view),
+    path("runs/<number:run>", api.run_view),
+    path("runs/<number:run>/scores", api.scores_view),
+    path("runs/<number:run>/items", api.items_view),
+    path("submit", api.submit_view),
+    path("submissions/<str:secret>", api.submission_view),
+    path("submissions/<str:secret>/cancel", api.cancel_view),
+    path("submissions/<str:secret>/retry", api.retry_view),
+    *(path(route, api.gone_view, {"instead": address}) for route, address in GONE_FROM_API.items()),
+    path("results", api.no_results_view),
+    path("results/<path:rest>", api.no_results_view),
+    path("", api.no_such_route),
+    path("<path:rest>", api.no_such_route),
 ]
 # A sitemap has at most 50,000 addresses, so that there is one of sitemaps, and one for each kind of page.
 crawlers = [
@@ -134,7 +158,7 @@ urlpatterns = [
     path("methods/<slug:name>/", kept(methods_view), name="methods_page"),
     path("papers/", kept(papers_view), name="papers"),
     path("papers/<slug:name>/", kept(paper_view), name="paper"),
-    path("api/", kept(documentation_view), name="api"),
+    path("api/", kept(api.documentation_view), name="api"),
     path("api/v1/", include(v1)),
     path("status/", RedirectView.as_view(pattern_name="queue", permanent=True)),
     path("healthz", health_view, name="healthz"),

@@ -128,7 +128,7 @@ def overview_view(request: HttpRequest) -> HttpResponseBase:
     query = request.GET
     if "benchmark" in query:
         return _to_benchmark(query)
-    chosen = selection(query, of_a_page=True)
+    chosen = selection(query)
     main = main_column(chosen, query)
     matrix = _matrix(chosen, main, query)
     curve = curve_column(chosen.everything.columns, query.get("curve", ""), main)
@@ -201,7 +201,7 @@ def _topic_answer(column: BenchmarkColumn, best: SizeClass, sources: Mapping[int
     return answer(best, column, sources, href)
 
 
-def selection(query: QueryDict, of_a_page: bool = False) -> Selection:
+def selection(query: QueryDict) -> Selection:
     """Return what a query string chooses; a page has one topic unless its reader asks for all of them."""
     benchmarks = versions()
     metrics = {pages_of(rows[0]).ranking_metric(rows[0]) for rows in benchmarks.values()}
@@ -212,7 +212,7 @@ def selection(query: QueryDict, of_a_page: bool = False) -> Selection:
     everything = overview(shown)
     filters = read_overview_filter(query)
     topic = _topic(query, everything.columns)
-    if of_a_page and "topic" not in query and not filters.active:
+    if "topic" not in query and not filters.active:
         topic = _first_topic(query, everything.columns)
     columns = [column for column in everything.columns if topic in ("", column.measure.topic)]
     candidates = everything.rows if len(columns) == len(everything.columns) else model_rows(columns)
@@ -236,11 +236,6 @@ def main_column(chosen: Selection, query: QueryDict) -> BenchmarkColumn | None:
     sort = query.get("sort", "").removeprefix("-")
     sorted_by = [column for column in chosen.columns if column.slug == sort and column.figures]
     return fullest(sorted_by) or fullest(chosen.columns)
-
-
-def matrix_table(chosen: Selection) -> Table[ModelRow]:
-    """Return the table with all models and benchmarks of a selection, without the texts of tooltips."""
-    return overview_table(chosen.rows, chosen.columns, Details())
 
 
 def _to_benchmark(query: QueryDict) -> HttpResponseRedirect:

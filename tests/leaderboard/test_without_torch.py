@@ -107,7 +107,7 @@ def test_the_site_serves_pages(path: str, bear_folder: BearFolder, tmp_path: Pat
         f" call_command('import_benchmark', 'bear', {str(bear_folder.write())!r}, slug='small')"
     )
     with site.served():
-        for page in ("/", "/benchmarks/small/", "/submit/", "/queue/", "/api/v1/runs"):
+        for page in ("/", "/benchmarks/small/", "/submit/", "/queue/", "/api/v1/models"):
             with urllib.request.urlopen(site.url + page, timeout=60) as answer:
                 assert answer.status == 200
 

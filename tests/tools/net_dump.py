@@ -31,7 +31,10 @@ from probing.__main__ import main as command_line
 from tests.tiny_models import build_bert, build_gpt2, build_llama
 
 SITE = "http://testserver"
-SEEDS = ("/", "/nowhere/", "/api/v1/", "/api/v1/openapi.json", "/sitemap.xml", "/robots.txt", "/healthz")
+SEEDS = (
+    *("/", "/nowhere/", "/api/v1/", "/api/v1/models", "/api/v1/benchmarks"),
+    *("/sitemap.xml", "/robots.txt", "/healthz"),
+)
 SUBMISSIONS = ("accepted", "waiting", "refused", "withdrawn", "revisions")  # of the filled site
 SKIPPED = re.compile(r"^/(static|admin|metrics|healthz\?)")
 TABLE = "format=csv"
@@ -41,9 +44,9 @@ SHARES = (
         re.compile(r"[?&][\w-]*(sort|columns|page)=|/cite/|format=latex|^(?!.*format=csv).*\?.*m=.*&m="),
         40,
     ),
-    (re.compile(r"^/(api/v1/)?(runs/\d+/items|benchmarks/[^/]+/items)/."), 25),
+    (re.compile(r"^/(runs/\d+/items|benchmarks/[^/]+/items)/."), 25),
     (re.compile(r"\?(?!.*format=csv)"), 4),
-    (re.compile(r"^/(api/v1/)?benchmarks/[^/]+/relations/"), 5),
+    (re.compile(r"^/benchmarks/[^/]+/relations/"), 5),
 )
 RUN = re.compile(r"^/runs/(\d+)/")
 RUNS_SHOWN = 2  # of each benchmark
@@ -170,30 +173,27 @@ def local(link: str, base: str) -> str | None:
 
 def chosen_runs(client: Client) -> dict[str, list[int]]:
     """Return the newest finished runs of each benchmark."""
-    names = [benchmark["name"] for benchmark in client.get("/api/v1/benchmarks").json()["benchmarks"]]
-    finished = {name: client.get(f"/api/v1/runs?benchmark={name}&state=finished").json()["runs"] for name in names}
-    return {name: [run["run"] for run in runs[:RUNS_SHOWN]] for name, runs in finished.items()}
+    finished = apps.get_model("leaderboard", "Run").objects.filter(state="finished").order_by("-pk")
+    of_benchmarks = {
+        benchmark["name"]: finished.filter(benchmark__slug=benchmark["slug"], benchmark__probe=benchmark["probe"])
+        for benchmark in client.get("/api/v1/benchmarks").json()["benchmarks"]
+    }
+    return {name: list(runs.values_list("pk", flat=True)[:RUNS_SHOWN]) for name, runs in of_benchmarks.items()}
 
 
 def starts(client: Client, chosen: dict[str, list[int]]) -> Iterator[str]:
     """Yield where to begin: fixed addresses, and answers of the API about benchmarks and about the chosen runs."""
     yield from (*SEEDS, *(f"/submissions/made-up-{name}/" for name in SUBMISSIONS))
-    for path in client.get("/api/v1/openapi.json").json()["paths"]:
-        if "{" not in path:
-            yield f"/api/v1{path}"
     for name, runs in chosen.items():
-        yield f"/api/v1/leaderboard?benchmark={name}"
-        yield f"/api/v1/leaderboard?benchmark={name}&part=all&published=ranked"
-        yield f"/api/v1/benchmarks/{name}/items"
         pair = "&".join(f"m={run}" for run in runs)
-        yield from (f"/compare/?{pair}", f"/api/v1/compare?{pair}")
+        yield f"/compare/?{pair}"
         for run in runs:
             yield f"/runs/{run}/"
             yield from (f"/api/v1/runs/{run}{rest}" for rest in PER_RUN)
         for item in client.get(f"/api/v1/runs/{runs[0]}/items").json().get("items", [])[:1] if runs else []:
             question = f"/benchmarks/{name}/items/{item['relation']}-{item['index']}"
             relation = f"/benchmarks/{name}/relations/{item['relation']}"
-            yield from (f"/api/v1{question}", f"{question}/", f"/api/v1{relation}", f"{relation}/")
+            yield from (f"{question}/", f"{relation}/")
             yield f"/runs/{runs[0]}/items/{item['relation']}/{item['template']}/{item['index']}/"
 
 

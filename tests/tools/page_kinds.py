@@ -1,15 +1,19 @@
-"""Addresses of one page of every kind, found through the API: for pictures of pages, and for checks of them.
+"""Addresses of one page of every kind, found through the site's files and API: for pictures and for checks of pages.
 
-Pages of submissions have secret addresses, which the API does not tell: `SUBMISSIONS` are those of the filled site.
+Pages of submissions have secret addresses, which nothing tells: `SUBMISSIONS` are those of the filled site.
 
 Most of them are about the benchmark of the first probe with most measured runs. For each further probe come the pages
 to which that probe adds parts of its own.
 """
 
 import json
+import re
 import urllib.request
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
+
+import pandas as pd
 
 FIXED = {
     "overview": "/",
@@ -31,20 +35,27 @@ SUBMISSIONS = {
 
 
 class Site:
-    """A site that is being served, as its API describes it."""
+    """A site that is being served; `finished` are its finished runs, the newest first."""
 
     def __init__(self, url: str) -> None:
         self.url = url
         self.benchmarks: list[dict[str, Any]] = self.answer("benchmarks")["benchmarks"]
+        board = pd.read_parquet(BytesIO(self.content("/board.parquet")))
+        self.finished = board.drop_duplicates("run").sort_values("run", ascending=False)
 
     def answer(self, route: str) -> Any:
-        with urllib.request.urlopen(f"{self.url}/api/v1/{route}") as response:
-            return json.load(response)
+        return json.loads(self.content(f"/api/v1/{route}"))
+
+    def content(self, path: str) -> bytes:
+        with urllib.request.urlopen(f"{self.url}{path}") as response:
+            return bytes(response.read())
 
     def runs(self, name: str, provenance: str = "measured") -> list[dict[str, Any]]:
         """Return the finished runs on a benchmark, the newest first."""
-        runs = self.answer(f"runs?benchmark={name}&state=finished")["runs"]
-        return [run for run in runs if run["provenance"] == provenance]
+        (asked,) = (benchmark for benchmark in self.benchmarks if benchmark["name"] == name)
+        own = {"benchmark": asked["slug"], "probe": asked["probe"], "provenance": provenance}
+        chosen = self.finished[(self.finished[list(own)] == pd.Series(own)).all(axis="columns")]
+        return chosen[["run", "model"]].to_dict("records")
 
     def measured(self) -> dict[str, str]:
         """Return for each probe with measured runs the benchmark that has most of them, or the first of several."""
@@ -86,7 +97,7 @@ def of_benchmark(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
 def of_every_model(site: Site, benchmark: str) -> Iterator[tuple[str, str]]:
     """Yield the pages that are alike for all probes."""
     run = site.runs(benchmark)[0]
-    yield "model", f"/models/{run['model']['hub_id']}/?benchmark={benchmark}"
+    yield "model", f"/models/{run['model']}/?benchmark={benchmark}"
     yield "questions", f"/benchmarks/{benchmark}/items/"
 
 
@@ -102,19 +113,15 @@ def of_published(site: Site) -> Iterator[tuple[str, str]]:
 
 def of_training(site: Site) -> Iterator[tuple[str, str]]:
     """Yield the page of a model that has finished runs at two steps of its training or more, where there is one."""
-    steps: dict[str, set[int]] = {}
-    for run in site.answer("runs?state=finished")["runs"]:
-        model = run["model"]
-        if model["step"] is not None:
-            steps.setdefault(model["hub_id"], set()).add(model["step"])
-    for hub_id, of_model in steps.items():
-        if len(of_model) > 1:
-            yield "training", f"/models/{hub_id}/training/"
-            return
+    steps = site.finished.groupby("model", sort=False)["step"].nunique()
+    for hub_id in steps.index[steps > 1][:1]:
+        yield "training", f"/models/{hub_id}/training/"
 
 
 def of_unfinished(site: Site) -> Iterator[tuple[str, str]]:
     """Yield the page of a run in each state before its end, and of one that failed, where there are such runs."""
+    numbers = re.findall(r'href="/runs/(\d+)/"', site.content("/queue/").decode())
+    by_state = {site.answer(f"runs/{number}")["state"]: number for number in dict.fromkeys(numbers)}
     for state in ("queued", "scoring", "failed"):
-        for run in site.answer(f"runs?state={state}")["runs"][:1]:
-            yield f"run-{state}", f"/runs/{run['run']}/"
+        if state in by_state:
+            yield f"run-{state}", f"/runs/{by_state[state]}/"

@@ -28,7 +28,7 @@ PAGES = [  # and those of the first measured run
     "/benchmarks/small/items/P30-1/",
     "/models/org/first/",
     "/queue/?format=csv",
-    "/api/v1/runs",
+    "/api/v1/models",
 ]
 
 
@@ -48,7 +48,8 @@ def shell(commands: str, site: Deployment, backup: Path) -> None:
 
 def served_pages(site: Deployment) -> dict[str, bytes]:
     with site.served():
-        (run,) = requests.get(f"{site.url}/api/v1/runs?model=org/first", timeout=60).json()["runs"]
+        rows = requests.get(f"{site.url}/benchmarks/small/?format=json", timeout=60).json()
+        (run,) = [row for row in rows if row["model"] == "org/first"]
         of_run = [f"/runs/{run['run']}/{file}" for file in ("", "items/?format=csv", "items.parquet")]
         answers = {page: requests.get(f"{site.url}{page}", timeout=60) for page in [*PAGES, *of_run]}
     assert {answer.status_code for answer in answers.values()} == {200}

@@ -71,13 +71,6 @@ def test_the_pages_of_a_relation_and_of_a_model_have_them_apart(client: Client, 
     assert "not reported" in client.get("/models/org/other/").content.decode()
 
 
-def test_the_api_has_them_apart(client: Client, tiny: Benchmark) -> None:
-    answer = client.get("/api/v1/leaderboard?benchmark=tiny").json()
-    assert {row["model"]["hub_id"] for row in answer["rows"]} == {"org/measured", "org/same"}
-    (paper,) = answer["published"]
-    assert (paper["model"]["hub_id"], paper["differs"]) == ("org/other", "Other items.")
-
-
 def test_a_relation_that_only_the_figures_have_has_a_page(client: Client, tiny: Benchmark) -> None:
     make.score(Run.objects.get(model__hub_id="org/other"), 0.9, "relation", "P99")
     assert client.get("/benchmarks/tiny/relations/P99/").status_code == 200

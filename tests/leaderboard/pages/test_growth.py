@@ -38,7 +38,7 @@ PAGES = (
     "/compare/",
     "/submit/",
     "/queue/",
-    "/api/v1/leaderboard?benchmark=synthetic-1",
+    "/benchmarks/synthetic-1/?format=json",
 )
 
 

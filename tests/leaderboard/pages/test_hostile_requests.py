@@ -168,7 +168,7 @@ def test_no_combination_of_parameters_is_an_error_of_the_site(visitor: Client, s
 
 @pytest.mark.slow
 def test_no_body_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
-    api = ("/api/v1/submit", "/api/v1/leaderboard", "/api/v1/submissions/a/cancel")
+    api = ("/api/v1/submit", "/api/v1/models", "/api/v1/submissions/a/cancel")
     for address in (*api, "/submit/", "/submissions/a/", "/", "/admin/login/"):
         for body in BODIES:
             with subtests.test(f"{address} {body[:40]!r}"):
@@ -190,7 +190,7 @@ def test_an_invalid_host_is_refused(visitor: Client, site: Site, subtests: pytes
 @pytest.mark.slow
 def test_no_header_is_an_error_of_the_site(visitor: Client, site: Site, subtests: pytest.Subtests) -> None:
     run = f"/runs/{site.first.pk}/"
-    pages = ["/", run, "/submit/", "/api/v1/runs", "/api/v1/submissions", "/nowhere/", "/static/site.css", "/healthz"]
+    pages = ["/", run, "/submit/", "/api/v1/models", "/api/v1/runs", "/nowhere/", "/static/site.css", "/healthz"]
     for name, values in HEADERS.items():
         for address in (*pages, *(f"{run}{file}" for file in RUN_FILES)):
             with subtests.test(f"{name} {address}"):

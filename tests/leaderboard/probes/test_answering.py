@@ -163,17 +163,12 @@ def test_the_overview_has_the_main_probe_only(client: Client, run: Run, ranked_r
     assert run.model.hub_id not in rows
 
 
-def test_the_api_names_and_filters_probes(client: Client, run: Run, ranked_run: Run) -> None:
-    def numbers(query: str) -> set[int]:
-        return {one["run"] for one in client.get(f"/api/v1/runs?{query}").json()["runs"]} & {run.pk, ranked_run.pk}
-
-    assert numbers("benchmark=culture") == {ranked_run.pk}
-    assert numbers("benchmark=culture:answering") == {run.pk}
-    assert numbers("probe=answering") == {run.pk}
-    assert client.get("/api/v1/runs?probe=guessing").status_code == 400
-    board = client.get("/api/v1/leaderboard?benchmark=culture:answering").json()
-    assert (board["benchmark"]["name"], board["benchmark"]["probe"]) == ("culture:answering", "answering")
-    assert {row["run"] for row in board["rows"]} & {run.pk, ranked_run.pk} == {run.pk}
+def test_tables_and_the_api_name_probes(client: Client, run: Run, ranked_run: Run) -> None:
+    names = {run.pk: client.get(f"/api/v1/runs/{run.pk}").json()["benchmark"]["name"] for run in (run, ranked_run)}
+    assert names == {run.pk: "culture:answering", ranked_run.pk: "culture"}
+    for one, name in names.items():
+        board = client.get(f"/benchmarks/{name}/?format=json").json()
+        assert {row["run"] for row in board} & set(names) == {one}
     body = {"model": "org/model", "benchmark": "culture:answering"}
     answer = client.post("/api/v1/submit", body, content_type="application/json").json()
     assert answer["benchmark"] == "culture:answering"
@@ -182,7 +177,7 @@ def test_the_api_names_and_filters_probes(client: Client, run: Run, ranked_run: 
 def test_published_figures_of_the_probe_stand_on_its_board(client: Client, db: None) -> None:
     make.published_figures()
     by_board = {
-        name: {run["model"]["hub_id"] for run in client.get(f"/api/v1/runs?benchmark={name}").json()["runs"]}
+        name: set(Run.objects.filter(named(name, "benchmark__")).values_list("model__hub_id", flat=True))
         for name in ("dlama", "dlama:answering")
     }
     assert by_board["dlama:answering"] == {"published/gpt3.5-turbo"}

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, connection
 from django.test import Client, RequestFactory
 
-from leaderboard.api import run_routes
+from leaderboard import api
 from leaderboard.serving.errors import read_object
 from probing.errors import BadInput
 
@@ -21,7 +21,7 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> Client:
     def fail(*_: Any) -> None:
         raise RuntimeError("the table is gone")
 
-    monkeypatch.setattr(run_routes.Model.objects, "order_by", fail)
+    monkeypatch.setattr(api.Model.objects, "order_by", fail)
     monkeypatch.setattr("leaderboard.pages.queue_page.queue", fail)
     return Client(raise_request_exception=False)
 
@@ -70,7 +70,7 @@ def test_a_page_says_that_the_site_is_busy(client: Client, address: str) -> None
 
 def test_the_api_answers_in_json(client: Client) -> None:
     with connection.execute_wrapper(locked):
-        response = client.get("/api/v1/runs")
+        response = client.get("/api/v1/models")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "10")
     assert response.json()["error"]["code"] == "database-unavailable"
 

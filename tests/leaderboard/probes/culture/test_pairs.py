@@ -131,10 +131,3 @@ def test_a_run_on_everything_and_one_on_the_place_alone_are_ranked_together_ther
     assert dict(groups(client, "/benchmarks/culture/?part=all"))[
         "Some of the questions: Arab and West, asked in Arabic"
     ] == [part]
-
-
-def test_the_api_has_the_rows_of_the_chosen_place(client: Client, published: None) -> None:
-    query = "part=arab-west+ar"
-    answer = client.get(f"/api/v1/leaderboard?benchmark=dlama&{query}").json()
-    rows = csv_rows(client, f"/benchmarks/dlama/?{query}")
-    assert [row["run"] for row in answer["rows"]] == [int(row["run"]) for row in rows]

@@ -1,4 +1,4 @@
-"""The page, its CSV, the API and the command line give the same numbers of a comparison."""
+"""A comparison has the same numbers as CSV, as JSON and on the command line."""
 
 import csv
 from pathlib import Path
@@ -51,38 +51,27 @@ def saved(run: Run, folder: Path) -> str:
 
 @pytest.mark.parametrize("kind", ["choice_runs", "graph_runs"])
 @pytest.mark.parametrize("number", [2, 3])
-def test_page_csv_api_and_command_line_agree(
+def test_csv_json_and_command_line_agree(
     client: Client, tmp_path: Path, request: pytest.FixtureRequest, kind: str, number: int
 ) -> None:
     runs: list[Run] = request.getfixturevalue(kind)[:number]
     query = "&".join(f"m={run.pk}" for run in runs)
     site = csv_rows(client, f"/compare/?{query}", "differences")
-    api = client.get(f"/api/v1/compare?{query}").json()
+    objects = client.get(f"/compare/?{query}&format=json&table=differences").json()
     folders = [saved(run, tmp_path / str(run.pk)) for run in runs]
     assert main(["compare", *folders, "--csv", str(tmp_path / "differences.csv")]) == 0
     with (tmp_path / "differences.csv").open(encoding="utf-8") as file:
         written = list(csv.DictReader(file))
-    assert len(site) == len(api["differences"]) == len(written) > 0
-    for page, line, row in zip(site, api["differences"], written, strict=True):
+    assert len(site) == len(objects) == len(written) > 0
+    for page, line, row in zip(site, objects, written, strict=True):
         assert page["result"] == line["result"] == row["result"]
-        assert (line["dimension"], page["group"]) == (row["dimension"], row["group"])
+        assert (line["group"], page["group"]) == (row["group"], row["group"])
         for name in FIGURES:
             assert float(page[name]) == line[name] == float(row[name])
-    for run, side in zip(runs, api["runs"], strict=True):
-        assert side["run"] == run.pk
-    assert [side["result"] for side in api["runs"]] == ["first", "second", "third"][:number]
 
 
 def test_numbers_that_are_not_defined_are_null(client: Client, pairs: Benchmark) -> None:
     settings = pairs.settings_with({})
     runs = [make.probed(pairs, make.model(), FakeModel(), settings) for _ in range(2)]
-    answer = client.get(f"/api/v1/compare?m={runs[0].pk}&m={runs[1].pk}")
-    overall = answer.json()["differences"][0]
+    overall = client.get(f"/compare/?m={runs[0].pk}&m={runs[1].pk}&format=json&table=differences").json()[0]
     assert overall["first_low"] is None, "a macro-average has no interval of its own"
-
-
-def test_the_api_says_what_is_missing(client: Client, site: Site) -> None:
-    for query in ("", f"m={site.first.pk}", f"m={site.first.pk}&m=org/nobody"):
-        answer = client.get(f"/api/v1/compare?{query}")
-        assert answer.status_code == 400
-        assert answer.json()["error"]["next_step"]
