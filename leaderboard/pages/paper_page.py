@@ -60,7 +60,10 @@ OWN_WORDS = (
 COLUMNS = ("model", "way", "metric", "group")
 # Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
 SCORES, UNIFIED = "scores", "unified"
-SCORE = "score"  # the column of an exhibit's rows with what this site has stored
+# Of the rows of an exhibit, beside what the command has: the score that this site has stored, and the texts that name a
+# row for readers, by column.
+SCORE, TEXTS = "score", "texts"
+Row = Mapping[str, Any]
 Asked = tuple[str, str]  # the id of a model and the name of a way
 
 
@@ -121,17 +124,17 @@ def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
 
 
 def exhibit_section(
-    paper: Paper, exhibit: Exhibit, everything: Sequence[Any], measured: MeasuredWays, said: Collection[str] = ()
+    paper: Paper, exhibit: Exhibit, everything: Sequence[Row], measured: MeasuredWays, said: Collection[str] = ()
 ) -> Section:
     """Return the section of a table or figure: what it shows, how to measure the rest, its figures, and a chart.
 
     `said`: differences that the page states already. Models without a figure are rows only where one can be measured.
     """
-    title, rows = exhibit.number, [row for row in everything if row.metric or _missing(row, measured).href]
+    title, rows = exhibit.number, [row for row in everything if row["metric"] or _missing(row, measured).href]
     if exhibit.facts:
         return section(facts_table(exhibit), note=exhibit.caption, title=title)
     command = f"On the command line: clozeboard paper {paper.name} {exhibit.flag}."
-    models = get_text_list(list(dict.fromkeys(row.name for row in everything)), "and")
+    models = get_text_list(list(dict.fromkeys(row["name"] for row in everything)), "and")
     differences = [*(text for text in differences_of_source(exhibit) if text not in said), exhibit.differs]
     parts = [
         exhibit.caption,
@@ -159,24 +162,24 @@ def facts_table(exhibit: Exhibit) -> Table[tuple[str, object]]:
     return Table(exhibit.slug, exhibit.caption, columns, list(exhibit.facts.items()), sortable=False)
 
 
-def figures_table(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays) -> Table[Any]:
+def figures_table(exhibit: Exhibit, rows: Sequence[Row], measured: MeasuredWays) -> Table[Row]:
     told_apart, are_shares = _told_apart(rows), _are_shares(exhibit, rows)
 
     def with_bar(cell: Cell) -> Cell:
         return cell if are_shares else replace(cell, bar=None)
 
-    def here(row: Any) -> Cell:
-        if row.score is None:
+    def here(row: Row) -> Cell:
+        if row[SCORE] is None:
             return _missing(row, measured)
-        run = measured.runs[row.model, row.way]
-        return replace(cells.of_run(with_bar(cells.of_score(row.score)), run), href=run.get_absolute_url())
+        run = measured.runs[row["model"], row["way"]]
+        return replace(cells.of_run(with_bar(cells.of_score(row[SCORE])), run), href=run.get_absolute_url())
 
-    def text(name: str, title: str, align: str = "") -> Column[Any]:
+    def text(name: str, title: str, align: str = "") -> Column[Row]:
         shown = name == "model" or name in told_apart
-        return Column(name, title, lambda row: cells.text(getattr(row, f"{name}_text")), align=align, shown=shown)
+        return Column(name, title, lambda row: cells.text(row[TEXTS][name]), align=align, shown=shown)
 
-    any_printed = any(row.printed is not None for row in rows)
-    any_measured = any(row.score is not None for row in rows)
+    any_printed = any(row["printed"] is not None for row in rows)
+    any_measured = any(row[SCORE] is not None for row in rows)
     columns = [
         text("model", "Model", "head"),
         text("way", "Asked"),
@@ -184,15 +187,15 @@ def figures_table(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays)
         text("group", "Part"),
         Column("printed", "Printed", lambda row: with_bar(_printed(exhibit, row)), align="score", shown=any_printed),
         Column("measured", "Measured here", here, align="score", shown=is_measured_here(exhibit)),
-        *interval_columns(lambda row: row.score),
+        *interval_columns(lambda row: row[SCORE]),
         Column("difference", "Difference", partial(_difference, exhibit), align="number", shown=any_measured),
     ]
     return Table(exhibit.slug, exhibit.caption, columns, rows, page_size=PAGE_SIZE)
 
 
-def _told_apart(rows: Sequence[Any]) -> list[str]:
+def _told_apart(rows: Sequence[Row]) -> list[str]:
     """Return the columns in whose texts any rows differ."""
-    return [name for name in COLUMNS if len({getattr(row, f"{name}_text") for row in rows}) > 1]
+    return [name for name in COLUMNS if len({row[TEXTS][name] for row in rows}) > 1]
 
 
 def _named(paper: Paper, exhibit: Exhibit, name: str, usual: Callable[[str], str]) -> str:
@@ -201,39 +204,39 @@ def _named(paper: Paper, exhibit: Exhibit, name: str, usual: Callable[[str], str
     return own if own != name else usual(name)
 
 
-def _are_shares(exhibit: Exhibit, rows: Sequence[Any]) -> bool:
+def _are_shares(exhibit: Exhibit, rows: Sequence[Row]) -> bool:
     """Tell whether the figures run from 0 to 1, unlike counts, entropies and p-values, which have no bars."""
-    return exhibit.unit != "power" and all(0 <= row.printed <= 1 for row in rows if row.printed is not None)
+    return exhibit.unit != "power" and all(0 <= row["printed"] <= 1 for row in rows if row["printed"] is not None)
 
 
-def _printed(exhibit: Exhibit, row: Any) -> Cell:
-    if row.printed is None:
+def _printed(exhibit: Exhibit, row: Row) -> Cell:
+    if row["printed"] is None:
         return NOTHING
-    is_count = row.printed > 1 and row.printed.is_integer()
-    cell = cells.number(int(row.printed)) if is_count else cells.score(row.printed)
-    cell = cells.power(row.printed) if exhibit.unit == "power" else cell
+    is_count = row["printed"] > 1 and row["printed"].is_integer()
+    cell = cells.number(int(row["printed"])) if is_count else cells.score(row["printed"])
+    cell = cells.power(row["printed"]) if exhibit.unit == "power" else cell
     return cells.with_mark(cell, Run.Provenance.PUBLISHED)
 
 
-def _difference(exhibit: Exhibit, row: Any) -> Cell:
-    if row.printed is None or row.value is None:
+def _difference(exhibit: Exhibit, row: Row) -> Cell:
+    if row["printed"] is None or row["value"] is None:
         return cells.signed(None)
-    difference = row.value - row.printed
+    difference = row["value"] - row["printed"]
     return cells.power(difference, "+") if exhibit.unit == "power" else cells.signed(difference)
 
 
-def _missing(row: Any, measured: MeasuredWays) -> Cell:
+def _missing(row: Row, measured: MeasuredWays) -> Cell:
     """Return the link to the form for a figure that this site could measure."""
-    is_too_large = sizes().get(row.model, 0) * BYTES > settings.MODEL_SIZE_LIMIT > 0
-    if is_too_large or row.way not in measured.benchmarks or row.model.startswith(UNRESOLVED):
+    is_too_large = sizes().get(row["model"], 0) * BYTES > settings.MODEL_SIZE_LIMIT > 0
+    if is_too_large or row["way"] not in measured.benchmarks or row["model"].startswith(UNRESOLVED):
         return NOTHING
-    options = {f"{OPTION}{name}": value for name, value in measured.ways[row.way].choices.items()}
-    named = {"model": row.model, "benchmark": measured.benchmarks[row.way].name}
+    options = {f"{OPTION}{name}": value for name, value in measured.ways[row["way"]].choices.items()}
+    named = {"model": row["model"], "benchmark": measured.benchmarks[row["way"]].name}
     query = urlencode({**named, **options}, doseq=True)
     return Cell(None, MEASURE_THIS, f"{reverse('submit')}?{query}")
 
 
-def _drawing(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays) -> Drawing | None:
+def _drawing(exhibit: Exhibit, rows: Sequence[Row], measured: MeasuredWays) -> Drawing | None:
     """Return the chart of shares: hollow dots for what is printed, filled ones for what was measured here."""
     if exhibit.unit != "percent" or len(rows) > MOST_CHARTED:
         return None
@@ -242,13 +245,13 @@ def _drawing(exhibit: Exhibit, rows: Sequence[Any], measured: MeasuredWays) -> D
     heads: dict[str, str] = {}
     points: list[Point] = []
     for row in rows:
-        label = " · ".join(getattr(row, f"{name}_text") for name in told_apart)
-        heads[label] = getattr(row, f"{first}_text") if others else ""
-        if row.printed is not None:
-            points.append(Point(label, row.printed, group=PRINTED))
-        if row.value is not None:
-            address = measured.runs[row.model, row.way].get_absolute_url()
-            points.append(Point(label, row.value, row.low, row.high, group=MEASURED_HERE, href=address))
+        label = " · ".join(row[TEXTS][name] for name in told_apart)
+        heads[label] = row[TEXTS][first] if others else ""
+        if row["printed"] is not None:
+            points.append(Point(label, row["printed"], group=PRINTED))
+        if row["value"] is not None:
+            address = measured.runs[row["model"], row["way"]].get_absolute_url()
+            points.append(Point(label, row["value"], row["low"], row["high"], group=MEASURED_HERE, href=address))
     if not points:
         return None
     names = {label: label.partition(" · ")[2] or label for label in heads}
@@ -327,30 +330,41 @@ def _has(run: Run, chosen: Settings) -> bool:
     return not settings_group(changed, run.settings, run.model.parameters, run.model.stored_dtype)
 
 
-def rows_of(paper: Paper, exhibit: Exhibit, measured: MeasuredWays) -> list[Any]:
-    """Return the rows of an exhibit as the command `paper` has them, with `SCORE` and their texts, by way and model.
+def rows_of(paper: Paper, exhibit: Exhibit, measured: MeasuredWays) -> list[Row]:
+    """Return the rows of an exhibit as the command `paper` has them, by way and model, with `SCORE` and their texts.
 
     A model that waits for its first figure in a way has a row without a metric.
     """
-    printed = printed_figures(exhibit)
-    asked = dict.fromkeys(
-        (model, way.name)
-        for way in exhibit.ways
-        for model in [*printed.loc[printed["way"] == way.name, "model"], *printed_models(exhibit, way)]
-    )
-    known = beside(printed, measured.of(exhibit, asked))
-    rows = known.merge(pd.DataFrame(list(asked), columns=["model", "way"]), how="right")
-    rows = rows.assign(name=rows["name"].fillna(rows["model"]), printed=rows["printed"].astype(float))
-    rows = rows.reindex(columns=[*FIGURE_COLUMNS, *MEASURED, SCORE])
-    rows = rows.astype(object).where(rows.notna(), None)
+    printed = printed_figures(exhibit).astype({"printed": float})
+    rows: dict[Asked, list[Row]] = {pair: [] for pair in _asked(exhibit, printed)}
+    for row in beside(printed, measured.of(exhibit, rows)).to_dict("records"):
+        known = {str(name): None if pd.isna(value) else value for name, value in row.items()}
+        rows[row["model"], row["way"]].append({SCORE: None, **known})
+    unknown = dict.fromkeys([*FIGURE_COLUMNS, *MEASURED, SCORE])
+    for (model, way), own in rows.items():
+        if not own:
+            own.append({**unknown, "model": model, "name": model, "way": way})
     ways = {way.name: way.label for way in exhibit.ways}
-    texts = {
-        "model_text": [name or paper.title for name in rows["name"]],
-        "way_text": [ways[name] for name in rows["way"]],
-        "metric_text": [_named(paper, exhibit, name, labels.metric) if name else "" for name in rows["metric"]],
-        "group_text": [_named(paper, exhibit, name, labels.group) if name else "" for name in rows["group"]],
+    return [{**row, TEXTS: _texts(paper, exhibit, row, ways)} for own in rows.values() for row in own]
+
+
+def _asked(exhibit: Exhibit, printed: pd.DataFrame) -> Iterator[Asked]:
+    """Yield the models of each way: first those with printed figures, in the order of the paper."""
+    pairs = list(zip(printed["model"], printed["way"], strict=True))
+    for way in exhibit.ways:
+        yield from (pair for pair in pairs if pair[1] == way.name)
+        yield from ((model, way.name) for model in printed_models(exhibit, way))
+
+
+def _texts(paper: Paper, exhibit: Exhibit, row: Row, ways: Mapping[str, str]) -> dict[str, str]:
+    """Return what names a row for readers, by the column that says it."""
+    metric, group = row["metric"], row["group"]
+    return {
+        "model": row["name"] or paper.title,
+        "way": ways[row["way"]],
+        "metric": _named(paper, exhibit, metric, labels.metric) if metric else "",
+        "group": _named(paper, exhibit, group, labels.group) if group else "",
     }
-    return list(rows.assign(**texts).itertuples(index=False))
 
 
 @cache
