@@ -2,11 +2,13 @@
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from django.test import Client
 
 from leaderboard.models import Benchmark, Run
-from probing.papers.declarations import NAMES, printed_figures, read_paper
+from probing.papers.declarations import KEY, NAMES, printed_figures, read_paper
+from probing.papers.exhibits import MEASURED, all_figures, beside
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 
@@ -48,6 +50,17 @@ def test_printed_figures_stand_in_the_order_of_the_paper(client: Client) -> None
     assert [row["model"] for row in table] == expected["name"].tolist()
     assert [float(row["printed"]) for row in table] == expected["printed"].tolist()
     assert {row["measured"] for row in table} == {""}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_has_the_rows_that_the_command_has(client: Client, name: str) -> None:
+    unmeasured = pd.DataFrame(columns=[*KEY, *MEASURED])
+    shown = [exhibit for exhibit in read_paper(name).exhibits if len(printed_figures(exhibit))]
+    assert shown
+    for exhibit in shown:
+        of_command = all_figures(exhibit, beside(printed_figures(exhibit), unmeasured))
+        printed = [float(row["printed"]) for row in rows(client, name, exhibit.slug) if row["printed"]]
+        assert printed == of_command["printed"].tolist(), exhibit.number
 
 
 def test_a_run_with_the_settings_of_the_paper_stands_beside_what_is_printed(client: Client, bear: Benchmark) -> None:
