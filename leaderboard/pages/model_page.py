@@ -161,6 +161,7 @@ def _states(runs: Sequence[Run]) -> dict[str, Any]:
     return {
         "finished": bool(finished),
         "measured": any(run.provenance == Run.Provenance.MEASURED for run in finished),
+        "live": any(run.state in OPEN for run in runs),  # the steps of a run at work are no change of the data
         **_some("waiting", [run for run in runs if run.state in OPEN]),
         **_some("ended", [run for run in runs if run.state in ENDED]),
     }

@@ -64,8 +64,9 @@ def test_it_says_how_it_is_cited_and_leads_to_the_same_as_json(client: Client, s
     run = make.finished(small, 0.25, make.model("org/name"))
     page = page_of(client)
     assert '<div id="cite" class="target">' in page
-    (address,) = re.findall(r'href="(/api/[^"]+)">JSON</a>', page)
-    assert run.pk in [row["run"] for row in client.get(address).json()["runs"]]
+    (query,) = re.findall(r'href="([^"]+)">JSON</a>', page)
+    rows = client.get(f"/models/org/name/{query}").json()
+    assert run.pk in [row["run"] for row in rows]
 
 
 def test_a_local_file_has_no_link_to_the_hub(client: Client, small: Benchmark) -> None:
@@ -254,3 +255,11 @@ def test_sorting_the_runs_leaves_them_open(client: Client, small: Benchmark) -> 
     make.finished(small, 0.5, make.model("org/name"))
     assert not client.get("/models/org/name/").context["runs_open"]
     assert client.get("/models/org/name/?sort=-score").context["runs_open"]
+
+
+def test_a_page_that_names_a_run_at_work_is_kept_for_seconds_alone(client: Client, small: Benchmark) -> None:
+    run = make.run(make.model("org/new"), small)
+    Run.objects.filter(pk=run.pk).update(state=Run.State.DOWNLOADING)
+    assert "max-age=" in client.get(run.model.get_absolute_url())["Cache-Control"]
+    Run.objects.filter(pk=run.pk).update(state=Run.State.FINISHED)
+    assert "Cache-Control" not in client.get(run.model.get_absolute_url())
