@@ -59,39 +59,6 @@ SITE_LAYERS = [
     {"leaderboard.urls", "leaderboard.wsgi"},
     {"leaderboard.management"},
 ]
-# Where somebody who has seen only the names of files looks first for a behaviour, and its name there.
-FIRST_LOOKS = {
-    "the p-value of the comparison table": "probing.analysis.paired_tests:compare",
-    "the token that a causal model starts with": "probing.start_token:start_name",
-    "why a model is refused": "leaderboard.intake.checks:no_custom_code",
-    "the dots of the scaling chart": "leaderboard.ui.charts.scaling_chart:scaling_curve",
-    "quotas": "leaderboard.intake.quotas:refuse_excess",
-    "ranks": "leaderboard.figures.ranks:refresh_ranks",
-    "breakdowns by domain": "probing.analysis.breakdowns:means_of",
-    "intervals": "probing.analysis.intervals:wilson",
-    "blanks of a sentence": "probing.template:Prompt",
-    "filling a blank": "probing.scoring.filling:Filler",
-    "pseudo-log-likelihood": "probing.scoring.masked:MaskedModel",
-    "--decide": "probing.scoring.pruning:decide",
-    "the size of batches": "probing.scoring.batching:Budget",
-    "the self-check": "probing.scoring.self_check:self_check",
-    "items.parquet": "probing.results.rows:write_rows",
-    "run.json": "probing.results.run_json:run_record",
-    "going on after an interruption": "probing.results.checkpoint:Partial",
-    "exit codes": "probing.command_line.exit_codes:exit_code",
-    "reading BEAR": "probing.formats.bear:read",
-    "reading DLAMA": "probing.formats.dlama:read",
-    "curating culture facts": "probing.curation.culture_facts:curate",
-    "the page of a question": "leaderboard.pages.question_page:question_view",
-    "the page of a training": "leaderboard.pages.training_page:training_view",
-    "few-shot prompting": "probing.statements.prompting:few_shot",
-    "figures of perplexity": "probing.analysis.perplexity_metrics:perplexity_scores",
-    "in-top-k": "probing.analysis.cloze_metrics:cloze_scores",
-    "BibTeX": "leaderboard.exports.references:Reference",
-    "CSV files": "leaderboard.ui.table_files:rows_response",
-    "the states of a run": "leaderboard.worker.run_states:reach",
-    "the time left": "probing.time_left:Pace",
-}
 LOADS_TORCH = (
     "probing.scoring.",
     "probing.monitor",
@@ -162,15 +129,6 @@ def test_no_module_name_stands_twice() -> None:
 
 def is_file(name: str) -> bool:
     return (ROOT / name.replace(".", "/")).with_suffix(".py").exists()
-
-
-def test_a_newcomer_finds_a_behaviour_in_the_file_that_is_named_for_it() -> None:
-    for behaviour, address in FIRST_LOOKS.items():
-        module, _, name = address.partition(":")
-        defined = [node.name for node in modules()[module].body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-        assert name in defined, (
-            f"{behaviour} is no longer in {module}: look for it by the names of files, and say where"
-        )
 
 
 def test_the_library_knows_neither_django_nor_the_site() -> None:
