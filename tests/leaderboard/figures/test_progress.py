@@ -255,24 +255,13 @@ def tiny(transactional_db: None) -> Benchmark:
     return make.benchmark()
 
 
-def number_of_queries() -> int:
+def test_the_queue_is_read_with_three_queries_however_long_it_is(tiny: Benchmark) -> None:
+    for _ in range(5):
+        waiting(tiny)
+    RunPart.objects.update(items_done=1)
     with CaptureQueriesContext(connection) as captured:
         queued_runs()
-    return len(captured)
-
-
-def test_the_queue_is_read_again_only_after_it_has_changed(tiny: Benchmark) -> None:
-    run = waiting(tiny)
-    assert number_of_queries() > 1
-    assert number_of_queries() == 1
-    RunPart.objects.update(items_done=1)
-    make.claimed(make.run(make.model(), tiny, Run.State.SCORING)).delete()
-    assert number_of_queries() <= 4
-    assert number_of_queries() == 1
-    Run.objects.put_in(run)
-    assert number_of_queries() > 1
-    Run.objects.filter(pk=run.pk).delete()
-    assert number_of_queries() > 1
+    assert len(captured) <= 3
 
 
 def test_pages_have_the_order_in_which_workers_begin_runs(tiny: Benchmark) -> None:

@@ -159,7 +159,7 @@ def test_other_rows_of_the_same_are_refused_until_the_first_are_withdrawn(result
     with pytest.raises(OtherResult, match=f"Run {run.pk} has other rows") as refused:
         import_result(result, SOURCE)
     assert f"manage.py withdraw {run.pk}" in refused.value.next_step
-    call_command("withdraw", str(run.pk), "--reason", "Other rows.")
+    call_command("withdraw", str(run.pk))
     assert import_result(result, SOURCE).pk != run.pk
 
 
