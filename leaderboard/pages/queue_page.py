@@ -1,12 +1,13 @@
 """/queue/ : the runs that are being measured, those that wait and for how long, and those that have ended."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import render
 from django.utils import timezone
+from django.utils.cache import patch_cache_control
 
 from leaderboard.figures.live_workers import LiveWorker, live_workers
 from leaderboard.figures.progress import (
@@ -21,41 +22,74 @@ from leaderboard.figures.progress import (
 from leaderboard.line import MEASURE
 from leaderboard.models import Run
 from leaderboard.operations import site_state
-from leaderboard.pages.rendering import show
+from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.tables import FORMATS, download, filled, ordered, page_of
 from leaderboard.ui import cells, labels
-from leaderboard.ui.links import page_links, page_number
-from leaderboard.ui.table_files import wants_file
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, model_column, settings_column, view
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
+
+WHAT = ("model", "benchmark", "settings")
+OPEN = ("position", *WHAT, "queue", "state", "progress", "seconds_left", "submitted")
+RUNNING = (*WHAT, "state", "progress", "items_done", "seconds_left")
+FINISHED = (*WHAT, "score", "metric", "finished")
+FAILED = (*WHAT, "code", "reason", "ended")
+WORKERS = ("worker", "queues", "device", "runs", "seen")
 
 
 def queue_view(request: HttpRequest) -> HttpResponseBase:
     now = timezone.now()
-    line, workers = queue(*_shown(request)), live_workers()
-    others: list[Table[Any]] = [
-        finished_table(recent_results(now)),
-        failed_table(list(recent_failures(now))),
-        workers_table(workers),
-    ]
-    if wants_file(request):
-        return show(request, "queue.html", {}, [queue_table(line), running_table(line.working), *others])
-    if not line.waiting and line.number_waiting:  # the page is beyond the last one
-        line = queue(*_page(page_number(request.GET.get("page", ""), line.number_waiting, PAGE_SIZE)))
-    waiting = waiting_table(line.waiting)
-    pages = page_links(request.GET, "page", line.number_waiting, PAGE_SIZE)
+    is_file = request.GET.get("format") in FORMATS
+    line = queue(0, MOST_WAITING) if is_file else _page_of_line(request)
+    working, waiting = open_runs(line.working), open_runs(line.waiting)
+    finished, failed = [_finished(row) for row in recent_results(now)], [_failed(run) for run in recent_failures(now)]
+    workers = [_worker(row) for row in live_workers()]
+    files = {
+        "queue": (OPEN, ordered([*working, *waiting], request, OPEN)),
+        "running": (RUNNING, working),
+        "finished": (FINISHED, finished),
+        "failed": (FAILED, failed),
+        "workers": (WORKERS, workers),
+    }
+    if file := download(request, files):
+        return file
     context = {
         "live": bool(line.working) or line.number_waiting,
-        "working": len(line.working),
         "number_waiting": line.number_waiting,
         "no_worker": not line.has_workers,
-        "waiting": replace(view(waiting, request.GET), pages=pages, total=line.number_waiting),
+        "waiting": waiting,
+        "waiting_filled": _worth_telling(line.waiting) | filled(waiting, ("settings",)),
+        "page": page_of(range(line.number_waiting), request),
+        "scale": "0 to 1" if any(row["score"] is not None and 0 <= row["score"] <= 1 for row in finished) else "",
+        "canonical": request.build_absolute_uri(request.path),
+        **{name: rows for name, (_, rows) in files.items() if name != "queue"},
+        **{f"{name}_filled": filled(rows, columns) for name, (columns, rows) in files.items() if name != "queue"},
         **_figures(now),
     }
-    return show(request, "queue.html", context, [running_table(line.working), *others])
+    response = render(request, "queue.html", context)
+    if context["live"]:  # it changes with time and with parts of runs
+        patch_cache_control(response, max_age=LIVE_SECONDS)
+    return response
+
+
+def _page_of_line(request: HttpRequest) -> Queue:
+    """Return the open runs, of those that wait one page, however many there are; the last page for pages beyond it."""
+    page = page_of(range(MOST_WAITING), request)
+    line = queue(page.start_index() - 1, page.end_index())
+    if not line.waiting and line.number_waiting:
+        page = page_of(range(line.number_waiting), request)
+        line = queue(page.start_index() - 1, page.end_index())
+    return line
+
+
+def _worth_telling(waiting: Sequence[QueuedRun]) -> set[str]:
+    """Return the columns in which runs that wait differ from what is usual."""
+    columns = {
+        "queue": any(row.run.queue != MEASURE for row in waiting),
+        "state": any(row.run.state != Run.State.QUEUED for row in waiting),
+    }
+    return {name for name, differs in columns.items() if differs}
 
 
 def _figures(now: datetime) -> dict[str, Any]:
@@ -70,163 +104,54 @@ def _figures(now: datetime) -> dict[str, Any]:
     }
 
 
-def _shown(request: HttpRequest) -> tuple[int, int]:
-    """Return which of the waiting runs are shown, from the first to before the last, however many there are."""
-    if wants_file(request):
-        return 0, MOST_WAITING
-    return _page(page_number(request.GET.get("page", ""), MOST_WAITING, PAGE_SIZE))
+# The rows of the tables, with the values of their CSV.
 
 
-def _page(number: int) -> tuple[int, int]:
-    return (number - 1) * PAGE_SIZE, number * PAGE_SIZE
+def _what(run: Run) -> dict[str, Any]:
+    title = run.benchmark.title
+    return {"run": run, "model": run.model.title, "benchmark": title, "settings": labels.variant(run)}
 
 
-def queue_table(line: Queue) -> Table[QueuedRun]:
-    """Return all open runs in one table, for CSV."""
-    rows = [*line.working, *line.waiting]
-    columns = [_POSITION, *_what(), _QUEUE, _STATE, _DONE, _TIME_LEFT, _SUBMITTED]
-    return Table(name="queue", caption="Running and waiting", columns=columns, rows=rows, main=True)
-
-
-def running_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
-    return Table(
-        name="running",
-        caption="Being measured now",
-        columns=[*_what(), _STATE, _DONE, _ITEMS, _TIME_LEFT],
-        rows=rows,
-        sortable=False,
-        empty="No run is being measured.",
-    )
-
-
-def waiting_table(rows: list[QueuedRun]) -> Table[QueuedRun]:
-    some = [
-        (_POSITION, any(row.position for row in rows)),
-        (_QUEUE, any(row.run.queue != MEASURE for row in rows)),
-        (_STATE, any(row.run.state != Run.State.QUEUED for row in rows)),
-        (_TIME_LEFT, any(row.progress.left is not None for row in rows)),
-    ]
-    position, queue_column, state, time_left = (replace(column, shown=shown) for column, shown in some)
-    return Table(
-        name="queue",
-        caption="Waiting",
-        columns=[position, *_what(), queue_column, state, replace(time_left, title="Result in"), _SUBMITTED],
-        rows=rows,
-        main=True,
-        sortable=False,
-        empty="No run is waiting.",
-    )
-
-
-def finished_table(rows: list[RecentResult]) -> Table[RecentResult]:
-    return Table(
-        name="finished",
-        caption="Finished in the last 7 days",
-        columns=[
-            *_what(),
-            Column("score", "Score", lambda row: cells.of_score(row.scores.get(_metric(row))), align="score"),
-            Column("metric", "Metric", _metric_cell),
-            Column("finished", "Finished", lambda row: cells.moment(row.run.finished)),
-        ],
-        rows=rows,
-        sortable=False,
-        empty="None recently.",
-    )
-
-
-def failed_table(runs: list[Run]) -> Table[Run]:
-    return Table(
-        name="failed",
-        caption="Failed or cancelled in the last 7 days",
-        columns=[
-            *_what(lambda run: run),
-            Column("code", "Code", lambda run: cells.text(run.code or run.state)),
-            Column("reason", "Reason", lambda run: cells.text(run.message), align="wide"),
-            Column("ended", "Ended", lambda run: cells.moment(run.finished)),
-        ],
-        rows=runs,
-        sortable=False,
-    )
-
-
-def workers_table(rows: list[LiveWorker]) -> Table[LiveWorker]:
-    return Table(
-        name="workers",
-        caption="Workers",
-        columns=[
-            Column("worker", "Worker", lambda row: cells.text(row.name), align="head"),
-            Column(
-                "queues",
-                "Queues",
-                lambda row: cells.stored(", ".join(row.queues) or None),
-                "Where it takes its work from.",
-            ),
-            Column(
-                "device",
-                "Device",
-                lambda row: cells.stored(row.device or None),
-                "Where it computed the last part of its run.",
-            ),
-            Column("runs", "Works on", _work, align="wide"),
-            Column("seen", "Last report", lambda row: cells.moment(row.last_seen)),
-        ],
-        rows=rows,
-        sortable=False,
-        empty="No worker is alive.",
-    )
-
-
-def _work(worker: LiveWorker) -> cells.Cell:
-    if worker.run is None:
-        return cells.stored(None)
-    return cells.text(f"{worker.run.model.hub_id} on {worker.run.benchmark.title}", href=worker.run.get_absolute_url())
-
-
-def _pages(row: RecentResult) -> ProbePages:
-    return pages_of(row.run.benchmark)
-
-
-def _metric(row: RecentResult) -> str:
-    return _pages(row).main_metric(row.run.benchmark)
-
-
-def _metric_cell(row: RecentResult) -> cells.Cell:
-    """Return the title of the metric, with the part of the items that the figure is about if it is a part."""
-    title, score = _pages(row).metric_label(_metric(row)), row.scores.get(_metric(row))
-    return cells.text(with_part(title, score) if score else title)
-
-
-def _what(run: Callable[[Any], Run] = lambda row: row.run) -> list[Column[Any]]:
-    """Return the columns that tell what the run of a row measures."""
+def open_runs(rows: Sequence[QueuedRun]) -> list[dict[str, Any]]:
     return [
-        model_column(run),
-        Column("benchmark", "Benchmark", lambda row: cells.text(run(row).benchmark.title)),
-        settings_column(run),
+        {
+            **_what(row.run),
+            "position": row.position or None,
+            "queue": row.run.queue,
+            "state": labels.sentence(state_in_words(row.run, row.progress)),
+            "progress": row.progress.percent,
+            "items_done": row.progress.done,
+            "items": row.progress.total,
+            "seconds_left": row.progress.left,
+            "submitted": row.run.created,
+        }
+        for row in rows
     ]
 
 
-def _state(row: QueuedRun) -> cells.Cell:
-    return cells.text(labels.sentence(state_in_words(row.run, row.progress)))
+def _finished(row: RecentResult) -> dict[str, Any]:
+    """Return a result with the title of its metric, and the part of the questions that it is about if it is a part."""
+    pages, benchmark = pages_of(row.run.benchmark), row.run.benchmark
+    score, title = row.scores.get(pages.main_metric(benchmark)), pages.metric_label(pages.main_metric(benchmark))
+    return {
+        **_what(row.run),
+        "figure": score,
+        "score": score.value if score else None,
+        "metric": with_part(title, score) if score else title,
+        "finished": row.run.finished,
+    }
 
 
-def _items(row: QueuedRun) -> cells.Cell:
-    return cells.Cell(row.progress.done, f"{row.progress.done:,} of {row.progress.total:,}", kind="number")
+def _failed(run: Run) -> dict[str, Any]:
+    return {**_what(run), "code": run.code or run.state, "reason": run.message, "ended": run.finished}
 
 
-_POSITION: Column[QueuedRun] = Column(
-    "position",
-    "Position",
-    lambda row: cells.number(row.position or None),
-    "Number of runs ahead, plus one. Two runs of each submitter stand in line; as one begins, the next one joins it. "
-    "Runs that wait for the hub or for disk space have no position.",
-)
-_QUEUE: Column[QueuedRun] = Column("queue", "Queue", lambda row: cells.text(row.run.queue))
-_STATE: Column[QueuedRun] = Column("state", "State", _state)
-_DONE: Column[QueuedRun] = Column(
-    "progress", "Work done", lambda row: cells.percent(row.progress.percent), align="score"
-)
-_ITEMS: Column[QueuedRun] = Column("items_done", "Items", _items, align="number")
-_TIME_LEFT: Column[QueuedRun] = Column(
-    "seconds_left", "Time left", lambda row: cells.duration(row.progress.left), align="number"
-)
-_SUBMITTED: Column[QueuedRun] = Column("submitted", "Submitted", lambda row: cells.moment(row.run.created))
+def _worker(row: LiveWorker) -> dict[str, Any]:
+    return {
+        "worker": row.name,
+        "queues": ", ".join(row.queues) or None,
+        "device": row.device or None,
+        "run": row.run,
+        "runs": f"{row.run.model.hub_id} on {row.run.benchmark.title}" if row.run else None,
+        "seen": row.last_seen,
+    }

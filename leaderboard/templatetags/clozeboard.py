@@ -1,21 +1,27 @@
 """Filters and attributes that the templates need beyond Django's own."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.template import Library
+from django.core.paginator import Page
+from django.template import Context, Library
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from leaderboard.figures import progress
-from leaderboard.models import Run
+from leaderboard.models import Run, Score
 from leaderboard.probes.culture.pairs import variant_in_words
 from leaderboard.probes.probe_pages import ProbePages
+from leaderboard.tables import parameter, sorting
 from leaderboard.ui import cells, labels, markup
+from leaderboard.ui.links import link, page_links
 from leaderboard.ui.visible import LINES, visible
 
 register = Library()
+SORT_LINKS = "sort_links"  # under which the heads of a table leave their links for it
 register.filter("dimension", labels.dimension)
 register.filter("visible", visible)
 register.filter("lang", markup.language_attributes)
@@ -71,3 +77,93 @@ def submit_url(run: Run) -> str:
     options = {f"set-{name}": value for name, value in run.settings.get("options", {}).items()}
     fields = {"model": run.model.hub_id, "benchmark": run.benchmark.name, **options}
     return f"{reverse('submit')}?{urlencode(fields, safe='/', quote_via=quote)}"
+
+
+# What tables in templates need: what stands around their rows, the heads of columns, and numbers with intervals.
+
+
+@register.simple_block_tag(takes_context=True)
+def table(
+    context: Context,
+    content: SafeString,
+    name: str,
+    caption: str,
+    rows: Sized,
+    *,
+    empty: str = "",
+    page: Page[Any] | None = None,
+    main: bool = False,
+) -> SafeString:
+    """Put head and body of a table (`content`) into a box that scrolls, above their number and their CSV.
+
+    A table on several pages has its `page`, and without `rows` there is a sentence, `empty`. The parameters of the
+    `main` table of a page have no prefix.
+    """
+    query, word = context["request"].GET, parameter("page", "" if main else name)
+    sort_links = context.render_context.get(SORT_LINKS, [])
+    context.render_context[SORT_LINKS] = []  # for the next table
+    around = {
+        "content": content,
+        "name": name,
+        "caption": caption,
+        "empty": empty,
+        "main": main,
+        "total": page.paginator.count if page else len(rows),
+        "pages": page_links(query, word, page.paginator.count, page.paginator.per_page) if page else [],
+        "csv": link(query, **{"format": "csv", "table": name, word: None}),
+        "sort_links": sort_links,
+    }
+    return render_to_string("cells/table.html", around)
+
+
+@register.inclusion_tag("cells/head.html")
+def head(column: str, title: str, align: str = "", scale: str = "") -> dict[str, str]:
+    """Show the head of a column, which is named `column` in the CSV.
+
+    `align` has the CSS classes of the column: "head" for what names the row, "number" and "score" for figures. `scale`
+    says from where to where its bars run, if it has some.
+    """
+    return {"column": column, "title": title, "align": align, "scale": scale}
+
+
+@register.inclusion_tag("cells/head.html", takes_context=True)
+def sort_head(context: Context, column: str, title: str, align: str = "", prefix: str = "") -> dict[str, str]:
+    """Show a head that sorts the table: numbers first from the highest, words from A to Z.
+
+    Narrow screens hide the heads, so that the table shows the links of columns of figures and of names once more.
+    """
+    query = context["request"].GET
+    sorted_by, descending = sorting(query, prefix)
+    if column == sorted_by:
+        direction, sign = ("descending", "") if descending else ("ascending", "-")
+    else:
+        direction, sign = "", "-" if align in ("number", "score") else ""
+    sort = {parameter("sort", prefix): f"{sign}{column}", parameter("page", prefix): None}
+    href = f"{link(query, **sort)}{f'#table-{prefix}' if prefix else ''}"
+    shown = {**head(column, title, align), "direction": direction, "href": href}
+    if align:
+        context.render_context.setdefault(SORT_LINKS, []).append(shown)
+    return shown
+
+
+@register.filter
+def empty(value: Any) -> str:
+    """Return the CSS class of a cell without a value, which narrow screens leave out."""
+    return " empty" if value in (None, "") else ""
+
+
+@register.filter
+def along(share: float) -> str:
+    """Return a place on the line of a bar, which is as long as 1."""
+    return markup.svg_length(100 * share)
+
+
+register.filter("figure", cells.figure)
+
+
+@register.filter
+def uncertainty(score: Score) -> str:
+    return cells.uncertainty(score.value, score.low, score.high) if score.value is not None else ""
+
+
+register.filter(cells.score_note)

@@ -167,11 +167,17 @@ def of_score(row: Score | None, chance: float | None = None) -> Cell:
 
 def _with_clustered(cell: Cell, row: Score) -> Cell:
     """Add the interval that is clustered by relation, where there is one, to the note and to what is read out."""
-    if not cell.note or row.cluster_low is None or row.cluster_high is None:
-        return cell
+    note = score_note(row)
+    return cell if note == cell.note else replace(cell, note=note, spoken=note)
+
+
+def score_note(row: Score) -> str:
+    """Name the ends of a score's interval, and of the one that is clustered by relation, for a tooltip."""
+    note = interval_note(row.low, row.high)
+    if not note or row.cluster_low is None or row.cluster_high is None:
+        return note
     clustered = f"{row.cluster_low:.3f} to {row.cluster_high:.3f} on other relations like these"
-    note = f"{cell.note} on these relations, {clustered}"
-    return replace(cell, note=note, spoken=note)
+    return f"{note} on these relations, {clustered}"
 
 
 def share(value: float) -> Cell:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from django.conf.locale import LANG_INFO
 
 from leaderboard.models import Run
+from leaderboard.ui.visible import visible
 from probing.analysis.breakdowns import CROSSED
 from probing.formats.own_wordings import own_names
+from probing.results.run_json import marked_start
 
 DIMENSIONS = {
     "overall": "Overall",
@@ -185,6 +187,16 @@ def sentence(text: str) -> str:
 def language(code: str) -> str:
     """Return a language's English name, or its code if Django does not know it."""
     return LANGUAGES.get(code) or str(LANG_INFO.get(code, {}).get("name", code))
+
+
+def variant(run: Run) -> str:
+    """Return what tells runs of one model apart, empty where all have the usual settings.
+
+    A run that stands for earlier steps of its training says how many. A start token that also marks roles in the
+    model's chat template is named.
+    """
+    words = " ".join(filter(None, [run.variant, run.earlier_in_words]))
+    return ", ".join(filter(None, [words, visible(marked_start(run.provenance_record))]))
 
 
 def counted(runs: Sequence[Run]) -> str:

@@ -14,8 +14,6 @@ from leaderboard.ui.cells import Cell, figure_with_uncertainty
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.charts.scaling_chart import PARAMETERS, ScalingAxis, SizedScore
 from leaderboard.ui.links import PageLink, link, page_links, page_number
-from leaderboard.ui.visible import visible
-from probing.results.run_json import marked_start
 
 RowT = TypeVar("RowT")
 PAGE_SIZE = 50
@@ -316,14 +314,11 @@ def score_columns(
 def settings_column(run: Callable[[Any], Run]) -> Column[Any]:
     """Return the column that tells runs of one model apart, which pages drop where all have the usual settings.
 
-    A start token that also marks roles in the model's chat template is named beside the settings. A run that stands for
-    earlier steps of its training says how many, and leads to them.
+    A run that stands for earlier steps of its training leads to them.
     """
 
     def cell(row: Any) -> Cell:
-        variant = " ".join(filter(None, [run(row).variant, run(row).earlier_in_words]))
-        text = ", ".join(filter(None, [variant, visible(marked_start(run(row).provenance_record))]))
-        return cells.text(text, run(row).model.training_url if run(row).earlier_in_words else "")
+        return cells.text(labels.variant(run(row)), run(row).model.training_url if run(row).earlier_in_words else "")
 
     return Column("settings", "Settings", cell)
 

@@ -1,0 +1,113 @@
+"""Tables of pages: rows in the order, and on the page, that a query string asks for, and as files.
+
+A row is a dict of raw values by the names of the CSV's columns, beside which it may have what only its page needs. The
+parameters of a table have its name as a prefix, except those of the main table of a page, whose prefix is empty.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from math import isfinite
+from operator import itemgetter
+from typing import Any, TypeVar
+
+from django.core.paginator import Page, Paginator
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.utils import timezone
+
+from leaderboard.ui.cells import Raw
+from leaderboard.ui.table_files import csv_lines, file_name
+from leaderboard.ui.links import page_number
+
+Row = Mapping[str, Any]
+ItemT = TypeVar("ItemT")
+FORMATS = ("csv", "json")
+PAGE_SIZE = 50
+
+
+def parameter(word: str, prefix: str = "") -> str:
+    """Return the query string's name of a table's `sort` or `page`."""
+    return f"{prefix}-{word}" if prefix else word
+
+
+def sorting(query: QueryDict, prefix: str = "") -> tuple[str, bool]:
+    """Return the column by which the query string sorts a table, if it does, and whether the highest come first."""
+    sort = query.get(parameter("sort", prefix), "")
+    return sort.removeprefix("-"), sort.startswith("-")
+
+
+def ordered(
+    rows: Iterable[Row],
+    request: HttpRequest,
+    columns: Collection[str],
+    prefix: str = "",
+    within: str = "",
+    keys: Mapping[str, Callable[[Row], Any]] | None = None,
+) -> list[Row]:
+    """Return the rows as the query string sorts them; those without a value come last in either direction.
+
+    Rows that share the value `within` stand together, and such groups keep their order. `keys` has what a column is
+    sorted by where that is not its value.
+    """
+    name, descending = sorting(request.GET, prefix)
+    if name not in columns:
+        return list(rows)
+    key = (keys or {}).get(name, itemgetter(name))
+    groups = groupby(rows, itemgetter(within)) if within else [(None, rows)]
+    return [row for _, group in groups for row in _missing_last(list(group), key, descending)]
+
+
+def _missing_last(rows: Sequence[Row], key: Callable[[Row], Any], descending: bool) -> list[Row]:
+    present = [row for row in rows if key(row) is not None]
+    return [*sorted(present, key=key, reverse=descending), *(row for row in rows if key(row) is None)]
+
+
+def page_of(rows: Sequence[ItemT], request: HttpRequest, prefix: str = "", size: int = PAGE_SIZE) -> Page[ItemT]:
+    """Return the page that the query string asks for: the first without a number, the last where it asks for more."""
+    number = page_number(request.GET.get(parameter("page", prefix), ""), len(rows), size)
+    return Paginator(rows, size).page(number)
+
+
+def filled(rows: Sequence[Row], columns: Iterable[str]) -> set[str]:
+    """Return the columns in which a row has a value; a page leaves the others out."""
+    return {name for name in columns if any(row[name] not in (None, "") for row in rows)}
+
+
+def download(request: HttpRequest, tables: Mapping[str, tuple[Sequence[str], Iterable[Row]]]) -> HttpResponse | None:
+    """Return the table that the query string asks for as CSV or JSON, the first where it names none.
+
+    `tables` has the columns and the rows of each table by its name. None: the query string asks for the page.
+    """
+    if request.GET.get("format") not in FORMATS:
+        return None
+    name = request.GET.get("table") or next(iter(tables))
+    if name not in tables:
+        names = ", ".join(tables)
+        return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
+    columns, rows = tables[name]
+    if request.GET["format"] == "json":
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in objects(columns, rows))
+        return HttpResponse(f"[{lines}]\n", "application/json")
+    values = ([written(row[column]) for column in columns] for row in rows)
+    headers = {"Content-Disposition": f'attachment; filename="{file_name(request, name)}.csv"'}
+    return HttpResponse("".join(csv_lines(columns, values)), "text/csv; charset=utf-8", headers=headers)
+
+
+def written(value: Any) -> Raw:
+    """Return a value as files have it: a local time to the second with its zone, a duration in whole seconds."""
+    if isinstance(value, datetime):
+        return timezone.localtime(value).isoformat(timespec="seconds")
+    if isinstance(value, timedelta):
+        return round(value.total_seconds())
+    plain: Raw = value
+    return plain
+
+
+def objects(columns: Sequence[str], rows: Iterable[Row]) -> list[dict[str, Raw]]:
+    """Return the rows as JSON has them, in which there are no infinite numbers and no NaN."""
+    return [{name: _finite(written(row[name])) for name in columns} for row in rows]
+
+
+def _finite(value: Raw) -> Raw:
+    return None if isinstance(value, float) and not isfinite(value) else value

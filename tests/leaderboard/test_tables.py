@@ -1,0 +1,171 @@
+"""Rows of tables in the order, on the page and in the file that a query string asks for."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.http import HttpRequest
+from django.template import Context, Template
+from django.test import RequestFactory
+
+from leaderboard.tables import download, filled, ordered, page_of
+
+COLUMNS = ("name", "score", "commit")
+ROWS: list[dict[str, Any]] = [
+    {"name": name, "score": score, "commit": "c0ffee", "band": band}
+    for name, score, band in [
+        ("b", 0.2, "ranked"),
+        ("c", None, "ranked"),
+        ("a", 0.5, "ranked"),
+        ("e", None, "published"),
+        ("d", 0.9, "published"),
+    ]
+]
+
+
+def asked(query: str = "", path: str = "/queue/") -> HttpRequest:
+    return RequestFactory().get(f"{path}?{query}")
+
+
+@pytest.mark.parametrize(
+    ("query", "within", "order"),
+    [
+        ("", "", "bcaed"),
+        ("sort=score", "", "badce"),
+        ("sort=-score", "", "dabce"),
+        ("sort=-score", "band", "abcde"),
+        ("sort=-name", "band", "cbaed"),
+        ("sort=commit", "", "bcaed"),
+        ("sort=band", "", "bcaed"),
+        ("models-sort=name", "", "bcaed"),
+    ],
+)
+def test_rows_are_sorted_within_their_groups_with_missing_values_last(query: str, within: str, order: str) -> None:
+    assert "".join(row["name"] for row in ordered(ROWS, asked(query), COLUMNS, within=within)) == order
+
+
+def test_a_column_can_be_sorted_by_something_else_than_its_value() -> None:
+    steps = [{"revision": f"step{number}"} for number in (10, 9, 100)]
+    rows = ordered(steps, asked("sort=-revision"), ("revision",), keys={"revision": lambda row: len(row["revision"])})
+    assert [row["revision"] for row in rows] == ["step100", "step10", "step9"]
+
+
+def test_a_table_beside_the_main_one_has_parameters_of_its_own() -> None:
+    assert ordered(ROWS, asked("models-sort=name"), COLUMNS, "models")[0]["name"] == "a"
+    assert list(page_of(ROWS, asked("models-page=2"), "models", size=2)) == ROWS[2:4]
+
+
+@pytest.mark.parametrize(
+    ("query", "first"), [("", 0), ("page=2", 2), ("page=99", 4), ("page=0", 0), ("page=-3", 0), ("page=x", 0)]
+)
+def test_a_page_that_does_not_exist_is_the_nearest_one(query: str, first: int) -> None:
+    assert page_of(ROWS, asked(query), size=2)[0] == ROWS[first]
+
+
+def test_columns_without_a_value_can_be_told_from_the_others() -> None:
+    rows = [{"zero": 0, "none": None, "empty": ""}, {"zero": 0, "none": None, "empty": ""}]
+    assert filled(rows, ("zero", "none", "empty")) == {"zero"}
+
+
+FILES = {
+    "models": (("name", "score", "right"), [{"name": "=1+1", "score": 1e-9, "right": True, "not in the file": 1}]),
+    "empty": (("name",), []),
+    "times": (
+        ("time", "wait", "infinite"),
+        [{"time": datetime(2026, 5, 1, 12, tzinfo=UTC), "wait": timedelta(minutes=1.5), "infinite": float("inf")}],
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("", "name,score,right\n'=1+1,1e-09,true\n"),
+        ("&table=empty", "name\n"),
+        ("&table=times", "time,wait,infinite\n2026-05-01T12:00:00+00:00,90,inf\n"),
+    ],
+)
+def test_a_table_as_csv_has_full_values_and_no_formulas(query: str, text: str) -> None:
+    response = download(asked(f"format=csv{query}"), FILES)
+    assert response is not None
+    assert response["Content-Type"] == "text/csv; charset=utf-8"
+    assert response.content.decode() == text
+
+
+@pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("", [{"name": "=1+1", "score": 1e-9, "right": True}]),
+        ("&table=empty", []),
+        ("&table=times", [{"time": "2026-05-01T12:00:00+00:00", "wait": 90, "infinite": None}]),
+    ],
+)
+def test_the_same_table_as_json_has_numbers_as_numbers(query: str, rows: list[dict[str, Any]]) -> None:
+    response = download(asked(f"format=json{query}"), FILES)
+    assert response is not None
+    assert response["Content-Type"] == "application/json"
+    assert json.loads(response.content, parse_constant=pytest.fail) == rows
+
+
+def test_a_file_is_named_after_its_page_and_its_table() -> None:
+    names = []
+    for query in ("format=csv", "format=csv&table=empty"):
+        response = download(asked(query), FILES)
+        assert response is not None
+        names.append(response["Content-Disposition"])
+    assert names == [f'attachment; filename="clozeboard-queue-{name}.csv"' for name in ("models", "empty")]
+
+
+def test_an_unknown_table_is_not_found_and_a_page_is_no_file() -> None:
+    assert download(asked("format=xml"), FILES) is None
+    response = download(asked("format=csv&table=x"), FILES)
+    assert response is not None
+    assert (response.status_code, response.content.decode()) == (
+        404,
+        "There is no table 'x' here. Tables of this page: models, empty, times.\n",
+    )
+
+
+# What templates put around the rows.
+
+
+TABLE = """{% load clozeboard %}{% table "models" "Models" rows page=page main=main empty="None yet." %}
+<thead>{% sort_head "name" "Name" "head" prefix=prefix %}{% sort_head "score" "Score" "score" prefix=prefix %}
+{% sort_head "commit" "Commit" prefix=prefix %}</thead>
+<tbody>{% for row in rows %}<td class="score{{ row.score|empty }}"></td>{% endfor %}</tbody>{% endtable %}"""
+
+
+def shown(query: str, rows: list[dict[str, Any]], *, main: bool = True) -> str:
+    request, prefix = asked(query), "" if main else "models"
+    context = {"request": request, "rows": rows, "main": main, "prefix": prefix}
+    html = Template(TABLE).render(Context(context | {"page": page_of(rows, request, prefix, size=2)}))
+    return " ".join(html.split())
+
+
+def test_heads_sort_numbers_from_the_highest_and_the_other_way_round_once_sorted() -> None:
+    html = shown("sort=-score&page=2&other=1", ROWS)
+    assert 'class="score" aria-sort="descending"' in html
+    assert html.count('href="?other=1&amp;sort=score"') == 2, "once more above the cards of a narrow screen"
+    assert html.count('href="?other=1&amp;sort=name"') == 2
+    assert html.count('href="?other=1&amp;sort=commit"') == 1, "neither a name nor a figure"
+    assert 'href="?other=1&amp;sort=-score"' in shown("other=1", ROWS)
+
+
+def test_a_table_beside_the_main_one_stays_in_view_when_it_is_sorted() -> None:
+    html = shown("", ROWS, main=False)
+    assert 'href="?models-sort=-score#table-models"' in html
+    assert 'href="?models-page=2"' in html
+
+
+def test_a_table_says_how_many_rows_it_has_and_leads_to_their_file() -> None:
+    html = shown("page=2&sort=name", ROWS)
+    assert "5 rows" in html
+    assert 'href="?sort=name&amp;format=csv&amp;table=models"' in html
+    assert html.count('class="score empty"') == 2
+
+
+def test_a_table_without_rows_has_a_sentence_in_their_place() -> None:
+    html = shown("", [])
+    assert "None yet." in html
+    assert "<table" not in html
