@@ -17,8 +17,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils import timezone
 
 from leaderboard.ui.cells import Raw
-from leaderboard.ui.table_files import csv_lines, file_name
 from leaderboard.ui.links import page_number
+from leaderboard.ui.table_files import csv_lines, file_name
 
 Row = Mapping[str, Any]
 ItemT = TypeVar("ItemT")

@@ -1,4 +1,4 @@
-"""/benchmarks/ and /benchmarks/<slug>/: what is asked and who is best, with every finished run."""
+"""/benchmarks/<slug>/: what is asked and who is best, with every finished run."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from leaderboard.exports.references import benchmark_reference
 from leaderboard.figures.ranks import shown_difference
-from leaderboard.figures.runs import ANY_VERSION, CountedBenchmark, benchmarks
+from leaderboard.figures.runs import ANY_VERSION
 from leaderboard.figures.scores import Slice, StripScores
 from leaderboard.figures.standings import Leaderboard, LeaderboardFilter, facet_choices, leaderboard
 from leaderboard.models import Benchmark, Run
@@ -34,25 +34,20 @@ from leaderboard.pages.standings_table import (
 )
 from leaderboard.probes import pages_of
 from leaderboard.probes.benchmark_words import (
-    TOPICS,
     baselines_in_words,
     counts,
     description,
     sentence_about,
-    topic_of,
-    topic_order,
 )
 from leaderboard.probes.culture.pairs import PARAMETER, PairInLanguage, offered_pairs, switches
 from leaderboard.probes.wording import FREE_TEXT, example_question, group_title, read_relations, relation_name
-from leaderboard.ui import cells, labels
+from leaderboard.ui import labels
 from leaderboard.ui.links import PageLink
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections
 from leaderboard.ui.table_files import table_response, wants_file
-from leaderboard.ui.tables import Column, Table, citation
+from leaderboard.ui.tables import Table, citation
 from probing.benchmark import Relation
 from probing.catalog import CATALOG
-
-# /benchmarks/<slug>/: what is asked and who is best, with every finished run in groups of equal settings.
 
 
 def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
@@ -180,45 +175,3 @@ def _sources(board: Leaderboard) -> list[tuple[str, str]]:
     """Return the publications of the rows with their addresses, each once."""
     published: list[Run] = [row.run for row in board.standings if row.run.reference_url]
     return list(dict.fromkeys((citation(run), run.reference_url) for run in published))
-
-
-# /benchmarks/: every benchmark with one sentence on what it asks, in groups of what they measure.
-
-
-def benchmarks_view(request: HttpRequest) -> HttpResponseBase:
-    return show(request, "benchmarks.html", {}, [_benchmarks_table(sorted(benchmarks(), key=topic_order))])
-
-
-def _benchmarks_table(rows: list[CountedBenchmark]) -> Table[CountedBenchmark]:
-    return Table(
-        name="benchmarks",
-        caption="Benchmarks",
-        columns=[
-            Column("benchmark", "Benchmark", lambda b: cells.text(b.title, href=b.get_absolute_url()), align="head"),
-            Column("asks", "What it asks", lambda b: cells.text(description(b)), align="wide"),
-            Column("version", "", lambda b: cells.text(b.version[:12]), shown=False),
-            Column("relations", "Relations", lambda b: cells.number(b.relations or None), align="number"),
-            Column("items", "Questions", lambda b: cells.number(b.items or None), align="number"),
-            Column("probe", "", lambda b: cells.text(b.probe.replace("_", " ")), shown=False),
-            Column(
-                "measured", "● Measured", lambda b: cells.number(b.measured), "Models measured here.", align="number"
-            ),
-            Column(
-                "published",
-                "○ Published",
-                lambda b: cells.number(b.published),
-                "Models with published figures.",
-                align="number",
-            ),
-        ],
-        rows=rows,
-        heading=_topic_heading,
-        main=True,
-        empty="No benchmark yet. A maintainer imports one with manage.py import_benchmark.",
-    )
-
-
-def _topic_heading(benchmark: Benchmark) -> str:
-    """Return what stands above the benchmarks of a topic: its name and its question."""
-    topic = topic_of(benchmark)
-    return f"{topic}: {TOPICS[topic][0].lower()}{TOPICS[topic][1:]}"

@@ -356,5 +356,5 @@ def test_unknown_counts_are_not_zero(client: Client) -> None:
     assert (row["relations"], row["items"]) == ("", "")
 
 
-def test_an_empty_site_says_what_to_do(client: Client) -> None:
-    assert "import_benchmark" in client.get("/benchmarks/").content.decode()
+def test_an_empty_site_says_that_it_has_none(client: Client) -> None:
+    assert "There is no benchmark here yet." in client.get("/benchmarks/").content.decode()
