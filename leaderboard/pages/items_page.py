@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -18,12 +17,12 @@ from leaderboard.figures.item_rows import ItemFilter, ItemsMissing, Row
 from leaderboard.figures.scores import dimension_groups
 from leaderboard.models import Run
 from leaderboard.probes import pages_of
-from leaderboard.probes.items import LABELS, ColumnValues, exported_value, right_or_wrong
-from leaderboard.probes.wording import group_title, relation_names, sentences, several_answers
+from leaderboard.probes.items import LABELS, ColumnValues, exported_value, item_url, right_or_wrong, stored_text
+from leaderboard.probes.wording import group_title, relation_names, row_key, sentences, several_answers
+from leaderboard.tables import page_of
 from leaderboard.ui import cells, labels
-from leaderboard.ui.links import link, page_links, page_number
+from leaderboard.ui.links import link
 from leaderboard.ui.table_files import json_lines, rows_response, wants_file
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
 from probing.probes import probe_named
 from probing.probes.probe import tag_columns
 
@@ -40,29 +39,49 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
         return items_missing(request, run, error)
     if wants_file(request):
         return _file(request, run, numbers, values)
-    pages = pages_of(run.benchmark)
-    item_columns = pages.item_columns
-    everything = request.GET.get("columns") == EVERYTHING
-    read = item_columns.on_page(run, values, everything)
-    rows = list(item_rows.rows(run, _page(request, numbers), read))
-    questions = sentences(run, rows, pages.question_form)
-    answers = several_answers(run, rows, pages.question_form)
-    built = item_columns.build(run, values, everything, questions, answers)
-    columns = [column for column in built if column.shown]
-    table = _items_table(run, columns, rows)
+    page, everything = page_of(numbers, request), request.GET.get("columns") == EVERYTHING
+    columns, rows = _table(run, page.object_list, values, everything)
     context = {
         "run": run,
         "form": form,
-        "note": item_columns.note(run, values),
+        "note": pages_of(run.benchmark).item_columns.note(run, values),
         "everything": everything,
         "other_columns": link(request.GET, columns=None if everything else EVERYTHING),
-        "items": replace(
-            view(table, request.GET),
-            total=len(numbers),
-            pages=page_links(request.GET, "page", len(numbers), PAGE_SIZE),
-        ),
+        "columns": columns,
+        "items": rows,
+        "page": page,
+        "title": items_title(run),
     }
     return render(request, "items.html", context)
+
+
+def _table(
+    run: Run, numbers: Sequence[int], values: ColumnValues, everything: bool
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Return the columns of a page, without those that are empty on it, and its rows with a cell for each of them."""
+    pages, band, names = pages_of(run.benchmark), right_or_wrong(run), relation_names(run)
+    stored = list(item_rows.rows(run, numbers, pages.item_columns.on_page(run, values, everything)))
+    questions = sentences(run, stored, pages.question_form)
+    answers = several_answers(run, stored, pages.question_form)
+    columns = [
+        column
+        for column in pages.item_columns.shown(run, values, everything, bool(questions))
+        if any(row[column["stored"]] not in (None, "", []) for row in stored)
+    ]
+
+    def text(row: Row, name: str) -> str:
+        own = {"subject": questions.get(row_key(row)), "answer_label": answers.get((row["relation"], row["index"]))}
+        return own.get(name) or stored_text(name, row[name], names)
+
+    return columns, [
+        {
+            "href": item_url(run, row),
+            "band": band(row),
+            "language": row.get("language") or "",
+            "cells": [(column, row[column["stored"]], text(row, column["stored"])) for column in columns],
+        }
+        for row in stored
+    ]
 
 
 def items_missing(request: HttpRequest, run: Run, error: ItemsMissing) -> HttpResponse:
@@ -110,14 +129,9 @@ def _without_nan(value: Any) -> Any:
     return None if isinstance(value, float) and isnan(value) else value
 
 
-def _page(request: HttpRequest, numbers: Sequence[int]) -> Sequence[int]:
-    start = (page_number(request.GET.get("page", ""), len(numbers), PAGE_SIZE) - 1) * PAGE_SIZE
-    return numbers[start : start + PAGE_SIZE]
-
-
 def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
     """Return all rows that pass the filters, read in batches, or one page if one is asked for."""
-    chosen = _page(request, numbers) if request.GET.get("page") else numbers
+    chosen = page_of(numbers, request).object_list if request.GET.get("page") else numbers
     item_columns = pages_of(run.benchmark).item_columns
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]
@@ -134,19 +148,6 @@ def _etag(run: Run, *parts: str) -> str:
 
 def _values(run: Run, numbers: Sequence[int], names: Sequence[str]) -> Iterator[list[cells.Raw]]:
     return ([exported_value(row[name]) for name in names] for row in item_rows.rows(run, numbers, names))
-
-
-def _items_table(run: Run, columns: Sequence[Column[Row]], rows: list[Row]) -> Table[Row]:
-    return Table(
-        name="items",
-        caption=items_title(run),
-        columns=columns,
-        rows=rows,
-        main=True,
-        sortable=False,
-        band=right_or_wrong(run),
-        empty=f"No {run.benchmark.noun} passes these filters. Remove one of them.",
-    )
 
 
 TRUTH = {"yes": True, "no": False}

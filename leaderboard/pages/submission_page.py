@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 
 from leaderboard.figures.progress import Progress, progress
@@ -21,15 +21,14 @@ from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Run, RunEvent, Submission
 from leaderboard.pages.run_page import phases
 from leaderboard.serving.errors import with_retry_after
-from leaderboard.ui import cells
-from leaderboard.ui.table_files import table_response, wants_file
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, view
+from leaderboard.tables import download, ordered, page_of
 from probing.errors import ProbingError
 from probing.revisions import position
 
 ResponseT = TypeVar("ResponseT", bound=HttpResponseBase)
 ACTIONS = {"cancel": submissions.withdraw, "retry": submissions.retry, "cancel-all": submissions.withdraw_all}
 SHOWN_IN_FULL = 10  # submissions that were sent together; more of them are a table
+TOGETHER = ("revision", "benchmark", "state", "run", "fault")
 TITLES: dict[str, str] = {Submission.State.REFUSED: "Not accepted"}
 FAULTS = ("failed", "warning")
 FAST = 2  # seconds between two updates of the page while the model is checked, which takes seconds
@@ -69,18 +68,21 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
         except ProbingError as error:
             problem = error
     outcomes = outcomes_together(submission)
-    table = together_table(outcomes) if len(outcomes) > SHOWN_IN_FULL else None
-    if table and wants_file(request):
-        return table_response(table, request)
+    together = [_row(outcome) for outcome in outcomes] if len(outcomes) > SHOWN_IN_FULL else []
+    rows = ordered(together, request, TOGETHER, keys={"revision": itemgetter("step")})
+    page = page_of(rows, request)
+    files = {"together": (TOGETHER, page if "page" in request.GET else rows)}
+    if together and (file := download(request, files)):
+        return file
     context = {
         "submission": submission,
-        "outcomes": [outcome for outcome in outcomes if outcome.submission == submission] if table else outcomes,
-        "together": view(table, request.GET) if table else None,
-        "counts": Counter(outcome.title for outcome in outcomes).most_common() if table else [],
+        "outcomes": [outcome for outcome in outcomes if outcome.submission == submission] if together else outcomes,
+        "page": page,
+        "counts": Counter(outcome.title for outcome in outcomes).most_common() if together else [],
         "number": len(outcomes),
         "benchmarks": len({outcome.submission.benchmark_id for outcome in outcomes}),
         "revisions": len({outcome.submission.revision for outcome in outcomes}),
-        "can_withdraw": any(outcome.can_withdraw for outcome in outcomes) if table else False,
+        "can_withdraw": any(row["outcome"].can_withdraw for row in together),
         "problem": problem,
         "live": any(outcome.open for outcome in outcomes),
         "seconds": FAST if any(outcome.checking for outcome in outcomes) else SLOW,
@@ -89,25 +91,18 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
     return with_retry_after(render(request, "submission.html", context, status=409 if problem else 200), problem)
 
 
-def together_table(outcomes: "list[Outcome]") -> Table["Outcome"]:
-    """Return submissions that were sent together, one per row."""
-    has_benchmarks = len({outcome.submission.benchmark_id for outcome in outcomes}) > 1
-    return Table(
-        name="together",
-        caption="Sent together",
-        columns=[
-            Column("revision", "Revision", lambda row: _revision_cell(row.submission), key=_by_step, align="head"),
-            Column(
-                "benchmark", "Benchmark", lambda row: cells.text(row.submission.benchmark.title), shown=has_benchmarks
-            ),
-            Column("state", "State", lambda row: cells.text(row.title)),
-            Column("run", "Run", lambda row: _run_cell(row.submission.run)),
-            Column("fault", "What is wrong", lambda row: cells.text((row.fault or {}).get("message", ""))),
-        ],
-        rows=outcomes,
-        main=True,
-        page_size=PAGE_SIZE,
-    )
+def _row(outcome: "Outcome") -> dict[str, Any]:
+    """Return a submission as a row. Revisions are sorted by the steps that their names state; others come first."""
+    submission, stated_position = outcome.submission, position(outcome.submission.revision)
+    return {
+        "outcome": outcome,
+        "revision": submission.revision or NEWEST,
+        "step": (stated_position.step if stated_position else -1, submission.revision),
+        "benchmark": submission.benchmark.title,
+        "state": outcome.title,
+        "run": submission.run and submission.run.pk,
+        "fault": (outcome.fault or {}).get("message", ""),
+    }
 
 
 def outcomes_together(submission: Submission) -> "list[Outcome]":
@@ -121,21 +116,6 @@ def outcomes_together(submission: Submission) -> "list[Outcome]":
         return ", ".join(filter(None, [revision, part.benchmark.title if has_benchmarks else ""]))
 
     return [Outcome(part, label(part)) for part in together]
-
-
-def _revision_cell(submission: Submission) -> cells.Cell:
-    return cells.text(submission.revision or NEWEST, reverse("submission", args=[submission.token]))
-
-
-def _by_step(outcome: "Outcome") -> tuple[int, str]:
-    """Sort revisions by the steps that their names state; those without a step come first."""
-    revision = outcome.submission.revision
-    stated_position = position(revision)
-    return stated_position.step if stated_position else -1, revision
-
-
-def _run_cell(run: Run | None) -> cells.Cell:
-    return cells.Cell(run.pk, str(run.pk), run.get_absolute_url()) if run else cells.text("")
 
 
 def sent_together(submission: Submission) -> list[Submission]:

@@ -10,7 +10,7 @@ from django.urls import reverse
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
-from leaderboard.probes.wording import Answers, Names, Sentences, answer_cell, group_title, relation_names, row_key
+from leaderboard.probes.wording import Names, group_title, relation_names
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.tables import Column, Table
@@ -62,31 +62,31 @@ class ItemColumns:
         """Return those of the stored columns that tables have."""
         return [name for name in columns if name not in self.file_only]
 
-    def build(
-        self,
-        run: Run,
-        values: ColumnValues,
-        everything: bool = False,
-        sentences: Sentences | None = None,
-        answers: Answers | None = None,
-    ) -> list[Column[Row]]:
-        """Return all columns; a page hides the less informative ones unless `everything` is set.
+    def shown(
+        self, run: Run, values: ColumnValues, everything: bool = False, questions: bool = False
+    ) -> list[dict[str, Any]]:
+        """Return the columns of a page as dicts, with how each is named and shown.
 
-        With `sentences`, the questions of the rows, a page shows these in place of their subjects; they say what the
-        statement and the numbers of wording and question would. `answers`: those of items that have several.
+        A page leaves the less informative ones out unless it shows `everything`. Where it has `questions` in place of
+        subjects, these say what the statement and the numbers of wording and question would.
         """
-        first = self._first(values)
-        if sentences:
-            first = [name for name in first if name not in ("statement", *COUNTED)]
-        named = {"subject": "Question"} if sentences else {}
-        number = {"index": f"Number of {run.benchmark.noun}"}
-        titles, names = TITLES | number | named | dict(self.titles(run, values)), relation_names(run)
-        columns = [
-            self._column(run, name, titles, values[name], names, on_page=everything or name in first)
-            for name in self.exported(values)
+        said = ("statement", *COUNTED) if questions else ()
+        titles = TITLES | {"index": f"Number of {run.benchmark.noun}"} | ({"subject": "Question"} if questions else {})
+        titles |= dict(self.titles(run, values))
+        return [
+            {
+                "name": LABELS.get(name, name),
+                "stored": name,
+                "title": titles.get(name) or labels.dimension(name),
+                "help": self.help.get(name) or HELP.get(name, ""),
+                "methods": labels.METHODS_HEADINGS.get(name, ""),
+                "is_text": _is_text(name),
+                "align": _align(name, values[name]),
+                "folded": name not in self.brief,
+            }
+            for name in (self.exported(values) if everything else self._first(values))
+            if everything or name not in said
         ]
-        shown = [_with_sentence(column, sentences or {}) if column.name == "subject" else column for column in columns]
-        return [_with_answers(column, answers) if answers and column.name == "answer" else column for column in shown]
 
     def exported(self, values: ColumnValues) -> list[str]:
         """Return the stored names of all columns, in their order."""
@@ -103,35 +103,14 @@ class ItemColumns:
         """Return the stored names of the columns that a page shows first."""
         return [name for name in (*self.names, *PLACE) if name in values and _tells(name, values[name])]
 
-    def _column(
-        self, run: Run, name: str, titles: Mapping[str, str], values: set[Any], relations: Names, *, on_page: bool
-    ) -> Column[Row]:
-        def cell(row: Row) -> Cell:
-            value = cells.stored(row[name], row.get("language", "") if _is_text(name) else "")
-            if name in COUNTED and isinstance(row[name], int):
-                value = replace(value, text=str(row[name] + 1))
-            elif name in GROUPS and isinstance(row[name], str):
-                value = replace(value, text=group_title(name, row[name], relations))
-            return replace(value, href=item_url(run, row)) if name == "subject" else value
 
-        title, note = titles.get(name) or labels.dimension(name), self.help.get(name) or HELP.get(name, "")
-        name_in_csv, align = LABELS.get(name, name), _align(name, values)
-        return Column(name_in_csv, title, cell, note, align=align, shown=on_page, folded=name not in self.brief)
-
-
-def _with_sentence(column: Column[Row], sentences: Sentences) -> Column[Row]:
-    """Return the column of subjects with the question of each row in place of its subject, where there is one."""
-
-    def cell(row: Row) -> Cell:
-        subject = column.cell(row)
-        return replace(subject, text=sentences.get(row_key(row), subject.text))
-
-    return replace(column, cell=cell)
-
-
-def _with_answers(column: Column[Row], answers: Answers) -> Column[Row]:
-    """Return the column of right answers with all of them where an item has several."""
-    return replace(column, cell=lambda row: answer_cell(row, answers))
+def stored_text(name: str, value: Any, relations: Names) -> str:
+    """Return a stored value as pages show it, who count some columns from 1 and call groups by their titles."""
+    if name in COUNTED and isinstance(value, int):
+        return str(value + 1)
+    if name in GROUPS and isinstance(value, str):
+        return group_title(name, value, relations)
+    return cells.stored(value).text
 
 
 def right_or_wrong(run: Run) -> Callable[[Row], str]:
@@ -279,8 +258,12 @@ StoredFact = tuple[str, cells.Cell]
 
 def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLACE_COLUMNS) -> Table[StoredFact]:
     """Return everything stored of an item that is not shown above the table, named as in the list of items."""
-    values = item_rows.ends(item.run)
-    facts = [(column, column.cell(item.row)) for column in columns.build(item.run, values) if column.name not in above]
+    row, names = item.row, relation_names(item.run)
+    facts = [
+        (column["title"], _stored_cell(column, row, names))
+        for column in columns.shown(item.run, item_rows.ends(item.run), everything=True)
+        if column["name"] not in above
+    ]
     return Table(
         name="facts",
         caption="Further details",
@@ -288,6 +271,12 @@ def facts_table(item: ItemRow, columns: ItemColumns, above: Sequence[str] = PLAC
             Column("name", "Name", lambda fact: cells.text(fact[0]), align="head"),
             Column("stored", "Value", lambda fact: fact[1]),
         ],
-        rows=[(column.title, cell) for column, cell in facts if cell.value not in (None, "", item.row["subject"])],
+        rows=[(title, cell) for title, cell in facts if cell.value not in (None, "", row["subject"])],
         sortable=False,
     )
+
+
+def _stored_cell(column: Mapping[str, Any], row: Row, names: Names) -> Cell:
+    value = row[column["stored"]]
+    cell = cells.stored(value, row.get("language", "") if column["is_text"] else "")
+    return replace(cell, text=stored_text(column["stored"], value, names))

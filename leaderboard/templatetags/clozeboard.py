@@ -93,11 +93,13 @@ def table(
     empty: str = "",
     page: Page[Any] | None = None,
     main: bool = False,
+    folded: bool = False,
 ) -> SafeString:
     """Put head and body of a table (`content`) into a box that scrolls, above their number and their CSV.
 
     A table on several pages has its `page`, and without `rows` there is a sentence, `empty`. The parameters of the
-    `main` table of a page have no prefix.
+    `main` table of a page have no prefix. Narrow screens show the cells of a `folded` table that have this class only
+    to readers who ask for all values.
     """
     query, word = context["request"].GET, parameter("page", "" if main else name)
     sort_links = context.render_context.get(SORT_LINKS, [])
@@ -108,6 +110,7 @@ def table(
         "caption": caption,
         "empty": empty,
         "main": main,
+        "folded": folded,
         "total": page.paginator.count if page else len(rows),
         "pages": page_links(query, word, page.paginator.count, page.paginator.per_page) if page else [],
         "csv": link(query, **{"format": "csv", "table": name, word: None}),
@@ -149,7 +152,7 @@ def sort_head(context: Context, column: str, title: str, align: str = "", prefix
 @register.filter
 def empty(value: Any) -> str:
     """Return the CSS class of a cell without a value, which narrow screens leave out."""
-    return " empty" if value in (None, "") else ""
+    return " empty" if value in (None, "", []) else ""
 
 
 @register.filter

@@ -75,6 +75,7 @@ def test_a_submission_that_waits_says_for_what(client: Client, small: Benchmark)
     assert "Waiting for the hub, not checked yet" in html
     assert "Accepted" not in html
     assert "does not answer" in html
+    assert "further checks run once the hub answers." in " ".join(html.split())
     assert "checked again every few minutes for 3 days" in " ".join(html.split())
     assert client.get("/models/org/causal/").status_code == 404, "it has no public page before it is known to exist"
     assert 'name="cancel"' in html
@@ -199,6 +200,8 @@ def test_a_long_series_has_a_short_page_with_counts_and_a_paged_table(
     assert html.count('class="outcome"') == 1
     rows = client.get(f"{address(series[2])}?sort=revision&format=csv").content.decode().splitlines()
     assert [row.split(",")[0].strip("\ufeff") for row in rows[:4]] == ["revision", "step1", "step2", "step3"]
+    by_run = client.get(f"{address(series[2])}?sort=run&format=csv").content.decode().splitlines()
+    assert by_run[1].startswith(f"step199,small,Accepted,{run.pk},"), "submissions without a run come last"
 
 
 def test_a_series_can_be_withdrawn_as_a_whole(client: Client, small: Benchmark) -> None:

@@ -8,7 +8,7 @@ import pytest
 from leaderboard.figures.scores import Group
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import MOST_CHARTED, WORDINGS, dimension_section
-from leaderboard.probes.items import ColumnValues, ItemColumns, right_or_wrong
+from leaderboard.probes.items import ColumnValues, ItemColumns, item_url, right_or_wrong, stored_text
 from leaderboard.probes.probe_pages import ProbePages
 from tests.leaderboard.ui.charts.plotted import plotted
 
@@ -150,12 +150,12 @@ VALUES: ColumnValues = {
 ROW = {"subject": "Chad", "relation": "P30", "template": 1, "index": 3, "answer_label": "Africa", "language": "fr"}
 
 
-def names(columns: ItemColumns, values: ColumnValues = VALUES) -> list[str]:
-    return [column.name for column in columns.build(RUN, values)]
+def names(columns: ItemColumns, values: ColumnValues = VALUES, **shown: bool) -> list[str]:
+    return [column["name"] for column in columns.shown(RUN, values, **shown)]
 
 
 def test_columns_come_in_the_probes_order_then_the_place_then_everything_else() -> None:
-    assert names(ItemColumns(("correct", "subject", "answer_label", "not_stored"))) == [
+    assert names(ItemColumns(("correct", "subject", "answer_label", "not_stored")), everything=True) == [
         *("correct", "subject", "answer"),
         *("relation", "template", "index"),
         *("prediction", "margin", "language", "domain"),
@@ -163,39 +163,23 @@ def test_columns_come_in_the_probes_order_then_the_place_then_everything_else() 
 
 
 def test_the_csv_has_the_labels_of_answers_in_place_of_their_numbers() -> None:
-    columns = {column.name: column for column in ItemColumns().build(RUN, VALUES)}
-    assert columns["answer"].cell(ROW).value == "Africa"
+    columns = {column["name"]: column for column in ItemColumns().shown(RUN, VALUES)}
+    assert columns["answer"]["stored"] == "answer_label"
     assert "answer_label" not in columns
 
 
 def test_a_page_shows_the_columns_that_tell_rows_apart() -> None:
-    shown = [column.name for column in ItemColumns().build(RUN, VALUES) if column.shown]
-    assert shown == ["subject", "answer", "prediction", "correct", "relation", "template", "index"]
-
-
-SENTENCES = {("P30", 1, 3): "Chad is in ____."}
-
-
-def test_a_page_shows_the_question_of_a_row_in_place_of_its_subject() -> None:
-    subject = ItemColumns().build(RUN, VALUES, sentences=SENTENCES)[0]
-    assert subject.title == "Question"
-    cell = subject.cell(ROW)
-    assert (cell.text, cell.value, cell.href) == (
-        "Chad is in ____.",
-        "Chad",
-        "/benchmarks/starter/items/P30-3/?run=7&wording=2",
-    )
-    assert subject.cell(ROW | {"index": 4}).text == "Chad"
+    assert names(ItemColumns()) == ["subject", "answer", "prediction", "correct", "relation", "template", "index"]
 
 
 def test_a_page_with_questions_leaves_out_the_numbers_of_wording_and_question() -> None:
-    shown = [column.name for column in ItemColumns().build(RUN, VALUES, sentences=SENTENCES) if column.shown]
-    assert shown == ["subject", "answer", "prediction", "correct", "relation"]
+    assert names(ItemColumns(), questions=True) == ["subject", "answer", "prediction", "correct", "relation"]
+    assert ItemColumns().shown(RUN, VALUES, questions=True)[0]["title"] == "Question"
 
 
 def test_narrow_screens_show_the_question_and_both_answers() -> None:
-    columns = ItemColumns().build(RUN, VALUES)
-    assert [column.name for column in columns if not column.folded] == ["subject", "answer", "prediction"]
+    columns = ItemColumns().shown(RUN, VALUES)
+    assert [column["name"] for column in columns if not column["folded"]] == ["subject", "answer", "prediction"]
 
 
 def test_a_row_has_the_band_of_its_answer() -> None:
@@ -205,17 +189,15 @@ def test_a_row_has_the_band_of_its_answer() -> None:
 
 def test_a_tag_is_shown_only_where_rows_differ_in_it_and_no_column_that_is_empty_throughout() -> None:
     for values, is_shown in (({0}, False), ({0, 1}, True), ({"en"}, False), ({"en", "fr"}, True), ({"en", None}, True)):
-        (column,) = ItemColumns(()).build(RUN, {"language": values})
-        assert column.shown == is_shown, values
+        assert names(ItemColumns(()), {"language": values}) == ["language"] * is_shown, values
     for values in ({None}, {""}, {None, ""}):
-        (column,) = ItemColumns(("rank",)).build(RUN, {"rank": values})
-        assert not column.shown, values
+        assert names(ItemColumns(("rank",)), {"rank": values}) == [], values
 
 
 def test_all_columns_can_be_shown_except_for_those_that_only_the_file_has() -> None:
-    columns = ItemColumns().build(RUN, VALUES, everything=True)
-    assert all(column.shown for column in columns)
-    assert "scores" not in [column.name for column in columns]
+    columns = names(ItemColumns(), everything=True)
+    assert {"margin", "language", "domain"} < set(columns)
+    assert "scores" not in columns
 
 
 def test_columns_that_only_the_file_has_are_not_read() -> None:
@@ -223,8 +205,10 @@ def test_columns_that_only_the_file_has_are_not_read() -> None:
 
 
 def test_titles_of_the_probe_take_the_place_of_the_usual_ones() -> None:
-    columns = ItemColumns(titles=lambda run, values: {"correct": f"In top {run.pk}"}).build(RUN, VALUES)
-    titles = {column.name: column.title for column in columns}
+    columns = ItemColumns(titles=lambda run, values: {"correct": f"In top {run.pk}"}).shown(
+        RUN, VALUES, everything=True
+    )
+    titles = {column["name"]: column["title"] for column in columns}
     assert (titles["correct"], titles["prediction"], titles["index"]) == (
         "In top 7",
         "Model's answer",
@@ -234,7 +218,8 @@ def test_titles_of_the_probe_take_the_place_of_the_usual_ones() -> None:
 
 
 def test_a_column_has_the_help_of_the_probe_or_the_usual_one() -> None:
-    columns = {column.name: column.help for column in ItemColumns(help={"correct": "By k."}).build(RUN, VALUES)}
+    shown = ItemColumns(help={"correct": "By k."}).shown(RUN, VALUES, everything=True)
+    columns = {column["name"]: column["help"] for column in shown}
     assert columns["correct"] == "By k."
     assert columns["margin"].startswith("Log-probability of the answer minus")
     assert columns["subject"] == ""
@@ -254,12 +239,19 @@ def test_a_column_has_the_help_of_the_probe_or_the_usual_one() -> None:
     ],
 )
 def test_columns_are_aligned_by_what_they_hold(name: str, values: set[object], align: str) -> None:
-    (column,) = ItemColumns().build(RUN, {name: values})
-    assert column.align == align
+    (column,) = ItemColumns().shown(RUN, {name: values}, everything=True)
+    assert column["align"] == align
 
 
-def test_a_subject_links_to_its_item_and_texts_have_the_language_of_their_row() -> None:
-    columns = {column.name: column for column in ItemColumns().build(RUN, VALUES)}
-    subject = columns["subject"].cell(ROW)
-    assert (subject.href, subject.lang) == ("/benchmarks/starter/items/P30-3/?run=7&wording=2", "fr")
-    assert (columns["answer"].cell(ROW).lang, columns["relation"].cell(ROW).lang) == ("fr", "")
+def test_a_subject_links_to_its_item_and_answers_have_the_language_of_their_row() -> None:
+    assert item_url(RUN, ROW) == "/benchmarks/starter/items/P30-3/?run=7&wording=2"
+    columns = {column["name"]: column["is_text"] for column in ItemColumns().shown(RUN, VALUES)}
+    assert (columns["subject"], columns["answer"], columns["relation"]) == (True, True, False)
+
+
+def test_wordings_and_questions_count_from_one_and_groups_have_titles() -> None:
+    shown = [stored_text(name, ROW[name], {"P30": "continent"}) for name in ("template", "index", "relation")]
+    assert shown == ["2", "4", "continent"]
+    assert [stored_text("rank", value, {}) for value in (None, 3, 0.5, True, ["a", "b"])] == [
+        *("–", "3", "0.50", "yes", "a; b"),
+    ]
