@@ -170,3 +170,9 @@ def uncertainty(score: Score) -> str:
 
 
 register.filter(cells.score_note)
+
+
+@register.filter
+def provenance(name: str) -> str:
+    """Return in words whose a score is."""
+    return cells.PROVENANCES[name].lower()

@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from django.http import HttpRequest
 from django.template import Context, Template
+from django.template.loader import render_to_string
 from django.test import RequestFactory
 
+from leaderboard.models import Score
 from leaderboard.tables import download, filled, ordered, page_of
 
 COLUMNS = ("name", "score", "commit")
@@ -169,3 +171,26 @@ def test_a_table_without_rows_has_a_sentence_in_their_place() -> None:
     html = shown("", [])
     assert "None yet." in html
     assert "<table" not in html
+
+
+def score_cell(score: Score | None, **context: Any) -> str:
+    return render_to_string("cells/score.html", {"score": score, **context})
+
+
+def test_a_score_stands_with_its_mark_its_bar_and_its_intervals() -> None:
+    score = Score(value=0.5, low=0.4, high=0.6, cluster_low=0.3, cluster_high=0.7)
+    html = score_cell(score, mark="published", chance=0.25)
+    assert '<span class="mark published" title="published">' in html
+    assert ">0.500</span><svg" in html
+    for place in ('x1="25.00%"', 'x1="40.00%" x2="60.00%"', 'cx="50.00%"'):
+        assert place in html
+    assert '<span class="uncertainty"> ± 0.100</span>' in html
+    note = "95 % interval 0.400 to 0.600 on these relations, 0.300 to 0.700 on other relations like these"
+    assert html.count(note) == 2, "as a tooltip, and read out"
+
+
+def test_a_figure_that_is_no_share_has_no_bar_and_a_missing_one_says_why() -> None:
+    assert "<svg" not in score_cell(Score(value=12.5))
+    shown = [score_cell(score) for score in (None, Score(value=None, n=4), Score(value=None, n=0))]
+    for html, words in zip(shown, ("not measured", "no mean", "no countable questions"), strict=True):
+        assert words in html
