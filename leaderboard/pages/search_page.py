@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
@@ -21,28 +21,7 @@ from probing.benchmark import Item, Relation
 LEAST_LETTERS = 2  # of a text, so that not everything is suggested
 MOST_BENCHMARKS, MOST_RELATIONS = 5, 8
 MOST_QUESTIONS = 5  # of each benchmark; the list of its questions has all
-
-
-class Suggestion(NamedTuple):
-    """A page with the name that is put into the field, and with the kind of thing that it is about."""
-
-    name: str
-    kind: str
-    href: str
-
-    @property
-    def short_name(self) -> str:
-        """A model's name without its owner, and a relation's without its benchmark."""
-        return self.name.rpartition("/")[2] if self.kind == "model" else self.name.partition(" (")[0]
-
-
-class Questions(NamedTuple):
-    """The questions of a benchmark with a text in them: some of them, their number, and the list that has all."""
-
-    benchmark: Benchmark
-    shown: Sequence[Suggestion]
-    number: int
-    href: str
+Page = dict[str, str]  # its address, the kind of thing that it is about, and the name that is put into the field
 
 
 # /search/?search=… : what a text names, the same from each page.
@@ -53,15 +32,15 @@ def search_view(request: HttpRequest) -> HttpResponseBase:
     text = request.GET.get("search", "").strip()
     named = pages_named(text)
     if len(pages := _exactly(named, text)) == 1:
-        return HttpResponseRedirect(pages[0].href)
+        return HttpResponseRedirect(pages[0]["href"])
     questions = questions_named(text)
     kinds = {"model": "Models", "benchmark": "Benchmarks", "relation": "Relations"}
     context = {
         "text": text,
         "least": LEAST_LETTERS,
         "is_too_short": len(text) < LEAST_LETTERS,
-        "kinds": [(title, [page for page in named if page.kind == kind]) for kind, title in kinds.items()],
-        "more_models": sum(page.kind == "model" for page in named) == MODELS_NAMED,
+        "kinds": [(title, [page for page in named if page["kind"] == kind]) for kind, title in kinds.items()],
+        "more_models": sum(page["kind"] == "model" for page in named) == MODELS_NAMED,
         "questions": questions,
         "any_page": bool(named),
         "near": near_names(text) if text and not named and not questions else [],
@@ -69,32 +48,44 @@ def search_view(request: HttpRequest) -> HttpResponseBase:
     return render(request, "search.html", context)
 
 
-def pages_named(text: str) -> list[Suggestion]:
+def pages_named(text: str) -> list[Page]:
     """Return models, then benchmarks and relations whose names contain a text, without regard to case."""
     if len(text.strip()) < LEAST_LETTERS:
         return []
-    models = [Suggestion(model.hub_id, "model", model.get_absolute_url()) for model in models_named(text.strip())]
+    models = [_page(model.hub_id, "model", model.get_absolute_url()) for model in models_named(text.strip())]
     return [*models, *_benchmarks_and_relations(text)]
 
 
-def _exactly(pages: Sequence[Suggestion], text: str) -> list[Suggestion]:
+def _exactly(pages: Sequence[Page], text: str) -> list[Page]:
     """Return the pages with exactly this name; a model may be named without its owner, a relation without benchmark."""
     word = text.casefold()
-    whole = [page for page in pages if page.name.casefold() == word]
-    return whole or [page for page in pages if page.short_name.casefold() == word]
+    whole = [page for page in pages if page["name"].casefold() == word]
+    return whole or [page for page in pages if _short_name(page).casefold() == word]
 
 
-def _benchmarks_and_relations(text: str) -> list[Suggestion]:
+def _short_name(page: Page) -> str:
+    """Return a model's name without its owner, and a relation's without its benchmark."""
+    return page["name"].rpartition("/")[2] if page["kind"] == "model" else page["name"].partition(" (")[0]
+
+
+def _page(name: str, kind: str, href: str) -> Page:
+    return {"name": name, "kind": kind, "href": href}
+
+
+def _benchmarks_and_relations(text: str) -> list[Page]:
     """Return the benchmarks and relations whose names contain a text; files are read once for each process."""
     word = text.strip().casefold()
     benchmarks = _benchmarks()
     titles = [
-        Suggestion(benchmark.title, "benchmark", benchmark.get_absolute_url())
+        _page(benchmark.title, "benchmark", benchmark.get_absolute_url())
         for benchmark in benchmarks
         if word in benchmark.title.casefold() or word in benchmark.slug
     ]
     relations = (
-        relation for benchmark in benchmarks for relation in _relations(benchmark) if word in relation.name.casefold()
+        relation
+        for benchmark in benchmarks
+        for relation in _relations(benchmark)
+        if word in relation["name"].casefold()
     )
     return [*titles[:MOST_BENCHMARKS], *islice(relations, MOST_RELATIONS)]
 
@@ -103,31 +94,31 @@ def _benchmarks() -> list[Benchmark]:
     return list(Benchmark.objects.filter(current=True).order_by("title"))
 
 
-def questions_named(text: str) -> list[Questions]:
-    """Return the questions with a text in their subject, sentence or answer, by benchmark."""
+def questions_named(text: str) -> list[dict[str, Any]]:
+    """Return the questions with a text in them by benchmark: some, their number, and the list that has all."""
     if len(text) < LEAST_LETTERS:
         return []
     lists = ((benchmark, questions_with(benchmark, text)) for benchmark in _benchmarks() if benchmark.main)
     return [_questions(benchmark, questions, text) for benchmark, questions in lists if questions]
 
 
-def _questions(benchmark: Benchmark, questions: Sequence[tuple[Relation, Item]], text: str) -> Questions:
+def _questions(benchmark: Benchmark, questions: Sequence[tuple[Relation, Item]], text: str) -> dict[str, Any]:
     form = pages_of(benchmark).question_form
     shown = [
-        Suggestion(usual_sentence(benchmark, form, relation, item), "question", question_url(benchmark, relation, item))
+        _page(usual_sentence(benchmark, form, relation, item), "question", question_url(benchmark, relation, item))
         for relation, item in questions[:MOST_QUESTIONS]
     ]
     href = f"{reverse('questions', args=[benchmark.name])}?{urlencode({'search': text})}"
-    return Questions(benchmark, shown, len(questions), href)
+    return {"benchmark": benchmark, "shown": shown, "number": len(questions), "href": href}
 
 
-def _relations(benchmark: Benchmark) -> Iterator[Suggestion]:
+def _relations(benchmark: Benchmark) -> Iterator[Page]:
     """Yield the relations of a benchmark, each once, whatever the number of its languages and pairs."""
     by_label = {relation.label: relation_name(relation) for relation in reversed(read_relations(benchmark))}
     for label, name in by_label.items():
         if "/" not in label:
             address = reverse("relation", args=[benchmark.name, label])
-            yield Suggestion(f"{name} ({benchmark.title})", "relation", address)
+            yield _page(f"{name} ({benchmark.title})", "relation", address)
 
 
 # /suggestions/?search=… : what the search field of the header suggests while a reader types.

@@ -15,11 +15,11 @@ pytestmark = pytest.mark.django_db
 
 
 def test_models_benchmarks_and_relations_are_suggested(site: Site) -> None:
-    assert [(page.name, page.kind) for page in pages_named("SECOND")] == [("org/second", "model")]
-    assert next((page.name, page.kind) for page in pages_named("small")) == ("small", "benchmark")
+    assert [(page["name"], page["kind"]) for page in pages_named("SECOND")] == [("org/second", "model")]
+    assert next((page["name"], page["kind"]) for page in pages_named("small")) == ("small", "benchmark")
     (relation,) = pages_named("capit")
-    assert (relation.name, relation.kind) == ("Capital (small)", "relation")
-    assert relation.href == "/benchmarks/small/relations/P36/"
+    assert (relation["name"], relation["kind"]) == ("Capital (small)", "relation")
+    assert relation["href"] == "/benchmarks/small/relations/P36/"
 
 
 def test_nothing_is_suggested_for_too_few_letters_or_unknown_names(site: Site) -> None:
@@ -43,7 +43,7 @@ def test_models_whose_names_begin_with_the_text_come_first_and_all_are_one_step_
 ) -> None:
     for name in ("a/al-bert-1", *(f"org/bert-{number}" for number in range(10))):
         make.finished(site.benchmark, 0.5, make.model(name))
-    named = [page.name for page in pages_named("bert")]
+    named = [page["name"] for page in pages_named("bert")]
     assert named == [f"org/bert-{number}" for number in range(10)]
     html = client.get("/search/?search=bert").content.decode()
     assert 'href="/?topic=all&amp;search=bert">Models with this in their names on the overview</a>' in html
