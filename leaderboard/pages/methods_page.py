@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -37,25 +37,6 @@ IN_CONTENTS = ("h2", "h3")
 SUMMARY = 200  # characters of the first paragraph that search engines are told
 
 
-class Heading(NamedTuple):
-    """A heading of a page: its level, its id and its text."""
-
-    level: str
-    id: str
-    text: str
-
-
-class Document(NamedTuple):
-    """A document: its title, its beginning, its HTML, the headings that the contents list, and every id in it."""
-
-    name: str
-    title: str
-    summary: str
-    text: SafeString
-    contents: list[Heading]
-    ids: frozenset[str]
-
-
 def methods_view(request: HttpRequest, name: str = INDEX) -> HttpResponse:
     """Show a document; other names, such as those of guides that were once here, lead to the index."""
     if name not in NAMES or request.path != methods_address(name):
@@ -69,19 +50,22 @@ def methods_address(name: str) -> str:
 
 
 @lru_cache(maxsize=len(NAMES))
-def read_methods(name: str) -> Document:
-    """Read a document of docs/methods/; headings, and paragraphs that begin with a bold term, get ids."""
+def read_methods(name: str) -> dict[str, Any]:
+    """Read a document of docs/methods/: its title, its beginning, its HTML, the headings that the contents list.
+
+    Headings, and paragraphs that begin with a bold term, get `ids`.
+    """
     source = (settings.BASE_DIR / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     markdown.add_render_rule("table_open", _table_open)
     markdown.add_render_rule("table_close", lambda *_: "</table></div>")
     tokens = markdown.parse(source)
     headings = [
-        Heading(opening.tag, _anchor(inside.content), inside.content)
+        {"level": opening.tag, "id": _anchor(inside.content), "text": inside.content}
         for opening, inside in pairwise(tokens)
         if opening.type == "heading_open"
     ]
-    own = {heading.id for heading in headings}  # a bold term of the same name before a heading gets no id
+    own = {heading["id"] for heading in headings}  # a bold term of the same name before a heading gets no id
     ids: set[str] = set()
     above, tables = "", 0  # the last name, and the number of tables since
     for opening, inside in pairwise(tokens):
@@ -100,8 +84,14 @@ def read_methods(name: str) -> Document:
             opening.attrSet("id", anchor)
     # The file is part of the project, and html=False escapes everything in it that looks like HTML.
     text = SafeString(markdown.renderer.render(_in_sections(tokens), markdown.options, {}))
-    contents = [heading for heading in headings if heading.level in IN_CONTENTS]
-    return Document(name, headings[0].text, _summary(tokens), text, contents, frozenset(ids))
+    return {
+        "name": name,
+        "title": headings[0]["text"],
+        "summary": _summary(tokens),
+        "text": text,
+        "contents": [heading for heading in headings if heading["level"] in IN_CONTENTS],
+        "ids": frozenset(ids),
+    }
 
 
 def _anchor(term: str) -> str:

