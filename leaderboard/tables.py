@@ -20,7 +20,8 @@ from leaderboard.ui.cells import Raw
 from leaderboard.ui.links import page_number
 from leaderboard.ui.table_files import csv_lines, file_name
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
+Files = Mapping[str, tuple[Sequence[str], Sequence[Row]]]  # by the name of a table, its columns and rows
 ItemT = TypeVar("ItemT")
 FORMATS = ("csv", "json")
 PAGE_SIZE = 50
@@ -74,10 +75,10 @@ def filled(rows: Sequence[Row], columns: Iterable[str]) -> set[str]:
     return {name for name in columns if any(row[name] not in (None, "") for row in rows)}
 
 
-def download(request: HttpRequest, tables: Mapping[str, tuple[Sequence[str], Iterable[Row]]]) -> HttpResponse | None:
+def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
     """Return the table that the query string asks for as CSV or JSON, the first where it names none.
 
-    `tables` has the columns and the rows of each table by its name. None: the query string asks for the page.
+    None: the query string asks for the page.
     """
     if request.GET.get("format") not in FORMATS:
         return None

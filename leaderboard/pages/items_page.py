@@ -40,7 +40,7 @@ def items_view(request: HttpRequest, pk: int) -> HttpResponseBase:
     if wants_file(request):
         return _file(request, run, numbers, values)
     page, everything = page_of(numbers, request), request.GET.get("columns") == EVERYTHING
-    columns, rows = _table(run, page.object_list, values, everything)
+    columns, rows = _table(run, list(page), values, everything)
     context = {
         "run": run,
         "form": form,
@@ -131,7 +131,7 @@ def _without_nan(value: Any) -> Any:
 
 def _file(request: HttpRequest, run: Run, numbers: Sequence[int], values: ColumnValues) -> HttpResponseBase:
     """Return all rows that pass the filters, read in batches, or one page if one is asked for."""
-    chosen = page_of(numbers, request).object_list if request.GET.get("page") else numbers
+    chosen = list(page_of(numbers, request)) if request.GET.get("page") else numbers
     item_columns = pages_of(run.benchmark).item_columns
     stored = item_columns.exported(values)
     names = [LABELS.get(name, name) for name in stored]

@@ -25,7 +25,7 @@ from leaderboard.operations import site_state
 from leaderboard.pages.rendering import LIVE_SECONDS
 from leaderboard.probes import pages_of
 from leaderboard.probes.culture.pairs import with_part
-from leaderboard.tables import FORMATS, download, filled, ordered, page_of
+from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_of
 from leaderboard.ui import cells, labels
 
 MOST_WAITING = 10**6  # runs; more than any site lets wait
@@ -45,7 +45,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
     working, waiting = open_runs(line.working), open_runs(line.waiting)
     finished, failed = [_finished(row) for row in recent_results(now)], [_failed(run) for run in recent_failures(now)]
     workers = [_worker(row) for row in live_workers()]
-    files = {
+    files: Files = {
         "queue": (OPEN, ordered([*working, *waiting], request, OPEN)),
         "running": (RUNNING, working),
         "finished": (FINISHED, finished),

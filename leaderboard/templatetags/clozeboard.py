@@ -145,7 +145,8 @@ def sort_head(context: Context, column: str, title: str, align: str = "", prefix
     href = f"{link(query, **sort)}{f'#table-{prefix}' if prefix else ''}"
     shown = {**head(column, title, align), "direction": direction, "href": href}
     if align:
-        context.render_context.setdefault(SORT_LINKS, []).append(shown)
+        links: Any = context.render_context.setdefault(SORT_LINKS, [])
+        links.append(shown)
     return shown
 
 
