@@ -76,12 +76,19 @@ SIMILAR = 1.1  # how many times the parameters of the one another variant has at
 
 
 def folded(rows: Sequence[ModelRow]) -> dict[ModelKey, list[ModelRow]]:
-    """Map the first row of each model to the rows of its other variants, in their order."""
+    """Map the first row of each model to the rows of its other variants, in their order.
+
+    A variant has a row of its own where it has a figure on a benchmark on which that row has none.
+    """
     firsts: dict[str, list[ModelRow]] = {}
     variants: dict[ModelKey, list[ModelRow]] = {}
     for row in rows:
         name = common_name(row.hub_id)
-        alike = (first for first in firsts.get(name, ()) if is_of_similar_size(first.parameters, row.parameters))
+        alike = (
+            first
+            for first in firsts.get(name, ())
+            if is_of_similar_size(first.parameters, row.parameters) and row.figures.keys() <= first.figures.keys()
+        )
         first = next(alike, None)
         if first is None:
             firsts.setdefault(name, []).append(row)

@@ -291,8 +291,8 @@ def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -
     """Return the table, with open runs and the sources of figures for the rows of the requested page."""
     grouped = Grouped(main, column_groups(main, _dimensions(main))) if main else None
     if grouped is None:
-        columns, details = chosen.columns, Details()
-        table = overview_table(chosen.rows, columns, details)
+        columns, details, rows = chosen.columns, Details(), chosen.rows
+        table = overview_table(rows, columns, details)
     else:
         columns = sorted(chosen.columns, key=lambda column: -len(column.figures))
         details = Details(is_dense=True, bars_of=grouped.column.slug)
@@ -300,7 +300,9 @@ def _matrix(chosen: Selection, main: BenchmarkColumn | None, query: QueryDict) -
         table = topic_table(rows, columns, grouped, details)
     page = select(table, query, all_pages=False)
     details.read(page)
-    slugs = details.slugs(page)
+    slugs = details.slugs(page) | {
+        column.slug for column in columns if any(row.key in column.comparable for row in rows)
+    }
     shown = [column for column in columns if column.slug in slugs and (not main or column.figures)]
     return Matrix(table, shown, grouped, *_heads(chosen, shown, grouped), details.sources)
 

@@ -110,7 +110,7 @@ def topic_table(
     figures = [part for column in columns for part in _benchmark_columns(column, details)]
 
     def beside(row: ModelRow) -> tuple[tuple[str, str], ...]:
-        return tuple(_variant(other, main.column) for other in variants.get(row.key, ()))
+        return tuple((full_name(other), _variant(other, main.column, columns)) for other in variants.get(row.key, ()))
 
     whole = Table(
         name="overview",
@@ -148,13 +148,20 @@ def _facts_columns() -> list[Column[ModelRow]]:
     ]
 
 
-def _variant(row: ModelRow, main: BenchmarkColumn) -> tuple[str, str]:
-    """Return what the row of a model says of one of its variants: its name and its figure."""
-    figure = row.figures.get(main.slug)
-    if figure is None:
-        return full_name(row), "no figure"
+def _variant(row: ModelRow, main: BenchmarkColumn, columns: Sequence[BenchmarkColumn]) -> str:
+    """Return what the row of a model says of one of its variants: all its figures, that of the main column first."""
+    of_main = row.figures.get(main.slug)
+    beside = [
+        f"{_figure_text(row.figures[column.slug])} on {column.measure.title}"
+        for column in columns
+        if column is not main and column.slug in row.figures
+    ]
+    return ", ".join([_figure_text(of_main) if of_main else f"not on {main.measure.title}", *beside])
+
+
+def _figure_text(figure: Figure) -> str:
     mark = MEASURED if figure.is_measured else PUBLISHED
-    return full_name(row), f"{mark} {cells.figure_with_uncertainty(figure.value, figure.low, figure.high)}"
+    return f"{mark} {cells.figure_with_uncertainty(figure.value, figure.low, figure.high)}"
 
 
 def _group_columns(main: Grouped) -> list[Column[ModelRow]]:

@@ -204,11 +204,21 @@ def _view(table: Table[Any], rows: Sequence[Any], query: QueryDict) -> TableView
 
 
 def _filled(table: Table[Any], rows: Sequence[Any]) -> list[tuple[Column[Any], list[Cell]]]:
-    """Return the columns that a page has, with their cells: not those that are empty in all its rows."""
+    """Return the columns that a page has, with their cells: not those that are empty in all its rows.
+
+    A column with a key, which no cell is made for, stays on every page where any row of the table has a value in it.
+    """
     columns = [
         (column, [column.cell(row) for row in rows]) for column in table.columns if column.shown and column.worth(rows)
     ]
-    return [(column, cells) for column, cells in columns if any(not cell.is_empty for cell in cells)] or columns
+    return [(column, cells) for column, cells in columns if _has_values(table, column, cells)] or columns
+
+
+def _has_values(table: Table[Any], column: Column[Any], cells: Sequence[Cell]) -> bool:
+    key = column.key
+    return any(not cell.is_empty for cell in cells) or (
+        key is not None and any(key(row) is not None for row in table.rows)
+    )
 
 
 def _lines(

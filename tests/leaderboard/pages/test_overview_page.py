@@ -1,12 +1,15 @@
 """/ : one figure for each model on each benchmark, in topics, with facets, a curve and ticks to compare."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 
+import pytest
 from django.test import Client
 from django.utils import timezone
 
 from leaderboard.models import Benchmark, Claim, Model, Run
+from leaderboard.ui.tables import PAGE_SIZE
 from tests.leaderboard import factories as make
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
@@ -436,6 +439,59 @@ def test_variants_of_a_model_are_folded_under_the_best_of_them(client: Client, t
     assert re.search(r"<summary>1 variant</summary><ul><li><input[^>]*value=\"org/m-7b\"", html)
     assert ">org/m-7b</a> ● 0.400 ± 0." in html
     assert [row["model"] for row in csv_rows(client, "/")] == ["org/m-7b-Instruct", "org/m-7b", "org/m-13b"]
+
+
+def fresh_site(tiny: Benchmark) -> None:
+    """Publish a base model on one benchmark, and measure a variant of it and a random network on another."""
+    for number in range(3):
+        make.published(tiny, 0.7 - number / 100)
+    make.finished(tiny, 0.6, make.model("org/m-7b", commit=""), provenance="published", reference="Table 1")
+    other = make.benchmark("other")
+    make.finished(other, 0.439, make.model("org/m-7b-Instruct"))
+    make.finished(other, 0.132, make.model("org/random"))
+
+
+def site_of_many_published_models(tiny: Benchmark) -> None:
+    """Publish more models than a page has, and measure one on another benchmark."""
+    for _ in range(PAGE_SIZE + 3):
+        make.published(tiny, 0.6)
+    make.finished(make.benchmark("other"), 0.439, make.model("org/measured"))
+
+
+def site_of_variants(tiny: Benchmark) -> None:
+    """Measure variants of one model on both, on one and on the other benchmark."""
+    other = make.benchmark("other")
+    of = {name: make.model(f"org/m-7b{name}") for name in ("", "-chat", "-Instruct", "-GGUF")}
+    for name, on, value in (
+        *(("", tiny, 0.51), ("", other, 0.31), ("-chat", tiny, 0.42), ("-chat", other, 0.33)),
+        *(("-Instruct", other, 0.24), ("-GGUF", tiny, 0.15)),
+    ):
+        make.finished(on, value, of[name])
+
+
+@pytest.mark.parametrize("fill", [fresh_site, site_of_many_published_models, site_of_variants])
+def test_every_finished_run_with_the_usual_settings_is_in_the_default_table(
+    client: Client, tiny: Benchmark, fill: Callable[[Benchmark], None]
+) -> None:
+    fill(tiny)
+    pages = [Tables(page(client, f"/?page={number}")).found["overview"] for number in (1, 2)]
+    assert all({"tiny", "other"} <= set(table[0]) for table in pages), "columns are the same on each page"
+    cells = [cell for table in pages for row in table[1:] for cell in row]
+    for run in Run.objects.filter(provenance=Run.Provenance.MEASURED):
+        figure = f"{run.scores.get(dimension='overall').value:.3f}"
+        named = [cell for cell in cells if run.model.hub_id in cell]
+        assert any(figure in cell for cell in cells), (run.model.hub_id, figure)
+        assert named, run.model.hub_id
+
+
+def test_a_variant_without_a_figure_in_the_main_column_names_it_and_says_what_it_has(
+    client: Client, tiny: Benchmark
+) -> None:
+    site_of_variants(tiny)
+    html = " ".join(page(client).split())
+    assert re.search(r">org/m-7b-Instruct</a> not on Tiny, ● 0\.240 [^<]+ on Other<", html)
+    assert re.search(r">org/m-7b-chat</a> ● 0\.420 [^<]+, ● 0\.330 [^<]+ on Other<", html)
+    assert "no figure" not in html
 
 
 def test_published_figures_that_share_no_column_are_counted(client: Client, tiny: Benchmark) -> None:
