@@ -197,24 +197,6 @@ class QuestionOutcomes:
         usual = [number for number in benchmark.settings.get("templates") or every if number in every]
         return [number for number in every if self.counted(number)] or usual or [0]
 
-    def in_words(self, wordings: int) -> str:
-        """Say in a sentence how many models are right; empty where no answer counts as right or wrong."""
-        shares = [share for run in self.outcomes if (share := self.share(run)) is not None]
-        if not shares:
-            return ""
-        if len(shares) == 1:
-            return f"The only model that was asked is {_right_in(shares[0], wordings)}."
-        models = "models" if len(set(self.models.values())) == len(self.models) else "runs"
-        always, never = shares.count(1), shares.count(0)
-        if wordings == 1:
-            return f"{always} of {len(shares)} {models} {'is' if always == 1 else 'are'} right."
-        if never == len(shares):
-            return f"None of {never} {models} is right in any wording."
-        if always == len(shares):
-            return f"All {always} {models} are right in every wording."
-        number, verb = f"{always} of {len(shares)} {models}", "is" if always == 1 else "are"
-        return f"{number} {verb} right in every wording, {len(shares) - always - never} in some and {never} in none."
-
     def by_share(self) -> list[int]:
         """Return the numbers of all runs, those that are right in most wordings first."""
         shares = {run: self.share(run) for run in self.models}
@@ -233,10 +215,3 @@ def read_runs(numbers: Sequence[int]) -> list[Run]:
     """Return runs in the order of their numbers. One query."""
     runs = Run.objects.select_related("model", "benchmark").in_bulk(numbers)
     return [runs[number] for number in numbers]
-
-
-def _right_in(share: float, wordings: int) -> str:
-    """Say in how many of its wordings a question was answered rightly, given their share."""
-    if wordings == 1:
-        return "right" if share else "wrong"
-    return f"right in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"

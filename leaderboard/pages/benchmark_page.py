@@ -64,6 +64,7 @@ def benchmark_view(request: HttpRequest, name: str) -> HttpResponseBase:
         **_about(benchmark, versions),
         **_choices(request.GET, filters, board, offered, relations),
         "counts": counts(benchmark, relations),
+        "words": pages.words,
         "example": example_question(relations, pages.offers_options, in_writing=pages.question_form is FREE_TEXT),
         "is_pooled": pair is None and bool(offered_pairs(offered)),
         "pair_switches": switches(request.GET, offered_pairs(offered), pair, everything="All, in groups"),

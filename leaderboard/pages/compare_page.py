@@ -48,6 +48,8 @@ from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of,
 from leaderboard.probes.items import item_url
 from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import (
+    OUTCOMES,
+    AnswerWords,
     Names,
     RowKey,
     answer_cell,
@@ -101,17 +103,18 @@ def _comparison_page(
     metric = pages.metric_label(runs[0].benchmark.main_metric)
     sides = compared_runs(runs, comparison.differences)
     context = _chosen_runs(request, runs) | {
-        "verdict": verdict(sides, comparison.differences),
+        "verdict": verdict(sides, comparison.differences, pages.words.more),
         "metric": metric,
         "n": cells.items(comparison.differences[0]["n"]),
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
+        "right": pages.words.right,
     }
     relations = relation_names(runs[0])
     tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
     if len(comparison.right):
         pattern = read_pattern(request.GET.get("right", ""), len(runs))
-        context["patterns"] = [pattern_links(sides, comparison, request.GET)]
+        context["patterns"] = [pattern_links(sides, comparison, request.GET, pages.words)]
         shown = disagreements_table(sides, disagreements(comparison, pattern), pattern, relations, pages)
         tables.append(shown)
     context |= {"switches": part_switches, "part": pair.title if pair else ""}
@@ -228,12 +231,14 @@ PATTERNS_OFFERED = 6  # the most frequent ones
 NAMED_RUNS = 4  # with more runs, their number stands in place of their names
 
 
-def pattern_links(runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict) -> list[PageLink]:
+def pattern_links(
+    runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict, words: AnswerWords
+) -> list[PageLink]:
     """Return the links to all disagreements, and to those of each of the most frequent patterns, with their number."""
     chosen = read_pattern(query.get("right", ""), len(runs))
     counts = {pattern: count for pattern, count in comparison.counts().items() if len(set(pattern)) > 1}
     frequent = sorted(counts, key=lambda pattern: -counts[pattern])[:PATTERNS_OFFERED]
-    titles = {pattern: f"{_pattern_caption(runs, pattern)} ({counts[pattern]:,})" for pattern in frequent}
+    titles = {pattern: f"{_pattern_caption(runs, pattern, words)} ({counts[pattern]:,})" for pattern in frequent}
     offered: list[tuple[Pattern | None, str]] = [(None, "All"), *titles.items()]
     return [PageLink(title, _with_pattern(query, pattern), pattern == chosen) for pattern, title in offered]
 
@@ -243,10 +248,10 @@ def _with_pattern(query: QueryDict, pattern: Pattern | None) -> str:
     return link(query, right=digits, **{"disagreements-page": None})
 
 
-def _marked(right: bool, answer: str = "", lang: str = "") -> Cell:
+def _marked(words: AnswerWords, right: bool, answer: str = "", lang: str = "") -> Cell:
     """Show an answer, or whether it is right where there is no text of it, in the colour that says so."""
-    text = answer or ("right" if right else "wrong")
-    return Cell(text, text, kind="yes" if right else "no", lang=lang)
+    text = answer or words.of(right)
+    return Cell(text, text, kind="" if words.both_true else OUTCOMES[right][1], lang=lang)
 
 
 def disagreements_table(
@@ -275,14 +280,14 @@ def disagreements_table(
 
     return Table(
         name="disagreements",
-        caption=_pattern_caption(runs, pattern) if pattern else "Answers on which the runs disagree",
+        caption=_pattern_caption(runs, pattern, pages.words) if pattern else "Answers on which the runs disagree",
         columns=[
             Column("subject", "Question", question, align="head"),
             Column("relation", "Relation", lambda row: group_cell("relation", row["relation"], names), folded=True),
             Column("template", "Wording", _wording_cell, align="number", shown=False),
             Column("answer", "Answer", lambda row: answer_cell(row, answers)),
-            *(_answer_column(position, run) for position, run in enumerate(runs)),
-            Column("right_names", "Right", right_names, folded=len(runs) <= NAMED_RUNS),
+            *(_answer_column(position, run, pages.words) for position, run in enumerate(runs)),
+            Column("right_names", labels.sentence(pages.words.right), right_names, folded=len(runs) <= NAMED_RUNS),
             Column("right", "", right_keys, shown=False),
         ],
         rows=rows,
@@ -298,18 +303,18 @@ def _wording_cell(row: Row) -> Cell:
     return Cell(row["template"], str(row["template"] + 1), kind="number")
 
 
-def _answer_column(position: int, run: ComparedRun) -> Column[Row]:
+def _answer_column(position: int, run: ComparedRun, words: AnswerWords) -> Column[Row]:
     def cell(row: Row) -> Cell:
-        return _marked(row["right"][position], row["answers"][position], row.get("language", ""))
+        return _marked(words, row["right"][position], row["answers"][position], row.get("language", ""))
 
     return Column(run.key, run.name, cell)
 
 
-def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern) -> str:
+def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern, words: AnswerWords) -> str:
     wrong = [not right for right in pattern]
     parts = [
         f"{word}: {', '.join(run.name for run in _chosen(runs, choice))}"
-        for word, choice in (("right", pattern), ("wrong", wrong))
+        for word, choice in ((words.right, pattern), (words.wrong, wrong))
         if any(choice)
     ]
     return labels.sentence("; ".join(parts))

@@ -230,8 +230,8 @@ def _bound_column(name: str) -> Column[Row]:
 BETTER, WORSE, ALIKE = "clearly better than", "clearly worse than", "not clearly different from"
 
 
-def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
-    """Return the sentence with which a comparison begins, such as "B knows 27 points more than A"."""
+def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row], more: str) -> str:
+    """Return the sentence with which a comparison begins; `more` is how it says that one run is ahead of another."""
     if len(runs) > 2:
         return " ".join([f"{best_of(runs)}.", *_against_first(runs)])
     overall = next(row for row in differences if row["dimension"] == "overall")
@@ -246,7 +246,7 @@ def verdict(runs: Sequence[ComparedRun], differences: Sequence[Row]) -> str:
     if not overall["difference"]:
         return f"No difference: both have {ahead.overall.value:.3f}; {interval} points."
     if is_certain(overall):
-        return f"{ahead.name} knows {size} points more than {behind.name} {where}"
+        return f"{ahead.name} {more.format(points=size, other=behind.name)} {where}"
     return f"No clear difference: {ahead.name} is {size} points ahead of {behind.name} {where}"
 
 

@@ -16,8 +16,8 @@ from leaderboard.figures.questions import BenchmarkQuestion, QuestionOutcomes, q
 from leaderboard.models import Benchmark, Run
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import SHARE_HELP, item_url, shares_of
-from leaderboard.probes.wording import language_of
-from leaderboard.ui import cells
+from leaderboard.probes.wording import OUTCOMES, AnswerWords, language_of
+from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Bar, Cell
 from leaderboard.ui.tables import Column, Table, settings_column
 from leaderboard.ui.visible import visible
@@ -28,9 +28,6 @@ LONGEST, LONGEST_NOTE = 60, 500  # letters of an answer that a cell and its tool
 OPTIONS_SHOWN = 8
 RUNS_SHOWN = 5  # whose shares stand side by side
 CHOSEN = " ●"
-OUTCOME_MARKS = {True: "✓", False: "✗", None: "–"}
-SPOKEN = {True: "right", False: "wrong", None: "not counted"}
-KINDS = {True: "yes", False: "no", None: "missing"}
 MOST_CONTRASTS = 5
 # What a cell says of a true and a false statement, of which a model prefers one.
 PREFERENCES = {True: "the true one preferred", False: "the false one preferred", None: "no preference"}
@@ -86,7 +83,9 @@ def _answer(run: Run) -> ModelAnswer:
     return pages.question_form.answer or pages.model_answer
 
 
-def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templates: Sequence[int]) -> Table[Answers]:
+def answers_table(
+    question: BenchmarkQuestion, answers: Sequence[Answers], templates: Sequence[int], words: AnswerWords
+) -> Table[Answers]:
     """Return each model's answer to each wording, with a mark that tells right from wrong."""
     judged = any(row.counted for row in answers)
     lang = language_of(question.relation)
@@ -102,7 +101,7 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
         outcome = partial(_outcome_cell, template=template)
         return [
             Column(f"answer_{template}", title, text, align="wide"),
-            Column(f"right_{template}", f"{title}: right", outcome, shown=False),
+            Column(f"right_{template}", f"{title}: {words.right}", outcome, shown=False),
         ]
 
     return Table(
@@ -112,7 +111,11 @@ def answers_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
             Column("model", "Model", _model_cell, align="head"),
             settings_column(lambda row: row.run),
             Column("parameters", "Size", lambda row: cells.parameters(row.run.model.parameters), align="number"),
-            *([Column("right", "Right", right, align="number")] if judged and len(templates) > 1 else []),
+            *(
+                [Column("right", labels.sentence(words.right), right, align="number")]
+                if judged and len(templates) > 1
+                else []
+            ),
             *(column for template in templates for column in columns(template)),
         ],
         rows=answers,
@@ -141,7 +144,7 @@ def _answer_cell(row: Answers, template: int, question: BenchmarkQuestion, lang:
     note = "" if short == shown else shorten(shown, LONGEST_NOTE)
     if not judged:
         return Cell(text, short, note=note, lang=lang)
-    return Cell(text, f"{OUTCOME_MARKS[right]} {short}", note=note, kind=KINDS[right], lang=lang, spoken=SPOKEN[right])
+    return pages_of(row.run.benchmark).words.cell(right, text, short, note, lang)
 
 
 def shorten(text: str, length: int) -> str:
@@ -172,7 +175,9 @@ class OptionShares:
     chosen: Sequence[bool]
 
 
-def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], template: int) -> Table[Any] | None:
+def options_table(
+    question: BenchmarkQuestion, answers: Sequence[Answers], template: int, words: AnswerWords
+) -> Table[Any] | None:
     """Return the shares of the options side by side in a few models; None where no model chose among options.
 
     A page shows the right options and those with the largest shares, the CSV all of them.
@@ -185,7 +190,7 @@ def options_table(question: BenchmarkQuestion, answers: Sequence[Answers], templ
     names = short_names([row.run for row in scored])
     lang = language_of(question.relation)
     columns: list[Column[OptionShares]] = [
-        Column("option", "Option", partial(_option_cell, lang=lang)),
+        Column("option", "Option", partial(_option_cell, lang=lang, words=words)),
         *(
             Column(name, visible(name), partial(_share_cell, model=number), SHARE_HELP)
             for number, name in enumerate(names)
@@ -227,8 +232,8 @@ def _option_rows(question: BenchmarkQuestion, scored: Sequence[Answers], templat
     return sorted(rows, key=lambda row: -sum(row.shares))
 
 
-def _option_cell(row: OptionShares, lang: str) -> Cell:
-    return Cell(row.label, f"{'✓ ' if row.right else ''}{row.label}", lang=lang, spoken="right" if row.right else "")
+def _option_cell(row: OptionShares, lang: str, words: AnswerWords) -> Cell:
+    return words.cell(True, row.label, lang=lang) if row.right else Cell(row.label, row.label, lang=lang)
 
 
 def _share_cell(row: OptionShares, model: int) -> Cell:
@@ -327,4 +332,5 @@ def _perplexity_cell(row: Statement, model: int) -> Cell:
     if not row.preferred:
         return Cell(value, text, kind="number")
     right = row.preferred[model]
-    return Cell(value, f"{OUTCOME_MARKS[right]} {text}", kind=KINDS[right], spoken=PREFERENCES[right])
+    mark, kind = OUTCOMES[right]
+    return Cell(value, f"{mark} {text}", kind=kind, spoken=PREFERENCES[right])

@@ -40,7 +40,15 @@ from leaderboard.pages.items_page import items_missing
 from leaderboard.pages.question_answers import answers_table, contrasts, options_table, read_answers, statements_table
 from leaderboard.probes import pages_of
 from leaderboard.probes.items import ItemRow, RunAnswer, item_url
-from leaderboard.probes.wording import STATEMENT, ShownSentence, language_of, relation_name, tag_text, usual_sentence
+from leaderboard.probes.wording import (
+    STATEMENT,
+    AnswerWords,
+    ShownSentence,
+    language_of,
+    relation_name,
+    tag_text,
+    usual_sentence,
+)
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.links import link, page_links, page_number
@@ -62,11 +70,12 @@ class AnswersForm(forms.Form):
     outcome = forms.ChoiceField(
         required=False,
         label="Answers",
-        choices=[("", "all"), (EVERY, "right in every wording"), (NONE, "right in none")],
     )
 
-    def __init__(self, data: Any, judged: bool) -> None:
+    def __init__(self, data: Any, judged: bool, right: str) -> None:
         super().__init__(data, label_suffix="")
+        every, none = f"{right} in every wording", f"{right} in none"
+        self.fields["outcome"].choices = [("", "all"), (EVERY, every), (NONE, none)]
         if not judged:
             del self.fields["outcome"]
         self.full_clean()
@@ -132,7 +141,8 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
         if run and isinstance(error, ItemsMissing):
             return items_missing(request, run, error)
         return question_missing(request, benchmark, error)
-    outcomes, form = question_outcomes(benchmark, item), AnswersForm(request.GET, bool(benchmark.correctness.column))
+    outcomes, words = question_outcomes(benchmark, item), pages_of(benchmark).words
+    form = AnswersForm(request.GET, bool(benchmark.correctness.column), words.right)
     wordings = _wordings(request, benchmark, item, outcomes, own)
     passing = [number for number in outcomes.by_share() if form.passes(outcomes.models[number], outcomes.share(number))]
     tables, answer = _parts(request, benchmark, item, own, outcomes, passing, wordings)
@@ -144,10 +154,38 @@ def question_view(request: HttpRequest, name: str, question: str) -> HttpRespons
         "run": run,
         "answer": answer,
         "wordings": wordings,
-        "verdict": outcomes.in_words(len(wordings)),
+        "words": words,
+        "one_counts": pages_of(benchmark).question_form.one_counts,
+        "verdict": verdict(outcomes, len(wordings), words),
         "tables": _views(request, tables, 1 if run else len(passing)),
     }
     return render(request, "question.html", context)
+
+
+def verdict(outcomes: QuestionOutcomes, wordings: int, words: AnswerWords) -> str:
+    """Say in a sentence how many models are right; empty where no answer counts as right or wrong."""
+    shares = [share for run in outcomes.outcomes if (share := outcomes.share(run)) is not None]
+    if not shares:
+        return ""
+    always, never = shares.count(1), shares.count(0)
+    if len(shares) == 1:
+        return f"The only model that was asked {_of_one(shares[0], wordings, words)}."
+    models = "models" if len(set(outcomes.models.values())) == len(outcomes.models) else "runs"
+    number = f"{always} of {len(shares)} {models} {words.one_prefers if always == 1 else words.several_prefer}"
+    if wordings == 1:
+        return f"{number}."
+    if never == len(shares):
+        return f"None of {never} {models} {words.one_prefers} in any wording."
+    if always == len(shares):
+        return f"All {always} {models} {words.several_prefer} in every wording."
+    return f"{number} in every wording, {len(shares) - always - never} in some and {never} in none."
+
+
+def _of_one(share: float, wordings: int, words: AnswerWords) -> str:
+    """Say in how many of its wordings one model is right, given their share."""
+    if wordings == 1:
+        return words.one_prefers if share else words.other
+    return f"{words.one_prefers} in {'every wording' if share == 1 else 'some wordings' if share else 'no wording'}"
 
 
 def former_item_view(request: HttpRequest, pk: int, relation: str, template: int, index: int) -> HttpResponse:
@@ -234,17 +272,17 @@ def _parts(
 
     Without a run, they are about one page of models.
     """
-    template = next(wording.template for wording in wordings if wording.current)
+    template, words = next(wording.template for wording in wordings if wording.current), pages_of(benchmark).words
     start = (page_number(request.GET.get("page", ""), len(passing), MODELS_EACH_PAGE) - 1) * MODELS_EACH_PAGE
     runs = [own.run] if own else read_runs(passing[start : start + MODELS_EACH_PAGE])
     beside = contrasts(question)
     answers = read_answers(runs, question, own.outcomes(question) if own else outcomes, beside)
     answer = own.answer(question, template) if own else None
     further: list[Table[Any] | None] = [
-        *(answer.tables if answer else [None if own else options_table(question, answers, template)]),
+        *(answer.tables if answer else [None if own else options_table(question, answers, template, words)]),
         statements_table(benchmark, question, beside, answers, template),
     ]
-    table = answers_table(question, answers, [wording.template for wording in wordings])
+    table = answers_table(question, answers, [wording.template for wording in wordings], words)
     return [table, *filter(None, further)], answer
 
 
@@ -264,7 +302,7 @@ def _file(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
 # The list of the questions of a benchmark, the hardest or the easiest first.
 
 
-SHARE_RIGHT_HELP = "The share of right answers over all models and wordings that were measured here."
+SHARE_HELP = "The share of {right} answers over all models and wordings that were measured here."
 
 
 class QuestionsForm(forms.Form):
@@ -320,6 +358,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
         "form": form,
         "questions": table,
         "judged": judged,
+        "words": pages_of(benchmark).words,
         "has_shares": any(row.answered for row in rows),
     }
     return render(request, "questions.html", context)
@@ -327,7 +366,7 @@ def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
 
 def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
     """Return the columns of a list of questions; those on right answers only where answers are right or wrong."""
-    form = pages_of(benchmark).question_form
+    form, words = pages_of(benchmark).question_form, pages_of(benchmark).words
 
     def sentence(row: RatedQuestion) -> Cell:
         text = usual_sentence(benchmark, form, row.relation, row.item)
@@ -347,12 +386,12 @@ def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQue
         return [*columns, _relation_column(), *map(_tag_column, PAIR_TAGS)]
     return [
         *columns,
-        Column("answer", "Right answer", answer),
+        Column("answer", words.answer, answer),
         _relation_column(),
         *map(_tag_column, PAIR_TAGS),
         Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
-        Column("right", "Right", _right_cell, align="number", folded=True),
-        Column("share", "Share right", _share_cell, SHARE_RIGHT_HELP, align="score"),
+        Column("right", labels.sentence(words.right), _right_cell, align="number", folded=True),
+        Column("share", f"Share {words.right}", _share_cell, SHARE_HELP.format(right=words.right), align="score"),
     ]
 
 

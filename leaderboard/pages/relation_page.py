@@ -24,6 +24,7 @@ from leaderboard.probes.benchmark_words import with_baseline_name
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import (
     FREE_TEXT,
+    RIGHT_OR_WRONG,
     example_cell,
     example_question,
     language_of,
@@ -65,6 +66,7 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "name": relation_name(content) if content else relation,
         "tags": _tags(content),
         "questions": questions_url(benchmark, content) if content else "",
+        "words": pages.words,
         "example": example_question([content], pages.offers_options, in_writing=pages.question_form is FREE_TEXT)
         if content
         else None,
@@ -215,10 +217,12 @@ def relations_table(
 
 def _difficulty_title(rows: Sequence[RelationRow]) -> str:
     """Return what the dots are: shares of right answers, or the main metric where answers are not right or wrong."""
-    if not rows or rows[0].benchmark.correctness.column:
-        return "Right"
-    pages = pages_of(rows[0].benchmark)
-    return pages.metric_label(pages.main_metric(rows[0].benchmark))
+    if not rows:
+        return labels.sentence(RIGHT_OR_WRONG.right)
+    benchmark, pages = rows[0].benchmark, pages_of(rows[0].benchmark)
+    if benchmark.correctness.column:
+        return labels.sentence(pages.words.right)
+    return pages.metric_label(pages.main_metric(benchmark))
 
 
 def strip(row: RelationRow) -> Cell:

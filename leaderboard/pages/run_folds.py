@@ -27,6 +27,7 @@ from leaderboard.probes.culture.pair_sections import answers_fold
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.items import item_url
 from leaderboard.probes.wording import (
+    AnswerWords,
     answer_cell,
     group_title,
     in_words,
@@ -323,7 +324,8 @@ def changing_answers(run: Run) -> Section | None:
     if not rows:
         return None
     names = relation_names(run)
-    answers = several_answers(run, [flip.row for flip in rows], pages_of(run.benchmark).question_form)
+    pages = pages_of(run.benchmark)
+    words, answers = pages.words, several_answers(run, [flip.row for flip in rows], pages.question_form)
     templates = sorted({number for flip in rows for number, *_ in flip.answers})
     table = Table(
         name="flips",
@@ -338,8 +340,11 @@ def changing_answers(run: Run) -> Section | None:
             Column(
                 "relation", "Relation", lambda flip: cells.text(group_title("relation", flip.row["relation"], names))
             ),
-            Column("answer", "Right answer", lambda flip: answer_cell(flip.row, answers)),
-            *(Column(f"template_{number}", wording(number), partial(_flip_cell, number)) for number in templates),
+            Column("answer", words.answer, lambda flip: answer_cell(flip.row, answers)),
+            *(
+                Column(f"template_{number}", wording(number), partial(_flip_cell, number, words))
+                for number in templates
+            ),
         ],
         rows=rows,
         page_size=FLIPS_ON_A_PAGE,
@@ -349,13 +354,12 @@ def changing_answers(run: Run) -> Section | None:
     return section(table, note=note)
 
 
-def _flip_cell(number: int, flip: Flip) -> cells.Cell:
+def _flip_cell(number: int, words: AnswerWords, flip: Flip) -> cells.Cell:
     answers = {template: (answer, right) for template, answer, right in flip.answers}
     if number not in answers:
         return cells.text("")
     answer, right = answers[number]
-    shown = f"{'✓' if right else '✗'} {answer}"
-    return replace(cells.text(answer, note="right" if right else "wrong", lang=_lang(flip)), text=shown)
+    return words.cell(right, answer, lang=_lang(flip))
 
 
 def _lang(flip: Flip) -> str:

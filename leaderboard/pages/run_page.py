@@ -317,7 +317,7 @@ def surprise_sections(run: Run, pages: ProbePages) -> list[Section]:
     sure, lucky, *_ = highlights(run)
     if sure is None or lucky is None:
         return []
-    words = pages.surprises
+    words = pages.words
     lists = (
         ("confident-errors", words.sure, sure, words.sure_note),
         ("lucky-answers", words.lucky, lucky, words.lucky_note),
@@ -356,7 +356,7 @@ def _table(run: Run, name: str, title: str, rows: Sequence[Row], pages: ProbePag
                 lambda row: cells.text(group_title("relation", row["relation"], names)),
                 folded=True,
             ),
-            Column("answer", pages.surprises.answer, lambda row: answer_cell(row, answers)),
+            Column("answer", pages.words.answer, lambda row: answer_cell(row, answers)),
             Column("prediction", "Model's answer", lambda row: cells.text(row["prediction_label"], lang=lang(row))),
             Column("margin", "Margin", lambda row: cells.signed(row["margin"]), align="number", folded=True),
         ],

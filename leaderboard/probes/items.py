@@ -10,10 +10,11 @@ from django.urls import reverse
 from leaderboard.figures import item_rows
 from leaderboard.figures.item_rows import Row
 from leaderboard.models import Run
-from leaderboard.probes.wording import Names, group_title, relation_names
+from leaderboard.probes.wording import RIGHT_OR_WRONG, AnswerWords, Names, group_title, relation_names
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.tables import Column, Table
+from probing.analysis.paired_tests import CORRECT
 from probing.benchmark import ROW_KEY, Item, Relation
 from probing.probes.choices import OTHER_BLANK
 from probing.template import Prompt, prompt
@@ -114,8 +115,13 @@ def stored_text(name: str, value: Any, relations: Names) -> str:
 
 
 def right_or_wrong(run: Run) -> Callable[[Row], str]:
-    """Return the function that gives the band of a row: "right", "wrong", or none where the answer does not count."""
+    """Return the function that gives the band of a row: "right", "wrong", or none where the answer does not count.
+
+    Where the probe asks which of two true answers a model prefers, no row has a band.
+    """
     column = run.benchmark.correctness.column
+    if column != CORRECT.column:
+        return lambda row: ""
 
     def band(row: Row) -> str:
         right = row.get(column)
@@ -187,24 +193,25 @@ class ScoredOption(NamedTuple):
     chosen: bool
 
 
-def answer_among_options(item: ItemRow) -> RunAnswer:
+def answer_among_options(item: ItemRow, words: AnswerWords = RIGHT_OR_WRONG) -> RunAnswer:
     """Return the answer to an item whose options were scored, with the item's own template as the sentence."""
-    return answer_in_template(item, item.relation.template_of(item.item, item.row["template"]))
+    return answer_in_template(item, item.relation.template_of(item.item, item.row["template"]), words)
 
 
-def answer_in_template(item: ItemRow, template: str) -> RunAnswer:
+def answer_in_template(item: ItemRow, template: str, words: AnswerWords = RIGHT_OR_WRONG) -> RunAnswer:
     """Return the answer to an item whose options were scored in a template."""
     row = item.row
     names = item.relation.options_of(item.item)
     text = prompt(template, row["subject"], item.relation.verbatim)
     context = {
         "row": row,
+        "words": words,
         "shown": _text_before(text, row),
         "statement": _three_pieces(text, names[row["answer"]]),
         "chosen": _three_pieces(text, row["prediction_label"]),
     }
-    options = _scored_options(names, row)
-    return RunAnswer("parts/answer_among_options.html", context, [_options_table(options, row.get("language", ""))])
+    options = _options_table(_scored_options(names, row), row.get("language", ""), words)
+    return RunAnswer("parts/answer_among_options.html", context, [options])
 
 
 def _text_before(text: Prompt, row: Row) -> str:
@@ -237,7 +244,7 @@ def shares_of(scores: Sequence[float]) -> list[float]:
     return [weight / total for weight in weights]
 
 
-def _options_table(options: list[ScoredOption], lang: str) -> Table[ScoredOption]:
+def _options_table(options: list[ScoredOption], lang: str, words: AnswerWords) -> Table[ScoredOption]:
     return Table(
         name="options",
         caption="Options, the best first",
@@ -245,11 +252,11 @@ def _options_table(options: list[ScoredOption], lang: str) -> Table[ScoredOption
             Column("option", "Option", lambda option: cells.text(option.label, lang=lang), align="head"),
             Column("score", "Log-probability", lambda option: cells.number(option.score, 2), align="number"),
             Column("share", "Share", lambda option: cells.share(option.share), SHARE_HELP, align="score"),
-            Column("right", "Right", lambda option: cells.yes_no(option.right)),
+            Column("right", labels.sentence(words.right), lambda option: cells.yes_no(option.right)),
             Column("chosen", "Chosen", lambda option: cells.yes_no(option.chosen)),
         ],
         rows=options,
-        band=lambda option: "right" if option.right else "wrong" if option.chosen else "",
+        band=lambda option: "right" if option.right else "wrong" if option.chosen and not words.both_true else "",
     )
 
 

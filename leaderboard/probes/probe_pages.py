@@ -12,7 +12,7 @@ from leaderboard.figures.comparisons import ModelAnswer
 from leaderboard.figures.scores import StripScores
 from leaderboard.models import Benchmark
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options
-from leaderboard.probes.wording import CHOICE, QuestionForm
+from leaderboard.probes.wording import CHOICE, RIGHT_OR_WRONG, AnswerWords, QuestionForm
 from leaderboard.ui import labels
 from leaderboard.ui.sections import Section, Switch
 from probing.benchmark import Relation
@@ -47,25 +47,6 @@ def notes_section(benchmark: Benchmark, name: str, title: str, lead: str) -> lis
     return []
 
 
-class Surprises(NamedTuple):
-    """How the page of a run calls the errors that a model was sure of, and the right answers that it nearly missed.
-
-    `answer`: the heading of the answers that count.
-    """
-
-    sure: str = "Wrong, and sure of it"
-    sure_note: str = (
-        "Answers that do not count, and that the model preferred most clearly to the one that does. The margin is the "
-        "log-probability of the right answer minus that of the best other one. Questions are ordered by it, as a "
-        "multiple of the usual margin of their wording."
-    )
-    lucky: str = "Right, but only just"
-    lucky_note: str = (
-        "Right answers with the narrowest margin for their wording: a slightly different sentence may well turn them."
-    )
-    answer: str = "Right answer"
-
-
 @dataclass(frozen=True)
 class ProbePages:
     """Everything on the pages that depends on one probe; the defaults suit a probe with rows like multiple choice.
@@ -88,7 +69,7 @@ class ProbePages:
     Relations: `relation_slice` names the scores that the page of a relation shows.
     Items: `item_columns` describes the list of a run's items, `run_answer` makes what the page of a question shows of a
     run's answer, `model_answer` reads the model's answer from a row, `question_form` says how readers see an item.
-    Surprises: `surprises` are the titles and notes of the two lists of surprising answers on the page of a run.
+    Words: `words` are what pages call the answers that count and the others.
     Sections: those of a finished run, of a benchmark over all its runs, and of runs that are compared. The first two
     take one more argument for each of the `switches`: whether it is on. Where they are `of_parts`, all three take
     before that the part of the items that the reader chose, a `culture.pairs.PairInLanguage`. `strip_sections` are
@@ -120,7 +101,7 @@ class ProbePages:
     model_answer: ModelAnswer = PREDICTION
     question_form: QuestionForm = CHOICE
 
-    surprises: Surprises = field(default_factory=Surprises)
+    words: AnswerWords = RIGHT_OR_WRONG
 
     run_sections: Callable[..., list[Section]] = lambda run, *switches: []
     benchmark_sections: Callable[..., list[Section]] = lambda benchmark, *switches: []

@@ -15,8 +15,8 @@ from leaderboard.figures.scores import figures
 from leaderboard.models import Benchmark, Run, Score
 from leaderboard.probes.breakdowns import group_href, hover_label, titled_cell
 from leaderboard.probes.items import ItemColumns, ItemRow, RunAnswer, answer_among_options, answer_in_template
-from leaderboard.probes.probe_pages import CountColumn, ProbePages, Surprises
-from leaderboard.probes.wording import group_title, read_relations, relation_name, relation_names
+from leaderboard.probes.probe_pages import CountColumn, ProbePages
+from leaderboard.probes.wording import AnswerWords, group_title, read_relations, relation_name, relation_names
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.charts.basics import Point
 from leaderboard.ui.sections import Drawing, Section, section
@@ -72,8 +72,8 @@ def benchmark_sections(benchmark: Benchmark) -> list[Section]:
 def run_answer(item: ItemRow) -> RunAnswer:
     """Return the answer to a pair; a cascade has a template of its own."""
     if item.row["prompting"] == "cascade":
-        return answer_in_template(item, item.relation.cascades[item.row["template"]])
-    return answer_among_options(item)
+        return answer_in_template(item, item.relation.cascades[item.row["template"]], WORDS)
+    return answer_among_options(item, WORDS)
 
 
 # The factors of a run by relation, beside other runs of its model.
@@ -342,7 +342,15 @@ def comparable_settings(run: Run) -> tuple[Any, ...]:
     return run.model_id, run.provenance, *sorted(others.items())
 
 
-SURPRISES = Surprises(
+WORDS = AnswerWords(
+    right="finer",
+    wrong="coarser",
+    answer="Finer answer",
+    one_prefers="prefers the finer answer",
+    several_prefer="prefer the finer answer",
+    other="prefers the coarser answer",
+    more="prefers the finer answer {points} points more often than {other}",
+    both_true=True,
     sure="Coarser answer, preferred most",
     sure_note=(
         "Both answers are true. The model preferred the coarser one most clearly here: the margin is the "
@@ -351,7 +359,6 @@ SURPRISES = Surprises(
     ),
     lucky="Finer answer, but only just",
     lucky_note="Finer answers with the narrowest margin for their wording.",
-    answer="Finer answer",
 )
 
 
@@ -439,7 +446,7 @@ PAGES = ProbePages(
         file_only=("scores", "exact", "best"),
     ),
     run_answer=run_answer,
-    surprises=SURPRISES,
+    words=WORDS,
     run_sections=run_sections,
     benchmark_sections=benchmark_sections,
     comparison_sections=comparison_sections,

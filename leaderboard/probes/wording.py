@@ -224,6 +224,51 @@ class QuestionForm(NamedTuple):
     one_counts: bool = False
 
 
+class AnswerWords(NamedTuple):
+    """What pages call the answers that count and those that do not, which may be true as well.
+
+    `answer`: the heading of the answers that count. `one_prefers`, `several_prefer` and `other`: what a sentence says
+    of models that gave such an answer, and of one that did not. `more`: how a comparison says that one run is ahead of
+    another. `both_true`: answers have no marks of right and wrong, as either is true. `sure` and `lucky` are the titles
+    of the two lists of surprising answers on the page of a run, with a note each.
+    """
+
+    right: str = "right"
+    wrong: str = "wrong"
+    answer: str = "Right answer"
+    one_prefers: str = "is right"
+    several_prefer: str = "are right"
+    other: str = "is wrong"
+    more: str = "knows {points} points more than {other}"
+    both_true: bool = False
+    sure: str = "Wrong, and sure of it"
+    sure_note: str = (
+        "Answers that do not count, and that the model preferred most clearly to the one that does. The margin is the "
+        "log-probability of the right answer minus that of the best other one. Questions are ordered by it, as a "
+        "multiple of the usual margin of their wording."
+    )
+    lucky: str = "Right, but only just"
+    lucky_note: str = (
+        "Right answers with the narrowest margin for their wording: a slightly different sentence may well turn them."
+    )
+
+    def of(self, right: bool | None) -> str:
+        """Return what an answer is called; None is one that does not count."""
+        return "not counted" if right is None else self.right if right else self.wrong
+
+    def cell(self, right: bool | None, answer: str, shown: str = "", note: str = "", lang: str = "") -> Cell:
+        """Show an answer with a mark and a colour that tell right from wrong, or with a word where both are true."""
+        shown, word = shown or answer, self.of(right)
+        if self.both_true:
+            return Cell(answer, f"{shown} ({word})", note=note, lang=lang)
+        mark, kind = OUTCOMES[right]
+        return Cell(answer, f"{mark} {shown}", note=note, kind=kind, lang=lang, spoken=word)
+
+
+OUTCOMES = {True: ("✓", "yes"), False: ("✗", "no"), None: ("–", "missing")}
+RIGHT_OR_WRONG = AnswerWords()
+
+
 def with_blank(relation: Relation, item: Item, template: int) -> ShownSentence:
     """Return the item's sentence with an empty blank in place of the answer."""
     filled = prompt(relation.template_of(item, template), item.subject, relation.verbatim).fill("", OTHER_BLANK)

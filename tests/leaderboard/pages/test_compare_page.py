@@ -17,6 +17,7 @@ from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.compare_page import PATTERNS_OFFERED
 from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
 from leaderboard.probes.probe_pages import PREDICTION
+from leaderboard.probes.wording import RIGHT_OR_WRONG
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import Point
 from probing.analysis.paired_tests import RESULT_NAMES
@@ -25,6 +26,8 @@ from tests.leaderboard.conftest import Site
 from tests.leaderboard.csv_rows import csv_rows
 from tests.leaderboard.pages.html_table import Tables
 from tests.leaderboard.ui.charts.plotted import plotted
+
+MORE = RIGHT_OR_WRONG.more
 
 
 @pytest.fixture
@@ -308,13 +311,15 @@ def sides(*values: float) -> list[ComparedRun]:
     ],
 )
 def test_two_runs_have_their_difference_in_points(differences: list[dict[str, Any]], sentence: str) -> None:
-    assert verdict(sides(0.3, 0.5), differences) == sentence.replace("{minus}", "\N{MINUS SIGN}")
+    assert verdict(sides(0.3, 0.5), differences, MORE) == sentence.replace("{minus}", "\N{MINUS SIGN}")
 
 
 def test_runs_with_the_same_figure_are_level() -> None:
-    level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0))
+    level = verdict(sides(0.4, 0.4), rows(0.0, -0.05, 0.05, 1.0), MORE)
     assert level == "No difference: both have 0.400; 95 % interval \N{MINUS SIGN}5.0 to 5.0 points."
-    assert verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0)) == "A and B share the highest figure, 0.400."
+    assert (
+        verdict(sides(0.4, 0.4, 0.3), rows(0.0, -0.05, 0.05, 1.0), MORE) == "A and B share the highest figure, 0.400."
+    )
 
 
 def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
@@ -324,7 +329,7 @@ def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_th
             sides(0.3, 0.5, 0.4, 0.31, 0.1), (0.0, 0.2, 0.1, 0.01, -0.2), (1, 0.001, 0.001, 0.9, 0.001), strict=True
         )
     ]
-    assert verdict([replace(runs[0], against_first=None), *runs[1:]], []) == (
+    assert verdict([replace(runs[0], against_first=None), *runs[1:]], [], MORE) == (
         "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."
     )

@@ -12,6 +12,8 @@ from leaderboard.figures import benchmarks, item_rows
 from leaderboard.figures.questions import QuestionOutcomes, question_id, question_url
 from leaderboard.figures.ranks import refresh_standings
 from leaderboard.models import Benchmark, Run
+from leaderboard.pages.question_page import verdict
+from leaderboard.probes.wording import RIGHT_OR_WRONG
 from probing.catalog import CATALOG
 from tests.leaderboard import factories as make
 from tests.leaderboard.conftest import Site
@@ -154,7 +156,7 @@ def test_the_difficulty_is_a_sentence(monkeypatch: pytest.MonkeyPatch, shares: l
     of_run = dict(enumerate(shares))
     outcomes = QuestionOutcomes({run: f"org/{run}" for run in of_run}, dict.fromkeys(of_run, ()))
     monkeypatch.setattr(QuestionOutcomes, "share", lambda self, run: of_run[run])
-    assert outcomes.in_words(wordings=2) == sentence
+    assert verdict(outcomes, 2, RIGHT_OR_WRONG) == sentence
 
 
 @pytest.mark.parametrize("slug", [slug for slug, entry in CATALOG.items() if not entry.downloads])

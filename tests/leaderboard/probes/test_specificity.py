@@ -1,12 +1,13 @@
 """Pages of the specificity probe: measured runs on the starter pairs, and the paper's rows."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from django.test import Client
 
-from leaderboard.figures import benchmarks, item_rows
+from leaderboard.figures import benchmarks, item_rows, outcomes
 from leaderboard.figures.item_rows import ItemFilter
 from leaderboard.figures.ranks import refresh_ranks
 from leaderboard.models import Benchmark, Run, Score
@@ -316,3 +317,40 @@ def test_models_are_ranked_on_the_pairs_that_are_single_tokens_for_all(
     assert rows["org/whole"]["rank"] and rows["org/whole"]["acc_at_10_either_common"] != ""
     assert (rows["org/few"]["rank"], rows["org/few"]["specificity_common"]) == ("", "")
     assert "shares too few questions" in client.get("/benchmarks/pairs/").content.decode()
+
+
+def counted(run: Run) -> Run:
+    """Count the answers of a run, as the worker does when it has finished."""
+    outcomes.store_outcomes(run, make.stored_rows(run))
+    outcomes.refresh_counts(run.benchmark)
+    return run
+
+
+def shown_text(client: Client, address: str) -> str:
+    """Return the words of the main part of a page, without those of its charts and lists of suggestions."""
+    main = client.get(address).content.decode().partition("<main")[2].partition("</main>")[0]
+    return " ".join(re.sub(r"<(option|script).*?</\1>|<[^>]+>", " ", main, flags=re.DOTALL).split())
+
+
+def test_no_page_calls_a_true_answer_right_or_wrong(client: Client, measure: Measure) -> None:
+    first, second = counted(measure("org/a", "vanilla")), counted(measure("org/b", "few-shot"))
+    of_item = item_url(first, FIRST_ITEM)
+    addresses = (
+        *("/benchmarks/pairs/", "/benchmarks/pairs/items/", of_item, of_item.partition("?")[0]),
+        *("/benchmarks/pairs/relations/lies_in/", f"/runs/{first.pk}/", f"/runs/{first.pk}/items/"),
+        f"/compare/?m={first.pk}&m={second.pk}",
+    )
+    for address in addresses:
+        text = shown_text(client, address)
+        named = re.findall(r".{0,40}(?:✓|✗|\b(?:right|wrong|knows)\b).{0,40}", text, re.IGNORECASE)
+        assert named == [], address
+        assert re.search(r"\b(?:finer|coarser|specific)", text, re.IGNORECASE), address
+
+
+def test_answers_to_a_pair_are_called_finer_or_coarser(client: Client, measure: Measure) -> None:
+    rows = make.stored_rows(counted(measure("org/a", "vanilla"))).to_dict("records")
+    by_word = {row["specific"]: row for row in rows if row["relation"] == "lies_in"}
+    for word, row in (("finer", by_word[True]), ("coarser", by_word[False])):
+        text = shown_text(client, f"/benchmarks/pairs/items/lies_in-{row['index']}/")
+        assert f"{row['prediction_label']} ({word})" in text
+        assert f"The only model that was asked prefers the {word} answer." in text
