@@ -59,7 +59,7 @@ def queue_view(request: HttpRequest) -> HttpResponseBase:
         "number_waiting": line.number_waiting,
         "no_worker": not line.has_workers,
         "waiting": waiting,
-        "waiting_filled": _worth_telling(line.waiting) | filled(waiting, ("settings",)),
+        "waiting_filled": _worth_telling(line.waiting) | filled(waiting, ("position", "settings", "seconds_left")),
         "page": page_of(range(line.number_waiting), request),
         "scale": "0 to 1" if any(row["score"] is not None and 0 <= row["score"] <= 1 for row in finished) else "",
         "canonical": request.build_absolute_uri(request.path),

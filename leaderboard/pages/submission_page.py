@@ -21,7 +21,7 @@ from leaderboard.intake.quotas import PENDING
 from leaderboard.models import Run, RunEvent, Submission
 from leaderboard.pages.run_page import phases
 from leaderboard.serving.errors import with_retry_after
-from leaderboard.tables import download, ordered, page_of
+from leaderboard.tables import download, filled, ordered, page_of
 from probing.errors import ProbingError
 from probing.revisions import position
 
@@ -78,6 +78,7 @@ def submission_view(request: HttpRequest, token: str) -> HttpResponseBase:
         "submission": submission,
         "outcomes": [outcome for outcome in outcomes if outcome.submission == submission] if together else outcomes,
         "page": page,
+        "filled": filled(page, TOGETHER),
         "counts": Counter(outcome.title for outcome in outcomes).most_common() if together else [],
         "number": len(outcomes),
         "benchmarks": len({outcome.submission.benchmark_id for outcome in outcomes}),

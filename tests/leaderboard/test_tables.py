@@ -1,6 +1,7 @@
 """Rows of tables in the order, on the page and in the file that a query string asks for."""
 
 import json
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -174,7 +175,7 @@ def test_a_table_without_rows_has_a_sentence_in_their_place() -> None:
 
 
 def score_cell(score: Score | None, **context: Any) -> str:
-    return render_to_string("cells/score.html", {"score": score, **context})
+    return re.sub(r"\s+", " ", render_to_string("cells/score.html", {"score": score, **context}))
 
 
 def test_a_score_stands_with_its_mark_its_bar_and_its_intervals() -> None:
