@@ -4,11 +4,9 @@ A row is a dict of raw values by the names of the CSV's columns, beside which it
 parameters of a table have its name as a prefix, except those of the main table of a page, whose prefix is empty.
 """
 
-import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from math import isfinite
 from operator import itemgetter
 from typing import Any, TypeVar
 
@@ -18,7 +16,7 @@ from django.utils import timezone
 
 from leaderboard.ui.cells import Raw
 from leaderboard.ui.links import page_number
-from leaderboard.ui.table_files import csv_lines, file_name
+from leaderboard.ui.table_files import csv_lines, file_name, json_array
 
 Row = dict[str, Any]
 Files = Mapping[str, tuple[Sequence[str], Sequence[Row]]]  # by the name of a table, its columns and rows
@@ -87,10 +85,9 @@ def download(request: HttpRequest, tables: Files) -> HttpResponse | None:
         names = ", ".join(tables)
         return HttpResponse(f"There is no table {name!r} here. Tables of this page: {names}.\n", "text/plain", 404)
     columns, rows = tables[name]
-    if request.GET["format"] == "json":
-        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in objects(columns, rows))
-        return HttpResponse(f"[{lines}]\n", "application/json")
     values = ([written(row[column]) for column in columns] for row in rows)
+    if request.GET["format"] == "json":
+        return HttpResponse("".join(json_array(columns, values)), "application/json")
     headers = {"Content-Disposition": f'attachment; filename="{file_name(request, name)}.csv"'}
     return HttpResponse("".join(csv_lines(columns, values)), "text/csv; charset=utf-8", headers=headers)
 
@@ -103,12 +100,3 @@ def written(value: Any) -> Raw:
         return round(value.total_seconds())
     plain: Raw = value
     return plain
-
-
-def objects(columns: Sequence[str], rows: Iterable[Row]) -> list[dict[str, Raw]]:
-    """Return the rows as JSON has them, in which there are no infinite numbers and no NaN."""
-    return [{name: _finite(written(row[name])) for name in columns} for row in rows]
-
-
-def _finite(value: Raw) -> Raw:
-    return None if isinstance(value, float) and not isfinite(value) else value

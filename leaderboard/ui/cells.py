@@ -185,18 +185,6 @@ def share(value: float) -> Cell:
     return Cell(value, f"{value:.3f}", bar=Bar(100 * value, 0, 100 * value), kind="share")
 
 
-def percent(value: int) -> Cell:
-    """Show progress in percent with a bar as long as it."""
-    return Cell(value, f"{value} %", bar=Bar(value, 0, value), kind="share")
-
-
-def duration(time: timedelta | None) -> Cell:
-    """Show a time to wait; CSV gets whole seconds."""
-    if time is None:
-        return _no_value("number")
-    return Cell(round(time.total_seconds()), approximate_time(time), kind="number")
-
-
 def approximate_time(time: timedelta) -> str:
     """Round a time to wait to half minutes, to minutes from ten on, or to tenths of an hour or of a day."""
     seconds = time.total_seconds()
@@ -287,14 +275,6 @@ def day(value: datetime | None) -> Cell:
         return _no_value("date")
     date = timezone.localtime(value).date().isoformat()
     return Cell(date, date, kind="date")
-
-
-def moment(value: datetime | None) -> Cell:
-    """Show a local time to the minute; CSV gets the seconds and the time zone as well."""
-    if value is None:
-        return _no_value("date")
-    time = timezone.localtime(value)
-    return Cell(time.isoformat(timespec="seconds"), f"{time:%Y-%m-%d %H:%M}", kind="date")
 
 
 def _no_value(kind: str = "text") -> Cell:

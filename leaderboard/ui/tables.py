@@ -261,12 +261,10 @@ def _header(table: Table[Any], query: QueryDict, column: Column[Any]) -> Header:
 
 def _scale(cells: Sequence[Cell]) -> str:
     """Say from where to where the bars of a column run, and where chance is if it is the same for all of them."""
-    bars = [(cell.text, cell.bar) for cell in cells if cell.bar]
+    bars = [cell.bar for cell in cells if cell.bar]
     if not bars:
         return ""
-    if all(text.endswith("%") for text, _ in bars):
-        return "0 to 100 %"
-    ticks = {bar.chance for _, bar in bars}
+    ticks = {bar.chance for bar in bars}
     (only,) = ticks if len(ticks) == 1 else (None,)
     return "0 to 1" if only is None else f"0 to 1, chance {only / 100:.2f}"
 

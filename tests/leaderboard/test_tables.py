@@ -10,9 +10,10 @@ from django.http import HttpRequest
 from django.template import Context, Template
 from django.template.loader import render_to_string
 from django.test import RequestFactory
+from django.utils import timezone
 
 from leaderboard.models import Score
-from leaderboard.tables import download, filled, ordered, page_of
+from leaderboard.tables import download, filled, ordered, page_of, written
 
 COLUMNS = ("name", "score", "commit")
 ROWS: list[dict[str, Any]] = [
@@ -109,6 +110,11 @@ def test_the_same_table_as_json_has_numbers_as_numbers(query: str, rows: list[di
     assert response is not None
     assert response["Content-Type"] == "application/json"
     assert json.loads(response.content, parse_constant=pytest.fail) == rows
+
+
+def test_times_in_files_are_local_with_their_zone() -> None:
+    with timezone.override("Asia/Tokyo"):
+        assert written(datetime(2026, 1, 31, 23, 30, 15, tzinfo=UTC)) == "2026-02-01T08:30:15+09:00"
 
 
 def test_a_file_is_named_after_its_page_and_its_table() -> None:

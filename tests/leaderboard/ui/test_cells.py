@@ -40,14 +40,6 @@ VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
         (cells.signed(0.25), 0.25, "+0.250"),
         (cells.signed(0.0), 0.0, "+0.000"),
     ],
-    "a time to wait is rounded": [
-        (cells.duration(timedelta(seconds=20)), 20, "under a minute"),
-        (cells.duration(timedelta(seconds=97)), 97, "1.5 min"),
-        (cells.duration(timedelta(seconds=300)), 300, "5 min"),
-        (cells.duration(timedelta(seconds=610)), 610, "10 min"),
-        (cells.duration(timedelta(seconds=5400)), 5400, "1.5 h"),
-        (cells.duration(timedelta(seconds=216000)), 216000, "2.5 days"),
-    ],
     "a number of items has a fraction only where it is one, and is unknown where nobody states it": [
         (cells.items(1226.0), 1226.0, "1,226"),
         (cells.items(2028.5), 2028.5, "2,028.5"),
@@ -69,7 +61,7 @@ VALUES: dict[str, list[tuple[cells.Cell, cells.Raw, str]]] = {
     ],
     "a missing value is a dash and empty in CSV": [
         *((cell(None), None, "–") for cell in (cells.number, cells.items, cells.signed, cells.bound)),
-        *((cell(None), None, "–") for cell in (cells.parameters, cells.duration, cells.day, cells.moment)),
+        *((cell(None), None, "–") for cell in (cells.parameters, cells.day)),
         *((cell(None), None, "–") for cell in (cells.yes_no, cells.stored)),
     ],
     "a stored value of any type has a cell": [
@@ -123,9 +115,16 @@ def test_the_clustered_interval_is_in_the_tooltip_and_read_out() -> None:
     assert cells.of_score(Score(value=0.25, n=12, low=0.2, high=0.3)).spoken == ""
 
 
-def test_shares_and_progress_have_a_bar_as_long_as_they_are() -> None:
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(20, "under a minute"), (97, "1.5 min"), (300, "5 min"), (610, "10 min"), (5400, "1.5 h"), (216000, "2.5 days")],
+)
+def test_a_time_to_wait_is_rounded(seconds: int, text: str) -> None:
+    assert cells.approximate_time(timedelta(seconds=seconds)) == text
+
+
+def test_a_share_has_a_bar_as_long_as_it() -> None:
     assert (cells.share(0.25).text, cells.share(0.25).bar) == ("0.250", cells.Bar(25, 0, 25))
-    assert (cells.percent(25).text, cells.percent(25).bar) == ("25 %", cells.Bar(25, 0, 25))
 
 
 @pytest.mark.parametrize(
@@ -192,9 +191,7 @@ def test_several_names_are_a_list_on_a_page_and_one_text_in_csv() -> None:
     assert (cell.value, cell.several) == ("Paris (0.6); Rome (0.3)", (("Paris", "0.6"), ("Rome", "0.3")))
 
 
-def test_times_are_local_and_csv_has_their_zone() -> None:
+def test_days_are_local() -> None:
     with timezone.override("Asia/Tokyo"):
         time = datetime(2026, 1, 31, 23, 30, 15, tzinfo=UTC)
         assert (cells.day(time).value, cells.day(time).text) == ("2026-02-01", "2026-02-01")
-        cell = cells.moment(time)
-    assert (cell.value, cell.text) == ("2026-02-01T08:30:15+09:00", "2026-02-01 08:30")

@@ -187,7 +187,6 @@ def test_the_link_to_csv_keeps_the_order_and_drops_the_page() -> None:
         ([cells.score(0.5, chance=0.25), cells.score(0.7, chance=0.25)], "0 to 1, chance 0.25"),
         ([cells.score(0.5, chance=0.25), cells.score(0.7, chance=0.5)], "0 to 1"),
         ([cells.share(0.5)], "0 to 1"),
-        ([cells.percent(58), cells.text("waits")], "0 to 100 %"),
         ([cells.number(3.0)], ""),
     ],
 )
