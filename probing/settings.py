@@ -163,7 +163,7 @@ class Settings:
     )
     sample: int | None = option(
         None,
-        "ask N items spread evenly over each relation's file; with a --seed other than 0, drawn at random",
+        "ask N items spread evenly over each relation's file; with a seed other than 0, drawn at random",
         chooses_items=True,
         offered=True,
     )

@@ -377,7 +377,7 @@ def size_accepted(examination: Examination) -> str:
     if size > limit:
         raise TooLarge(
             f"The weights take {size / 1e9:.1f} GB; this site measures models up to {limit / 1e9:.0f} GB.",
-            "Submit a smaller model, or run it yourself: python -m probing run.",
+            f"Submit a smaller model, or {number_format.ON_YOUR_OWN}.",
         )
     return f"{size / 1e9:.2f} GB of weights, below {limit / 1e9:.0f} GB."
 

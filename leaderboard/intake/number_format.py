@@ -11,6 +11,7 @@ from probing.files.weights import WeightSummary
 from probing.language_model import DType
 from probing.settings import Settings
 
+ON_YOUR_OWN = "measure it on a machine of your own, with the library of this site"
 ITEM_SIZE: dict[str, int] = {"float32": 4, "bfloat16": 2, "float16": 2}  # bytes
 
 
@@ -56,8 +57,8 @@ def fits(settings: Settings, weights: WeightSummary) -> str:
     if needed <= limit:
         return f"{_gb(needed)} of memory in {settings.dtype} ({shares}), within {_gb(limit)}."
     smaller = replace(settings, dtype="bfloat16")
-    alone = "Run it yourself: python -m probing run."
-    choose = f"Choose bfloat16 ({_gb(memory(smaller, weights))}), or run it yourself: python -m probing run."
+    alone = f"{ON_YOUR_OWN.capitalize()}."
+    choose = f"Choose bfloat16 ({_gb(memory(smaller, weights))}), or {ON_YOUR_OWN}."
     raise TooLarge(
         f"In {settings.dtype} the model takes {_gb(needed)} of memory ({shares}); this site has {_gb(limit)}.",
         choose if memory(smaller, weights) <= limit else alone,

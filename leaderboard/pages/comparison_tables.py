@@ -113,7 +113,7 @@ def runs_table(rows: Sequence[ComparedRun], metric: str, query: QueryDict) -> Ta
             *interval_columns(lambda row: row.overall),
             *_against_first_columns(),
             *([source_column(lambda row: row.run)] if reported else []),
-            Column("result", "Place", order_cell, "Differences are from the first run; select a place to change it."),
+            Column("result", "Order", order_cell, "Differences are from the first run; select an order to change it."),
         ],
         rows=rows,
         sortable=False,

@@ -163,7 +163,7 @@ def _standing(best: Leader, sources: Sources) -> Standing:
         run_url(figure.run),
         figure.is_measured,
         bool(interval),
-        interval or (f"standard error {figure.error:.3f}" if figure.error else "no interval stated"),
+        interval or (f"standard error over wordings {figure.error:.3f}" if figure.error else "no interval stated"),
         "measured here" if figure.is_measured else sources.get(figure.run, "published"),
     )
 

@@ -76,9 +76,9 @@ class Grouped(NamedTuple):
 
 def overview_table(rows: Sequence[ModelRow], columns: Sequence[BenchmarkColumn], details: Details) -> Table[ModelRow]:
     """Return the table of all models and benchmarks."""
-    tests = f"Of {len(columns)} benchmarks, those with a figure."
+    those_with_a_figure = f"Of {len(columns)} benchmarks, those with a figure."
     first, *others = [_model_column(rows), *_facts_columns()]
-    coverage = Column("coverage", "Tests", _coverage_cell, tests, align="number")
+    coverage = Column("coverage", "Benchmarks", _coverage_cell, those_with_a_figure, align="number")
     return Table(
         name="overview",
         caption="Models and benchmarks",

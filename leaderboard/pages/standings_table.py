@@ -231,10 +231,10 @@ def _rank_key(row: Standing) -> tuple[int, int] | None:
 
 
 def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
-    """Return the column with the spread over templates, where any run was asked with several."""
+    """Return the column with the standard error over templates, where any run was asked with several."""
     if not any(row.spread is not None for row in rows):
         return []
-    help_text = "Standard error of the mean over wordings."
+    help_text = "Of the mean over wordings: how far it could move with others. The interval is over questions."
     return [
         Column(
             "sem",

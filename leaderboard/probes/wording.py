@@ -121,14 +121,14 @@ def tag_text(name: str, value: TagValue) -> str:
 
 
 def _fact_template(name: str) -> str:
-    """Return the name of a fact type with the number of its template, which counts from 1, or with its kind.
+    """Return the name of a fact type with the number of its wording, which counts from 1, or with its kind.
 
     Other benchmarks have a wording without a fact type.
     """
     fact_type, _, template = name.rpartition(" ")
     if not fact_type:
         return labels.group(name)
-    return f"{_fact_type(fact_type)}, template {int(template) + 1 if template.isdecimal() else f'“{template}”'}"
+    return f"{_fact_type(fact_type)}, wording {int(template) + 1 if template.isdecimal() else f'“{template}”'}"
 
 
 def _fact_type(key: str) -> str:

@@ -34,7 +34,7 @@ DIMENSIONS = {
     "major": "Major fact types",
     "masked": "What the blank stands for",
     "repeats": "Repeated words",
-    "wording": "Template of a fact type",
+    "wording": "Wording of a fact type",
     "repetition": "Repetition",
     "truth": "Truth",
     "level": "Level of difficulty",
@@ -91,7 +91,7 @@ STARTER_RELATIONS = {
 CULTURES = {"Arab": "the Arab world", "Asia": "Asia", "South America": "South America", "West": "the West"}
 LANGUAGES = {"zh": "Chinese"}  # that Django knows by their scripts only
 METRICS = {
-    "accuracy_sem": "Spread over wordings",
+    "accuracy_sem": "Standard error over wordings",
 }
 # The headings of docs/methods/ that explain columns, by the columns' names, as addresses below /methods/.
 METHODS_HEADINGS = {
@@ -99,8 +99,8 @@ METHODS_HEADINGS = {
     "score": "#what-is-plus-minus",
     "provenance": "#what-do-the-circles-mean",
     "n": "#why-can-a-number-of-items-be-a-fraction",
-    "sem": "statistics/#spread-over-wordings",
-    "accuracy_sem": "statistics/#spread-over-wordings",
+    "sem": "statistics/#standard-error-over-wordings",
+    "accuracy_sem": "statistics/#standard-error-over-wordings",
     "chance": "#what-is-chance",
     "accuracy": "multiple-choice/#accuracy",
     "precision_at_5": "multiple-choice/#precision-at-5",

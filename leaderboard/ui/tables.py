@@ -347,11 +347,13 @@ def source(run: Run) -> Cell:
 
 
 def citation(run: Run) -> str:
-    """Return first author and year where they are known, else the whole reference."""
+    """Return first author and year of a paper, the title of what has no year, else the whole reference."""
     publication = run.provenance_record.get("source", {})
     first, *others = publication.get("authors", "").split(", ")
     if not first:
         return run.reference
+    if publication.get("title") and not publication.get("year"):
+        return str(publication["title"])
     return " ".join(filter(None, [first.split()[-1], "et al." if others else "", str(publication.get("year") or "")]))
 
 

@@ -126,7 +126,7 @@ def test_selected_text_is_not_replaced_while_it_is_selected(client: Client, page
     serve(page, client, path)
     update(page, path, 5)
     expect(page.locator("progress")).to_have_attribute("value", "20")
-    assert "10 % of the work · 10 of 100 items" in page.evaluate(SELECTED)
+    assert "10 % of the work · 10 of 100 sentences" in page.evaluate(SELECTED)
 
 
 def test_only_a_change_of_state_is_announced(client: Client, page: Page, tiny: Benchmark) -> None:

@@ -56,14 +56,14 @@ def test_a_model_that_fits_in_bfloat16_only_is_refused_in_float32_with_that_advi
         "In float32 the model takes 36.0 GB of memory (28.8 GB of weights and a quarter more for the computation); "
         "this site has 25.0 GB."
     )
-    assert refusal.value.next_step == "Choose bfloat16 (18.0 GB), or run it yourself: python -m probing run."
+    assert refusal.value.next_step == f"Choose bfloat16 (18.0 GB), or {number_format.ON_YOUR_OWN}."
 
 
 def test_a_model_that_fits_in_no_format_is_refused_without_that_advice(settings: DjangoSettings) -> None:
     settings.MODEL_MEMORY_LIMIT = 10**9
     with pytest.raises(TooLarge) as refusal:
         number_format.fits(Settings(dtype="float16"), LARGE)
-    assert refusal.value.next_step == "Run it yourself: python -m probing run."
+    assert refusal.value.next_step == "Measure it on a machine of your own, with the library of this site."
 
 
 def test_the_rule_is_told_with_the_limit_of_this_site(settings: DjangoSettings) -> None:

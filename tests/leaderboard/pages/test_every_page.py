@@ -196,6 +196,13 @@ def links_table_files_with_the_same_types_and_a_telling_name(page: Visit, seen: 
         assert file.startswith('"clozeboard-'), address
 
 
+def speaks_to_visitors(page: Visit, seen: Seen) -> None:
+    """Commands stand where a reader copies them, in documents and on the pages of papers, and nowhere else."""
+    if not page.address.startswith(("/methods/", "/api/", "/papers/")):
+        text = re.sub(r"<(pre|script)\b.*?</\1>|<[^>]+>", " ", page.text, flags=re.DOTALL)
+        assert re.findall(r".*(?:manage\.py|python -m|\s--[a-z]+|\btemplate_|\d tests?\b).*", text) == []
+
+
 def has_points(trace: Any) -> bool:
     return "markers" in str(getattr(trace, "mode", ""))
 
@@ -228,6 +235,7 @@ CHECKS: tuple[Callable[[Visit, Seen], None], ...] = (
     opens_with_nothing_inline_and_no_id_twice,
     sets_no_cookie_unless_it_is_the_form,
     describes_itself_to_those_who_search,
+    speaks_to_visitors,
     shows_tables_that_equal_their_csv,
     links_table_files_with_the_same_types_and_a_telling_name,
     has_charts_whose_points_lead_on,

@@ -278,7 +278,7 @@ def test_a_site_without_figures_offers_to_submit_a_model(client: Client, tiny: B
 
 def test_a_site_without_benchmarks_says_what_to_do(client: Client, db: None) -> None:
     html = page(client)
-    assert "import_benchmark" in html
+    assert "There is no benchmark yet." in html
     assert 'id="cite"' not in html, "there is nothing to cite"
 
 
@@ -340,7 +340,7 @@ def test_it_is_described_to_those_who_search(client: Client, tiny: Benchmark) ->
     make.finished(tiny)
     html = page(client)
     assert "<title>What do language models know? · Clozeboard</title>" in html
-    assert re.search(r'name="description"\s+content="\s*1 language model on 1 fill-in-the-blank test of facts', html)
+    assert re.search(r'name="description"\s+content="\s*1 language model on fill-in-the-blank benchmarks of', html)
 
 
 def leaders(client: Client, address: str = "/") -> list[str]:
@@ -373,7 +373,7 @@ def test_the_first_lines_tell_measured_and_published_apart(client: Client, tiny:
         "Best measured here: a, 0.350 ± 0.092."
     )
     make.score(run, 0.012, metric="accuracy_sem")
-    assert "0.700 (standard error 0.012)" in leaders(client)[0]
+    assert "0.700 (standard error over wordings 0.012)" in leaders(client)[0]
     assert "SE 0.012" in page(client)
     (row,) = (row for row in csv_rows(client, "/") if row["model"] == "org/b")
     assert row["tiny_standard_error"] == "0.012"

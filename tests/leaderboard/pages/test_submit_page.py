@@ -352,7 +352,7 @@ def test_benchmarks_that_are_not_offered_are_named_with_the_reason(client: Clien
     make.benchmark("bear")
     html = " ".join(client.get("/submit/").content.decode().split())
     assert 'Not offered: <a href="/benchmarks/bear/">Bear</a>.' in html
-    assert "its files are not imported" in html
+    assert "its files are not installed" in html
 
 
 # What the submit form offers and accepts, and what is chosen in it.

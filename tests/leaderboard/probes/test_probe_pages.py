@@ -48,7 +48,7 @@ def test_a_metric_has_the_title_of_its_probe_or_else_a_readable_name() -> None:
     pages = ProbePages(metric_labels={"p_at_1": "P@1"})
     assert [pages.metric_label(name) for name in ("p_at_1", "accuracy_sem", "head_size")] == [
         "P@1",
-        "Spread over wordings",
+        "Standard error over wordings",
         "Head size",
     ]
 

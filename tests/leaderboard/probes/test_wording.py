@@ -69,8 +69,8 @@ def test_a_group_of_items_is_called_in_words() -> None:
         ("culture_pair_language", "arab-west ar"): "Arab and West, Arabic",
         ("relation_culture", "P36 South America"): "Capital (South America)",
         ("culture_pair_language_relation", "asia-west ko animal_class"): "Class of an animal (Asia and West, Korean)",
-        ("wording", "city_country 0"): "Country of a city, template 1",
-        ("wording", "forest_countries single"): "Countries of a forest, template “single”",
+        ("wording", "city_country 0"): "Country of a city, wording 1",
+        ("wording", "forest_countries single"): "Countries of a forest, wording “single”",
         ("overall", "all"): "all",
     }
     assert {group: group_title(*group, {"animal_class": "Class of an animal"}) for group in titles} == titles

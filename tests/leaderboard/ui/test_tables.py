@@ -28,6 +28,7 @@ from leaderboard.ui.tables import (
     Column,
     Table,
     best_and_largest,
+    citation,
     interval_columns,
     score_points,
     select,
@@ -392,3 +393,15 @@ def test_json_of_any_length_is_one_array(number: int) -> None:
 def test_a_table_with_an_export_of_its_own_exports_that() -> None:
     table = Table("all", "All", NAMES, rows=["abc"], export=names_table("a", "b", "c"))
     assert table_response(table, RequestFactory().get("/")).content.decode() == "name,length\na,1\nb,1\nc,1\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ({"title": "A leaderboard", "authors": "Ada Lovelace, contributors", "year": None}, "A leaderboard"),
+        ({"title": "A paper", "authors": "Ada Lovelace, Alan Turing", "year": 1950}, "Lovelace et al. 1950"),
+        ({}, "Table 1"),
+    ],
+)
+def test_a_source_without_a_year_is_called_by_its_title(source: dict[str, Any], words: str) -> None:
+    assert citation(Run(reference="Table 1", provenance_record={"source": source})) == words
