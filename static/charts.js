@@ -7,11 +7,6 @@
   const LOWER = 0.8; // height of a narrow chart, as a share of the usual one
   const LOW = 200; // height of a chart that is never made lower, in pixels
   const NAME = 22; // longest name of a row or a series in a narrow chart, in letters
-  const MOST_COVERED = 80; // cost of a place for a name; see `place`
-  const MOST_NARROW = 18; // the same in a narrow chart, where a name farther away would seem to be another point's
-  const MARGIN = 8; // pixels above the plotted area, which a name may use
-  const STEP = 6; // distance of the places at which a line is looked at, in pixels
-  const LINES = [0, -1, 1, -2, 2, -3, 3]; // how far a name may stand from its point, in its own height
   const SHEET = 660; // width of a chart on paper, in pixels
   const drawn = new Set();
   let loading = null;
@@ -65,68 +60,14 @@
     return own.length <= NAME ? own : `${own.slice(0, NAME / 2)}…${own.slice(-NAME / 2)}`;
   }
 
+  // Names of points, which have room in charts that are not narrow, are left out; the word for chance stays.
   function shorten(data, layout) {
+    layout.annotations = layout.annotations?.filter(({ xref }) => xref === "paper");
     for (const axis of [layout.xaxis, layout.yaxis]) axis.ticktext = axis.ticktext?.map(short);
     for (const trace of data) trace.name &&= short(trace.name);
   }
 
   const lower = (height) => (height < LOW ? 1 : LOWER);
-
-  // Tells whether two boxes share more than their edges.
-  const overlap = (one, other) =>
-    one.left < other.right - 1 && other.left < one.right - 1 && one.top < other.bottom - 1 && other.top < one.bottom - 1;
-
-  const moved = ({ left, right, top, bottom }, x, y) =>
-    ({ left: left + x, right: right + x, top: top + y, bottom: bottom + y });
-
-  // Returns what a name should not cover: the markers of a chart, and small boxes along its lines.
-  function obstacles(plot) {
-    const boxes = [...plot.querySelectorAll(".points path")].map((marker) => marker.getBoundingClientRect());
-    for (const line of plot.querySelectorAll(".lines path, .shapelayer path")) {
-      const matrix = line.getScreenCTM();
-      for (let at = 0; at <= line.getTotalLength(); at += STEP) {
-        const { x, y } = line.getPointAtLength(at).matrixTransform(matrix);
-        boxes.push({ left: x - 1, right: x + 1, top: y - 1, bottom: y + 1 });
-      }
-    }
-    return boxes;
-  }
-
-  // Moves each name to the side of its point where it covers least: no other name, no marker and little of a line. How
-  // wide a chart is, and so where there is room, is known only once it is drawn. A name without room is not shown, as
-  // hovers have it too.
-  function place(plot) {
-    const names = [...plot.querySelectorAll(".annotation")];
-    for (const name of names) for (const attribute of ["transform", "display"]) name.removeAttribute(attribute);
-    const isFixed = (name) => plot.layout.annotations[name.dataset.index].xref === "paper";
-    const placed = names.filter(isFixed).map((name) => name.getBoundingClientRect());
-    const inTheWay = names.length > placed.length ? obstacles(plot) : [];
-    const { right } = plot.getBoundingClientRect();
-    const most = plot.clientWidth < NARROW ? MOST_NARROW : MOST_COVERED;
-    const { left, top, bottom } = plot.querySelector(".nsewdrag").getBoundingClientRect();
-    const isOutside = (box) => box.left < left || box.right > right || box.top < top - MARGIN || box.bottom > bottom;
-
-    for (const name of names.filter((one) => !isFixed(one))) {
-      const box = name.getBoundingClientRect();
-      const { xanchor, xshift } = plot.layout.annotations[name.dataset.index];
-      const across = (xanchor === "right" ? 1 : -1) * (box.width + 2 * Math.abs(xshift));
-      const shifts = LINES.flatMap((lines) => [0, across, across / 2].map((x) => [x, lines * box.height]));
-      const cost = ([x, y]) => {
-        const there = moved(box, x, y);
-        const covered = inTheWay.filter((other) => overlap(there, other)).length;
-        const others = placed.filter((other) => overlap(there, other)).length;
-        return 1000 * others + 100000 * isOutside(there) + 10 * covered + Math.abs(y) / 2 + Math.abs(x) / 20;
-      };
-      const costs = shifts.map(cost);
-      const least = Math.min(...costs);
-      const [x, y] = shifts[costs.indexOf(least)];
-      if (least > most) name.setAttribute("display", "none");
-      else {
-        name.setAttribute("transform", `translate(${x} ${y})`);
-        placed.push(moved(box, x, y));
-      }
-    }
-  }
 
   const isAddress = (text) => typeof text === "string" && text.startsWith("/");
 
@@ -143,11 +84,9 @@
     }
     const options = { displayModeBar: false, responsive: true };
     window.Plotly.react(plot, data, width ? { ...layout, width } : layout, options);
-    place(plot);
     if (drawn.has(plot)) return;
     drawn.add(plot);
     near.unobserve(plot);
-    plot.on("plotly_afterplot", () => place(plot));
     plot.on("plotly_click", ({ points }) => {
       if (isAddress(points[0].customdata)) follow(points[0].customdata);
     });

@@ -2,8 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
+from itertools import product
 from math import log10
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from leaderboard.ui import cells
 from leaderboard.ui.charts.basics import (
@@ -12,6 +16,7 @@ from leaderboard.ui.charts.basics import (
     MUTED,
     SERIES_MARKERS,
     SOFT,
+    Axis,
     Plot,
     Point,
     Trace,
@@ -27,7 +32,7 @@ from leaderboard.ui.charts.basics import (
 )
 
 LOW = 200  # height in pixels, so that the table below it begins on the first screen
-MOST_NAMED = 6  # models that nothing of their size beats; of more, those with the highest scores are named
+MOST_LABELS = 5
 MOST_INTERVALS = 200  # of one trace; those of more points would cover each other and the points
 MOST_HOVERS = 200  # points of a chart whose hovers have interval and size; more of them would make the page too large
 OTHERS = "other models"
@@ -101,7 +106,8 @@ def scaling_curve(
 ) -> Plot:
     """Plot scores against sizes or what else the axis has; filled points were measured here, hollow ones are published.
 
-    A stepped line leads from one model that nothing of its size beats to the next, and these have their names.
+    A stepped line leads from one model that nothing of its size beats to the next. A few marks have labels: the ends of
+    the lines of families, and the models that nothing of their size beats.
     """
     families = _families(scores)
     # Families beyond the colours are told apart by the names at the ends of their lines.
@@ -119,11 +125,13 @@ def scaling_curve(
     plot = with_chance_line(plot, chance)
     plot.data.extend(_shapes(scores))
     plot.update_layout(showlegend=len({score.kind for score in scores}) > 1)
-    ends = [members[-1] for members in families.values()]
-    named = [score for score in best_of_size(scores) if score not in ends]  # at those are the names of their families
     names = {name: colour.replace("series", "name") for name, colour in colours.items()}
-    annotations = [*plot.layout.get("annotations", []), *_annotations(families, named[-MOST_NAMED:], names, axis)]
-    plot.update_layout(margin={"r": 72}, annotations=annotations)
+    ends = {members[-1]: (name, names.get(name, INK)) for name, members in families.items()}
+    annotations = [
+        *plot.layout.get("annotations", []),
+        *_labels(ends, scores, Axes(axis, xaxis["range"], yaxis["range"], chance)),
+    ]
+    plot.update_layout(margin={"r": MARGIN}, annotations=annotations)
     return plot
 
 
@@ -200,26 +208,101 @@ def _interval_and_size(points: Sequence[Point], scores: Sequence[SizedScore], ax
     return [f"{interval}, {size}" for interval, size in zip(intervals(points), sizes, strict=True)]
 
 
-def _annotations(
-    families: Mapping[str, Sequence[SizedScore]],
-    others: Sequence[SizedScore],
-    colours: Mapping[str, str],
-    axis: ScalingAxis,
-) -> list[dict[str, object]]:
-    """Return the names of families at the ends of their lines, and those of other models at their points.
+# The labels of marks, which have their places before it is known how large the chart is drawn.
 
-    static/charts.js moves them to where they cover least.
+
+LETTER, LINE = 7, 16  # width and height of a letter, in pixels
+# Widths and heights of the plotted area in pixels, at all of which a label has room. A step is shorter than a label, so
+# that it has room at those between as well. static/charts.js drops the labels of narrower charts.
+AREAS = np.array(list(product(range(360, 1161, 40), range(100, 151, 10))), float)
+MARGIN = 72  # to the right of the plotted area, in pixels; the word for chance stands there
+GAP = 8  # from the middle of a mark to its label, in pixels
+CLEAR = 3  # how much farther a label is from all other marks than from its own, in pixels
+SIDES: Mapping[str, Mapping[str, object]] = {
+    "right": {"xanchor": "left", "xshift": GAP},
+    "above": {"yanchor": "bottom", "yshift": GAP - 2},
+    "left": {"xanchor": "right", "xshift": -GAP},
+    "below": {"yanchor": "top", "yshift": 2 - GAP},
+}
+Boxes = tuple[NDArray[np.float64], ...]  # left, right, bottom and top in each of the areas, from the lower left corner
+
+
+class Axes(NamedTuple):
+    """Both axes of the chart with their ranges, and the chance whose word stands beside them."""
+
+    axis: ScalingAxis
+    x_range: Sequence[float]
+    y_range: Sequence[float]
+    chance: float | None
+
+    def x(self, score: SizedScore) -> float:
+        return score.size if self.axis.is_date else log10(score.size)
+
+    def place(self, score: SizedScore) -> tuple[float, float]:
+        """Return where a mark is, in shares of the width and of the height."""
+        low, high = self.x_range
+        return (self.x(score) - low) / (high - low), self.up(score.value)
+
+    def up(self, value: float) -> float:
+        low, high = self.y_range
+        return (value - low) / (high - low)
+
+    def word_for_chance(self) -> list[Boxes]:
+        """Return where the word stands, if there is one."""
+        if self.chance is None:
+            return []
+        width, height = AREAS.T
+        middle = height * self.up(self.chance)
+        return [(width, width + MARGIN, middle - LINE / 2, middle + LINE / 2)]
+
+
+def _labels(ends: Mapping[SizedScore, tuple[str, str]], scores: Sequence[SizedScore], axes: Axes) -> list[Axis]:
+    """Return the labels that have a place, each beside its mark: the best model, ends of lines, then other best models.
+
+    A label has no place where it would cover another one, or come as near to another mark as to its own.
     """
-    ends = [(name, scores[-1]) for name, scores in families.items()]
-    return [
-        {
-            "x": end.size if axis.is_date else log10(end.size),
-            "y": end.value,
-            "text": name,
-            "font": {"color": colours.get(name, INK), "size": 12},
-            "showarrow": False,
-            "xanchor": "left",
-            "xshift": 8,
-        }
-        for name, end in [*((other.label, other) for other in others), *ends]
-    ]
+    best = best_of_size(scores)
+    wanted = dict.fromkeys([*best[-1:], *ends, *reversed(best)])
+    marks = np.array([axes.place(score) for score in scores]) * AREAS[:, np.newaxis]
+    placed = axes.word_for_chance()
+    labels: list[Axis] = []
+    for score in wanted:
+        text, colour = ends.get(score, (score.label, INK))
+        sides = {side: _boxes(text, side, axes.place(score)) for side in SIDES}
+        side = next((side for side, boxes in sides.items() if _has_room(boxes, marks, placed)), "")
+        if side and len(labels) < MOST_LABELS:
+            placed.append(sides[side])
+            at = {"x": axes.x(score), "y": score.value, "text": text, "font": {"color": colour, "size": 12}}
+            labels.append({**at, "showarrow": False, **SIDES[side]})
+    return labels
+
+
+def _boxes(text: str, side: str, at: tuple[float, float]) -> Boxes:
+    """Return where a label stands on a side of its mark."""
+    width = LETTER * len(text)
+    x, y = (np.array(at) * AREAS).T
+    left = {"right": x + GAP, "left": x - GAP - width}.get(side, x - width / 2)
+    bottom = {"above": y + GAP - 2, "below": y + 2 - GAP - LINE}.get(side, y - LINE / 2)
+    return left, left + width, bottom, bottom + LINE
+
+
+def _has_room(boxes: Boxes, marks: NDArray[np.float64], placed: Sequence[Boxes]) -> bool:
+    """Tell whether a label is inside all areas, covers no placed one, and is farther from all marks than from its own.
+
+    `marks`: areas × marks × 2, in pixels.
+    """
+    left, right, bottom, top = boxes
+    width, height = AREAS.T
+    if np.any((left < 0) | (right > width + MARGIN) | (bottom < 0) | (top > height + GAP)):
+        return False
+    if any(_overlap(boxes, other) for other in placed):
+        return False
+    x, y = marks[..., 0].T, marks[..., 1].T
+    across = np.maximum(np.maximum(left - x, x - right), 0)
+    along = np.maximum(np.maximum(bottom - y, y - top), 0)
+    return bool(np.all(np.count_nonzero(np.hypot(across, along) < GAP + CLEAR, axis=0) == 1))
+
+
+def _overlap(one: Boxes, other: Boxes) -> bool:
+    """Tell whether two labels cover each other in any of the areas."""
+    return bool(np.any((one[0] < other[1]) & (other[0] < one[1]) & (one[2] < other[3]) & (other[2] < one[3])))

@@ -1,6 +1,12 @@
 """Scaling curves: lines of families, marks, labels and the chance line."""
 
 from datetime import date
+from itertools import combinations
+from math import hypot, log10
+from random import Random
+from typing import Any
+
+import pytest
 
 from leaderboard.ui import charts
 from leaderboard.ui.charts.basics import KIND_SYMBOLS, SERIES_MARKERS, SOFT
@@ -8,7 +14,7 @@ from leaderboard.ui.charts.scaling_chart import (
     DATE,
     MOST_HOVERS,
     MOST_INTERVALS,
-    MOST_NAMED,
+    MOST_LABELS,
     SizedScore,
     best_of_size,
     on_date_axis,
@@ -27,7 +33,7 @@ def test_a_family_is_a_line_by_size_with_its_name_at_the_end() -> None:
     plot = plotted(charts.scaling_curve(FAMILY, None, "accuracy"))
     _, line = plot.data
     assert (line.name, line.mode, list(line.x)) == ("GPT-2", "lines+markers", [124 * 10**6, 1500 * 10**6])
-    assert [(note.text, note.y) for note in plot.layout.annotations] == [("gpt2", 0.2), ("GPT-2", 0.5)]
+    assert [(note.text, note.y) for note in plot.layout.annotations] == [("GPT-2", 0.5), ("gpt2", 0.2)]
 
 
 def test_models_are_set_against_dates_on_an_axis_of_days() -> None:
@@ -67,7 +73,6 @@ def test_no_two_families_share_a_colour_of_a_family() -> None:
     colours = [trace.line.color for trace in plot.data[1:]]
     assert len(set(colours[: len(SERIES_MARKERS)])) == len(SERIES_MARKERS)
     assert set(colours[len(SERIES_MARKERS) :]) == {SOFT}
-    assert {note.text for note in plot.layout.annotations} >= set(names)
 
 
 def test_models_without_a_family_or_with_one_of_a_single_size_are_points() -> None:
@@ -95,9 +100,61 @@ def test_the_best_of_their_size_beat_all_that_are_not_larger() -> None:
 
 
 def test_of_many_unbeaten_models_the_best_are_named() -> None:
-    models = [score(f"m{place}", place / 20, place) for place in range(1, MOST_NAMED + 3)]
+    models = [score(f"m{place}", place / 20, 10**place) for place in range(1, MOST_LABELS + 3)]
     plot = plotted(charts.scaling_curve(models, None, "accuracy"))
     assert {note.text for note in plot.layout.annotations} == {model.label for model in models[2:]}
+
+
+def test_a_mark_among_others_has_no_label() -> None:
+    crowd = [score(f"crowd-{place}", 0.5 + place / 10000, 1000 + place) for place in range(20)]
+    plot = plotted(charts.scaling_curve([*crowd, score("alone", 0.1, 10)], None, "accuracy"))
+    assert [note.text for note in plot.layout.annotations] == ["alone"]
+
+
+ANCHORS = {"left": 0.0, "center": -0.5, "right": -1.0, "bottom": 0.0, "middle": -0.5, "top": -1.0, None: -0.5}
+
+
+def drawn(note: Any, area: tuple[int, int], axes: tuple[list[float], list[float]]) -> list[float]:
+    """Return the left, right, bottom and top of a label as Plotly draws it, with letters of seven pixels."""
+    ends = []
+    sizes, anchors, shifts = (7 * len(note.text), 16), (note.xanchor, note.yanchor), (note.xshift, note.yshift)
+    for at, (low, high), pixels, size, anchor, shift in zip(
+        (note.x, note.y), axes, area, sizes, anchors, shifts, strict=True
+    ):
+        start = (at - low) / (high - low) * pixels + (shift or 0) + ANCHORS[anchor] * size
+        ends += [start, start + size]
+    return ends
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("width", [400, 560, 900])
+def test_no_label_is_nearer_to_another_mark_or_covers_a_label(seed: int, width: int) -> None:
+    random = Random(seed)
+    models = [
+        score(
+            f"model-{number}", random.random(), random.choice([125, 350, 1300, 2700, 6700, 7000, 8000, 13000]), family
+        )
+        for number, family in enumerate(random.choices(["", "GPT-2", "Llama", "OPT"], k=random.choice([3, 12, 60])))
+    ]
+    plot = plotted(charts.scaling_curve(models, 0.2, "accuracy"))
+    axes = (plot.layout.xaxis.range, plot.layout.yaxis.range)
+    marks = [
+        [(at - low) / (high - low) * pixels for at, (low, high), pixels in zip(pair, axes, (width, 125), strict=True)]
+        for pair in ((log10(model.size), model.value) for model in models)
+    ]
+    boxes = []
+    notes = [note for note in plot.layout.annotations if note.xref != "paper"]
+    for note in notes:
+        left, right, bottom, top = box = drawn(note, (width, 125), axes)
+        distances = [hypot(max(left - x, 0, x - right), max(bottom - y, 0, y - top)) for x, y in marks]
+        own = [(log10(model.size), model.value) for model in models].index((note.x, note.y))
+        nearest = sorted(range(len(models)), key=lambda number: distances[number])
+        assert nearest[0] == own and distances[own] < 9, note.text
+        assert len(models) == 1 or distances[nearest[1]] > distances[own] + 1, note.text
+        boxes.append(box)
+    assert min(1, len(models) < 20) <= len(notes) <= MOST_LABELS
+    for one, other in combinations(boxes, 2):
+        assert one[1] <= other[0] or other[1] <= one[0] or one[3] <= other[2] or other[3] <= one[2]
 
 
 def test_intervals_are_drawn_where_they_do_not_cover_each_other() -> None:
