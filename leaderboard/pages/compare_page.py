@@ -26,7 +26,7 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
-from leaderboard.models import Run
+from leaderboard.models import Benchmark, Run
 from leaderboard.pages.bias_fold import compared_fold
 from leaderboard.pages.comparison_tables import (
     ComparedRun,
@@ -105,6 +105,7 @@ def _comparison_page(
     context = _chosen_runs(request, runs) | {
         "verdict": verdict(sides, comparison.differences, pages.words.more),
         "metric": metric,
+        "averaged": _averaged(runs[0].benchmark, comparison.differences),
         "n": cells.items(comparison.differences[0]["n"]),
         "differences_open": "sort" in request.GET or "page" in request.GET,
         "has_answers": bool(len(comparison.right)),
@@ -129,6 +130,12 @@ def _comparison_page(
     return show(
         request, "compare.html", context, tables, figures, sections, folded, comparison_reference(request, runs)
     )
+
+
+def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
+    """Return how many relations the compared figures are means of; empty where they are means over questions."""
+    relations = {row["group"] for row in differences if row["dimension"] == "relation"}
+    return labels.number_of(len(relations), "relation") if benchmark.correctness.macro else ""
 
 
 def contents(

@@ -67,17 +67,13 @@ class AnswersForm(forms.Form):
     """Filters over the models that answered a question."""
 
     model = forms.CharField(required=False, max_length=100, label="Model")
-    outcome = forms.ChoiceField(
-        required=False,
-        label="Answers",
-    )
 
     def __init__(self, data: Any, judged: bool, right: str) -> None:
         super().__init__(data, label_suffix="")
         every, none = f"{right} in every wording", f"{right} in none"
-        self.fields["outcome"].choices = [("", "all"), (EVERY, every), (NONE, none)]
-        if not judged:
-            del self.fields["outcome"]
+        choices = [("", "all"), (EVERY, every), (NONE, none)]
+        if judged:
+            self.fields["outcome"] = forms.ChoiceField(required=False, label="Answers", choices=choices)
         self.full_clean()
 
     def passes(self, name: str, share: float | None) -> bool:

@@ -229,16 +229,16 @@ class Headline(NamedTuple):
     """A run's main figure. `uncertainty` is its interval over items as text; `wordings` are its ends over wordings.
 
     `part` says which items it is about, empty for all of them, and `way` what counts as right where that depends on the
-    kind of the model. `counted` says how many of the items count, where not all do. `places` are the figures by the
-    place of the blank where there are several, `cautions` what else a reader must know. `rank` is that among how many
-    runs, empty without one.
+    kind of the model. `basis` says what the figure is a mean of, and how many of the items count. `places` are the
+    figures by the place of the blank where there are several, `cautions` what else a reader must know. `rank` is that
+    among how many runs, empty without one.
     """
 
     title: str
     part: str
     way: str
     score: Score
-    counted: str
+    basis: str
     places: Sequence[PlaceFigure]
     cautions: Sequence[str]
     uncertainty: str
@@ -273,7 +273,7 @@ def headline(
         part=pair.title if pair else "",
         way=run.way,
         score=main,
-        counted=_counted(pages, main, own.values()),
+        basis=basis(run, main, scores, own.values()),
         places=places if len(places) > 1 else (),
         cautions=[*cautions(run, places), *start_cautions(run.provenance_record)],
         uncertainty=uncertainty(main.value, main.low, main.high),
@@ -284,12 +284,31 @@ def headline(
     )
 
 
-def _counted(pages: ProbePages, main: Score, own: Iterable[Score]) -> str:
-    """Return how many of the items that were asked count, and why the others do not; empty where all of them do."""
-    asked = max(score.n for score in own if score.metric != CHANCE)  # chance is about all items
-    if pages.count_column is None or asked <= main.n:
-        return ""
-    return f"{main.n:,.0f} of {asked:,.0f} {pages.count_column.title.lower()} ({pages.count_column.others})"
+def basis(run: Run, main: Score, scores: Iterable[Score], own: Iterable[Score] = ()) -> str:
+    """Return the averaging and the denominator of a figure: "mean of 20 fact types, 1,381 of 2,362 sentences".
+
+    `own`: the scores about the same items, which tell how many were asked where only some of these count.
+    """
+    benchmark, count = run.benchmark, pages_of(run.benchmark).count_column
+    nouns = count.title.lower() if count else benchmark.nouns
+    asked = max((score.n for score in own if score.metric != CHANCE), default=main.n)  # chance is about all items
+    of_file = benchmark.items if part_of(main) == OVERALL_SLICE else 0
+    whole = max(asked if count else main.n, of_file)
+    counted = f"{cells.items(main.n).text}{f' of {cells.items(whole).text}' if main.n < whole else ''} {nouns}"
+    others = f" ({count.others})" if count and main.n < asked else ""
+    if not benchmark.correctness.macro:
+        return f"{'share' if benchmark.correctness.column else 'mean'} of {counted}{others}"
+    groups = averaged(main, scores)
+    return ", ".join([*([f"mean of {groups}"] if groups else []), f"{counted}{others}"])
+
+
+def averaged(main: Score, scores: Iterable[Score]) -> str:
+    """Return how many groups a macro-average is about, such as "20 fact types"; empty without scores of them."""
+    values = [score for score in scores if score.metric == main.metric and score.value is not None]
+    for dimension in ("fact_type", "relation"):
+        if groups := sum(score.dimension == dimension for score in values):
+            return labels.number_of(groups, labels.dimension(dimension).lower())
+    return ""
 
 
 def _rank(run: Run, metric: str) -> str:

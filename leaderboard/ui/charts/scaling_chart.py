@@ -119,8 +119,8 @@ def scaling_curve(
     traces = [_trace(families[name], name, colours[name], "lines+markers", axis, detailed) for name in families]
     dots = [_trace(others, OTHERS, MUTED, "markers", axis, detailed)] if others else []
     points = [Point(score.label, score.value, score.low, score.high, score.size) for score in scores]
-    xaxis = {**(date_axis(points) if axis.is_date else parameter_axis(points)), "title": {"text": axis.title}}
-    yaxis = {"title": {"text": title}, "tickformat": ".2~f", "range": range_in_view(points, 0.0, chance)}
+    xaxis: Axis = {**(date_axis(points) if axis.is_date else parameter_axis(points)), "title": {"text": axis.title}}
+    yaxis: Axis = {"title": {"text": title}, "tickformat": ".2~f", "range": range_in_view(points, 0.0, chance)}
     plot = figure([_steps(best_of_size(scores)), *dots, *traces], LOW, xaxis=xaxis, yaxis=yaxis)
     plot = with_chance_line(plot, chance)
     plot.data.extend(_shapes(scores))

@@ -24,7 +24,7 @@ def page(client: Client, run: Run) -> str:
 
 def test_a_run_under_way_follows_itself(client: Client, site: Site) -> None:
     html = page(client, site.running)
-    assert "50 % of the work · 50 of 100 items" in html
+    assert "50 % of the work · 50 of 100 sentences" in html
     assert "<title>50 % · " in html
     assert 'data-live="5"' in html
     assert f'href="/runs/{site.running.pk}/">refresh' in html, "without JavaScript"
@@ -203,7 +203,7 @@ def test_the_page_begins_with_its_figure_and_all_that_is_needed_to_read_it(clien
     )
     main = scores["accuracy"]
     text = " ".join(re.sub(r"<[^>]+>", " ", page(client, site.first).split('class="headline"')[1]).split())
-    assert f"{figure_with_uncertainty(main.value, main.low, main.high)} Accuracy over 6 questions" in text
+    assert f"{figure_with_uncertainty(main.value, main.low, main.high)} Accuracy: share of 6 questions" in text
     assert f"{by_wording[0]:.3f} to {by_wording[-1]:.3f} over 2 wordings" in text
     assert f"chance {scores['chance'].value:.3f}" in text
 

@@ -49,6 +49,21 @@ def test_a_run_shows_its_fact_types_head_by_head(client: Client, encoder: Run) -
     ]
 
 
+@pytest.mark.parametrize("name", ["encoder", "generator"])
+def test_the_headline_says_its_averaging_and_its_denominator(
+    client: Client, request: pytest.FixtureRequest, name: str
+) -> None:
+    run: Run = request.getfixturevalue(name)
+    rows = item_rows.frame(run, ["relation", "correct"]).dropna()
+    shares = rows["correct"].astype(float).groupby(rows["relation"]).mean()
+    asked = run.benchmark.items
+    counted = f"{len(rows)}" if len(rows) == asked else f"{len(rows)} of {asked}"
+    text = " ".join(re.sub(r"<[^>]+>", " ", client.get(run.get_absolute_url()).content.decode()).split())
+    assert f"{shares.mean():.3f}" in text
+    assert f"Accuracy: mean of {len(shares)} fact type" in text
+    assert f", {counted} questions" in text
+
+
 def test_chance_stands_beside_the_figure_of_a_closed_run(client: Client, encoder: Run) -> None:
     """Any word may stand at an open blank, which has no chance; that of a run on a few questions is of all of them."""
     assert "chance <strong>" not in client.get(f"/runs/{encoder.pk}/").content.decode()

@@ -141,7 +141,7 @@ def test_two_runs_are_compared_on_common_pairs(client: Client, measure: Measure)
     assert [float(mean[name]) for name in ("first", "second")] == pytest.approx([before.value, after.value])
     assert float(mean["n"]) == before.n == sum(float(row["n"]) for row in relations)
     page = client.get(at).content.decode()
-    assert "Specificity on the" in page
+    assert f"Specificity, the mean of {len(relations)} relations, on the {before.n:.0f} " in page
     assert all(row["group"] in page for row in relations)
 
 
@@ -229,7 +229,7 @@ def test_a_run_says_how_many_pairs_count_and_why_the_others_do_not(client: Clien
     names = ("specificity", "specificity_all_pairs")
     counted, asked = (run.scores.get(metric=name, dimension="overall").n for name in names)
     assert counted < asked
-    text = f"over {counted:.0f} of {asked:.0f} pairs (the others are not single tokens)"
+    text = f"mean of 5 relations, {counted:.0f} of {asked:.0f} pairs (the others are not single tokens)"
     assert text in client.get(f"/runs/{run.pk}/").content.decode()
 
 
