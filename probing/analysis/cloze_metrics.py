@@ -11,7 +11,7 @@ from probing.errors import BadInput
 KS = {"top": (1, 5, 10), "near": (1, 5, 15)}
 BOUNDS = ["low", "high", "cluster_low", "cluster_high"]
 WITH_ALIASES = "accuracy_with_aliases"  # where a benchmark has other names of answers
-MAJOR = 20  # sentences that make a fact type a major one
+MAJOR = 20  # sentences that count, which make a fact type a major one
 
 
 def cloze_scores(
@@ -23,7 +23,7 @@ def cloze_scores(
 
     Beside them stand the `cloze_baselines`.
     `tokens`: the number of tokens that a generator wrote, which is the largest k of in-near-k. Sentences that could
-    not be put to the model are not counted, except to tell whether a fact type is a major one, and in baselines.
+    not be put to the model are not counted, except in baselines.
     """
     grouped, all_dimensions = _grouped(rows, dimensions)
     scored = grouped[grouped["correct"].notna()]
@@ -68,8 +68,9 @@ def metrics(rows: pd.DataFrame, tokens: int, k: int) -> pd.DataFrame:
 
 
 def majors(rows: pd.DataFrame) -> pd.Series:
-    """Return "major" for each row whose fact type has enough sentences, else "minor"."""
-    sentences = rows.groupby("relation")["index"].transform("nunique")
+    """Return "major" for each row whose fact type has enough sentences that count, else "minor"."""
+    counted = rows["index"].where(rows["correct"].notna()) if "correct" in rows else rows["index"]
+    sentences = counted.groupby(rows["relation"]).transform("nunique")
     return pd.Series(np.where(sentences >= MAJOR, "major", "minor"), rows.index)
 
 

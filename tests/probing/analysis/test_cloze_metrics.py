@@ -88,11 +88,12 @@ def test_near_counts_up_to_fifteen_and_knows_no_tokens() -> None:
     assert "in_near_15" not in set(cloze_scores(rows, [], tokens=6)["metric"])
 
 
-def test_sentences_that_were_not_scored_count_only_for_major_types() -> None:
+def test_sentences_that_were_not_scored_do_not_make_a_fact_type_a_major_one() -> None:
     scored = [row("river", index, 1) for index in range(10)]
     rows = table(*scored, *(row("river", index, None, correct=None, method="") for index in range(10, 20)))
     by_metric = scores(rows)
-    assert (by_metric["value"]["accuracy", "major", "major"], by_metric["n"]["accuracy", "major", "major"]) == (1, 10)
+    assert (by_metric["value"]["accuracy", "major", "minor"], by_metric["n"]["accuracy", "major", "minor"]) == (1, 10)
+    assert ("accuracy", "major", "major") not in by_metric.index
 
 
 def test_baselines_name_k_of_the_answers_of_a_fact_type() -> None:
