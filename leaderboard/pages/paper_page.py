@@ -5,14 +5,14 @@ settings of this way, whatever else the site has measured.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.text import get_text_list
@@ -20,14 +20,12 @@ from django.utils.text import get_text_list
 from leaderboard.changed_settings import differences, settings_group
 from leaderboard.figures.runs import State
 from leaderboard.models import Benchmark, Run, Score
-from leaderboard.pages.rendering import page_reference, show
+from leaderboard.pages.rendering import page_reference, reference_file, what_is_cited
 from leaderboard.pages.submit_page import OPTION
+from leaderboard.tables import Files, Row, download, filled, ordered, page_of, parameter
 from leaderboard.ui import cells, labels
-from leaderboard.ui.cells import Cell
-from leaderboard.ui.charts.basics import ACCENT, Point
+from leaderboard.ui.charts.basics import ACCENT, Chart, Point
 from leaderboard.ui.charts.dot_plots import headed_dots
-from leaderboard.ui.sections import Drawing, Section, anchors, section
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, interval_columns
 from probing.errors import BadInput
 from probing.papers.declarations import (
     FIGURE_COLUMNS,
@@ -51,19 +49,16 @@ MOST_CHARTED = 48  # figures in one chart
 BYTES = 2  # for each parameter in the files of most models
 PRINTED, MEASURED_HERE = "printed", "measured here"
 MARKERS = {PRINTED: ("circle-open", ACCENT), MEASURED_HERE: ("circle", ACCENT)}
-MEASURE_THIS = "Measure this"
-NOTHING = cells.text("")
 OWN_WORDS = (
     "Measured here: with the pairs and words of each model; the command and comparisons use those that all have in "
     "common, as the paper does."
 )
-COLUMNS = ("model", "way", "metric", "group")
+NAMING = ("model", "way", "metric", "group")
+ENDS = ("low", "high", "cluster_low", "cluster_high")
+COLUMNS = (*NAMING, "printed", "measured", *ENDS, "difference")
+FACTS = ("what", "stated")
 # Measures of exhibits: scores of runs as they are stored, and the same on what all models of a table have in common.
 SCORES, UNIFIED = "scores", "unified"
-# Of the rows of an exhibit, beside what the command has: the score that this site has stored, and the texts that name a
-# row for readers, by column.
-SCORE, TEXTS = "score", "texts"
-Row = Mapping[str, Any]
 Asked = tuple[str, str]  # the id of a model and the name of a way
 
 
@@ -85,29 +80,66 @@ class MeasuredWays:
             for score in self.scores.get(run.pk, ())
             if score.dimension in exhibit.scores.get(score.metric, ())
         ]
-        return pd.DataFrame(rows, columns=[*KEY, *MEASURED, SCORE])
+        return pd.DataFrame(rows, columns=[*KEY, *MEASURED, "score"])
 
 
 def papers_view(request: HttpRequest) -> HttpResponse:
     return render(request, "papers.html", {"papers": [read_paper(name) for name in NAMES]})
 
 
-def paper_view(request: HttpRequest, name: str) -> HttpResponseBase:
+def paper_view(request: HttpRequest, name: str) -> HttpResponse:
     if name not in NAMES:
         raise Http404(f"There is no paper {name!r} here. Those that are: {', '.join(NAMES)}.")
     paper = read_paper(name)
     measured = measured_ways(paper)
-    rows = {exhibit: rows_of(paper, exhibit, measured) for exhibit in paper.exhibits}
-    notes = shared_notes([exhibit for exhibit in paper.exhibits if rows[exhibit]])
-    sections = [exhibit_section(paper, exhibit, rows[exhibit], measured, notes) for exhibit in paper.exhibits]
-    context = {
-        "paper": paper,
-        "notes": notes.values(),
-        "contents": anchors(sections),
-        "any_measured": bool(measured.runs),
+    everything = {exhibit: rows_of(paper, exhibit, measured) for exhibit in paper.exhibits}
+    # Models without a figure are rows only where one can be measured.
+    rows = {
+        exhibit: [row for row in all_rows if row["metric"] or row["submit"]] for exhibit, all_rows in everything.items()
     }
     reference = page_reference(request, f"paper-{name}", f"The figures of {paper.title}, printed and measured")
-    return show(request, "paper.html", context, sections=sections, reference=reference)
+    if file := download(request, _files(rows, request)) or reference_file(request, reference):
+        return file
+    notes = shared_notes([exhibit for exhibit in paper.exhibits if everything[exhibit]])
+    context = {
+        **what_is_cited(request, reference),
+        "paper": paper,
+        "notes": notes.values(),
+        "any_measured": bool(measured.runs),
+        "exhibits": [
+            {
+                "id": f"section-{exhibit.slug}",
+                "title": exhibit.number,
+                "exhibit": exhibit,
+                "note": _note(paper, exhibit, everything[exhibit], bool(rows[exhibit]), notes),
+                "facts": facts_of(exhibit),
+                **(_figures(exhibit, rows[exhibit], request) if rows[exhibit] else {}),
+            }
+            for exhibit in paper.exhibits
+        ],
+    }
+    return render(request, "paper.html", context)
+
+
+def _files(rows: Mapping[Exhibit, list[Row]], request: HttpRequest) -> Files:
+    """Return the tables of the page: what a paper states beside its measurements, and its figures."""
+    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {}
+    for exhibit, figures in rows.items():
+        if exhibit.facts:
+            files[exhibit.slug] = FACTS, facts_of(exhibit)
+        elif figures:
+            in_order = ordered(figures, request, COLUMNS, exhibit.slug)
+            is_one_page = request.GET.get(parameter("page", exhibit.slug))
+            files[exhibit.slug] = COLUMNS, page_of(in_order, request, exhibit.slug) if is_one_page else in_order
+    return files
+
+
+def facts_of(exhibit: Exhibit) -> list[Row]:
+    """Return what the paper states beside measurements, such as the settings of a training."""
+    return [
+        {"what": what, "stated": f"{stated:,}" if isinstance(stated, int) else str(stated)}
+        for what, stated in exhibit.facts.items()
+    ]
 
 
 def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
@@ -123,85 +155,47 @@ def shared_notes(with_figures: Sequence[Exhibit]) -> dict[str, str]:
     }
 
 
-def exhibit_section(
-    paper: Paper, exhibit: Exhibit, everything: Sequence[Row], measured: MeasuredWays, said: Collection[str] = ()
-) -> Section:
-    """Return the section of a table or figure: what it shows, how to measure the rest, its figures, and a chart.
+def _note(paper: Paper, exhibit: Exhibit, everything: Sequence[Row], has_rows: bool, said: Collection[str]) -> str:
+    """Return what a table or figure shows, and how to measure what is missing.
 
-    `said`: differences that the page states already. Models without a figure are rows only where one can be measured.
+    `said`: differences that the page states already.
     """
-    title, rows = exhibit.number, [row for row in everything if row["metric"] or _missing(row, measured).href]
     if exhibit.facts:
-        return section(facts_table(exhibit), note=exhibit.caption, title=title)
-    command = f"On the command line: clozeboard paper {paper.name} {exhibit.flag}."
+        return exhibit.caption
     models = get_text_list(list(dict.fromkeys(row["name"] for row in everything)), "and")
     differences = [*(text for text in differences_of_source(exhibit) if text not in said), exhibit.differs]
     parts = [
         exhibit.caption,
-        f"It is about {models}." if everything and not rows else "",
+        f"It is about {models}." if everything and not has_rows else "",
         *(differences if everything else []),
-        OWN_WORDS if exhibit.measure == UNIFIED and rows else "",
-        "" if exhibit.measure == SCORES and is_measured_here(exhibit) else command,
+        OWN_WORDS if exhibit.measure == UNIFIED and has_rows else "",
+        ""
+        if exhibit.measure == SCORES and is_measured_here(exhibit)
+        else f"On the command line: clozeboard paper {paper.name} {exhibit.flag}.",
     ]
-    note = " ".join(filter(None, parts)).replace("`", "")  # which mark commands in documents
-    if not rows:
-        return Section(exhibit.slug, title, note=note)
-    return section(figures_table(exhibit, rows, measured), _drawing(exhibit, rows, measured), note, title=title)
+    return " ".join(filter(None, parts)).replace("`", "")  # which mark commands in documents
 
 
-def facts_table(exhibit: Exhibit) -> Table[tuple[str, object]]:
-    """Return what the paper states beside measurements, such as the settings of a training."""
-
-    def stated(row: tuple[str, object]) -> Cell:
-        return cells.text(f"{row[1]:,}" if isinstance(row[1], int) else str(row[1]))
-
-    columns: list[Column[tuple[str, object]]] = [
-        Column("what", "What", lambda row: cells.text(row[0]), align="head"),
-        Column("stated", "As stated", stated),
-    ]
-    return Table(exhibit.slug, exhibit.caption, columns, list(exhibit.facts.items()), sortable=False)
-
-
-def figures_table(exhibit: Exhibit, rows: Sequence[Row], measured: MeasuredWays) -> Table[Row]:
-    told_apart, are_shares = _told_apart(rows), _are_shares(exhibit, rows)
-
-    def with_bar(cell: Cell) -> Cell:
-        return cell if are_shares else replace(cell, bar=None)
-
-    def here(row: Row) -> Cell:
-        if row[SCORE] is None:
-            return _missing(row, measured)
-        run = measured.runs[row["model"], row["way"]]
-        return replace(cells.of_run(with_bar(cells.of_score(row[SCORE])), run), href=run.get_absolute_url())
-
-    def text(name: str, title: str, align: str = "") -> Column[Row]:
-        shown = name == "model" or name in told_apart
-        return Column(name, title, lambda row: cells.text(row[TEXTS][name]), align=align, shown=shown)
-
-    any_printed = any(row["printed"] is not None for row in rows)
-    any_measured = any(row[SCORE] is not None for row in rows)
-    columns = [
-        text("model", "Model", "head"),
-        text("way", "Asked"),
-        text("metric", "Figure"),
-        text("group", "Part"),
-        Column("printed", "Printed", lambda row: with_bar(_printed(exhibit, row)), align="score", shown=any_printed),
-        Column("measured", "Measured here", here, align="score", shown=is_measured_here(exhibit)),
-        *interval_columns(lambda row: row[SCORE]),
-        Column("difference", "Difference", partial(_difference, exhibit), align="number", shown=any_measured),
-    ]
-    return Table(exhibit.slug, exhibit.caption, columns, rows, page_size=PAGE_SIZE)
+def _figures(exhibit: Exhibit, rows: Sequence[Row], request: HttpRequest) -> dict[str, Any]:
+    """Return a page of the figures of an exhibit, the columns that it needs, where its bars run, and the chart."""
+    page = page_of(ordered(rows, request, COLUMNS, exhibit.slug), request, exhibit.slug)
+    told_apart = _told_apart(rows)
+    columns = filled(page, ("printed", "difference"))
+    if is_measured_here(exhibit) and any(row["score"] or row["submit"] for row in page):
+        columns.add("measured")
+    scale = "0 to 1" if _are_shares(exhibit, rows) else ""
+    return {
+        "page": page,
+        "columns": columns | (filled(page, NAMING) & set(told_apart)),
+        "scale": scale,
+        "measured_scale": scale if any(row["measured"] is not None for row in page) else "",
+        "chart": _chart(exhibit, rows, told_apart),
+    }
 
 
 def _told_apart(rows: Sequence[Row]) -> list[str]:
     """Return the columns in whose texts any rows differ."""
-    return [name for name in COLUMNS if len({row[TEXTS][name] for row in rows}) > 1]
-
-
-def _named(paper: Paper, exhibit: Exhibit, name: str, usual: Callable[[str], str]) -> str:
-    """Return the name of a metric or group as its paper has it, or else as all pages do."""
-    (own,) = paper_labels(paper, exhibit, [name])
-    return own if own != name else usual(name)
+    return [name for name in NAMING if len({row[name] for row in rows}) > 1]
 
 
 def _are_shares(exhibit: Exhibit, rows: Sequence[Row]) -> bool:
@@ -209,54 +203,26 @@ def _are_shares(exhibit: Exhibit, rows: Sequence[Row]) -> bool:
     return exhibit.unit != "power" and all(0 <= row["printed"] <= 1 for row in rows if row["printed"] is not None)
 
 
-def _printed(exhibit: Exhibit, row: Row) -> Cell:
-    if row["printed"] is None:
-        return NOTHING
-    is_count = row["printed"] > 1 and row["printed"].is_integer()
-    cell = cells.number(int(row["printed"])) if is_count else cells.score(row["printed"])
-    cell = cells.power(row["printed"]) if exhibit.unit == "power" else cell
-    return cells.with_mark(cell, Run.Provenance.PUBLISHED)
-
-
-def _difference(exhibit: Exhibit, row: Row) -> Cell:
-    if row["printed"] is None or row["value"] is None:
-        return cells.signed(None)
-    difference = row["value"] - row["printed"]
-    return cells.power(difference, "+") if exhibit.unit == "power" else cells.signed(difference)
-
-
-def _missing(row: Row, measured: MeasuredWays) -> Cell:
-    """Return the link to the form for a figure that this site could measure."""
-    is_too_large = sizes().get(row["model"], 0) * BYTES > settings.MODEL_SIZE_LIMIT > 0
-    if is_too_large or row["way"] not in measured.benchmarks or row["model"].startswith(UNRESOLVED):
-        return NOTHING
-    options = {f"{OPTION}{name}": value for name, value in measured.ways[row["way"]].choices.items()}
-    named = {"model": row["model"], "benchmark": measured.benchmarks[row["way"]].name}
-    query = urlencode({**named, **options}, doseq=True)
-    return Cell(None, MEASURE_THIS, f"{reverse('submit')}?{query}")
-
-
-def _drawing(exhibit: Exhibit, rows: Sequence[Row], measured: MeasuredWays) -> Drawing | None:
+def _chart(exhibit: Exhibit, rows: Sequence[Row], told_apart: Sequence[str]) -> Chart | None:
     """Return the chart of shares: hollow dots for what is printed, filled ones for what was measured here."""
     if exhibit.unit != "percent" or len(rows) > MOST_CHARTED:
         return None
-    told_apart = _told_apart(rows) or ["model"]
-    first, *others = told_apart
+    first, *others = told_apart or ["model"]
     heads: dict[str, str] = {}
     points: list[Point] = []
     for row in rows:
-        label = " · ".join(row[TEXTS][name] for name in told_apart)
-        heads[label] = row[TEXTS][first] if others else ""
+        label = " · ".join(row[name] for name in (first, *others))
+        heads[label] = row[first] if others else ""
         if row["printed"] is not None:
             points.append(Point(label, row["printed"], group=PRINTED))
-        if row["value"] is not None:
-            address = measured.runs[row["model"], row["way"]].get_absolute_url()
-            points.append(Point(label, row["value"], row["low"], row["high"], group=MEASURED_HERE, href=address))
+        if row["measured"] is not None:
+            address = row["run"].get_absolute_url()
+            points.append(Point(label, row["measured"], row["low"], row["high"], group=MEASURED_HERE, href=address))
     if not points:
         return None
     names = {label: label.partition(" · ")[2] or label for label in heads}
     summary = f"{labels.number_of(len(points), 'figure')}: hollow where printed, filled where measured here."
-    return summary, headed_dots(points, heads, "", names, MARKERS)
+    return Chart(exhibit.slug, exhibit.number, summary, headed_dots(points, heads, "", names, MARKERS))
 
 
 # What this site has measured of the figures of a paper.
@@ -331,21 +297,71 @@ def _has(run: Run, chosen: Settings) -> bool:
 
 
 def rows_of(paper: Paper, exhibit: Exhibit, measured: MeasuredWays) -> list[Row]:
-    """Return the rows of an exhibit as the command `paper` has them, by way and model, with `SCORE` and their texts.
+    """Return the rows of an exhibit as the command `paper` has them, by way and model.
 
     A model that waits for its first figure in a way has a row without a metric.
     """
     printed = printed_figures(exhibit).astype({"printed": float})
-    rows: dict[Asked, list[Row]] = {pair: [] for pair in _asked(exhibit, printed)}
-    for row in beside(printed, measured.of(exhibit, rows)).to_dict("records"):
-        known = {str(name): None if pd.isna(value) else value for name, value in row.items()}
-        rows[row["model"], row["way"]].append({SCORE: None, **known})
-    unknown = dict.fromkeys([*FIGURE_COLUMNS, *MEASURED, SCORE])
-    for (model, way), own in rows.items():
+    found: dict[Asked, list[Row]] = {pair: [] for pair in _asked(exhibit, printed)}
+    for figure in beside(printed, measured.of(exhibit, found)).to_dict("records"):
+        known = {str(name): None if pd.isna(value) else value for name, value in figure.items()}
+        found[figure["model"], figure["way"]].append(known)
+    unknown = dict.fromkeys([*FIGURE_COLUMNS, *MEASURED])
+    for (model, way), own in found.items():
         if not own:
             own.append({**unknown, "model": model, "name": model, "way": way})
-    ways = {way.name: way.label for way in exhibit.ways}
-    return [{**row, TEXTS: _texts(paper, exhibit, row, ways)} for own in rows.values() for row in own]
+    return [_row(paper, exhibit, figure, measured) for own in found.values() for figure in own]
+
+
+def _row(paper: Paper, exhibit: Exhibit, figure: Row, measured: MeasuredWays) -> Row:
+    """Return a figure of the command with the texts that name it for readers, and what this site has of it."""
+    printed, value, score = figure["printed"], figure["value"], figure.get("score")
+    is_count = printed is not None and printed > 1 and printed.is_integer()
+    difference = None if printed is None or value is None else value - printed
+    return {
+        "name": figure["name"],
+        "model": figure["name"] or paper.title,
+        "way": next(way.label for way in exhibit.ways if way.name == figure["way"]),
+        "metric": _named(paper, exhibit, figure["metric"], labels.metric),
+        "group": _named(paper, exhibit, figure["group"], labels.group),
+        "printed": int(printed) if is_count else printed,
+        "printed_text": "" if printed is None else f"{printed:,.0f}" if is_count else _text(exhibit, printed),
+        "measured": value,
+        **{end: getattr(score, end, None) for end in ENDS},
+        "difference": difference,
+        "difference_text": _text(exhibit, difference, "+"),
+        "score": score,
+        "run": score and measured.runs[figure["model"], figure["way"]],
+        "submit": "" if score else _submit_address(figure, measured),
+    }
+
+
+def _text(exhibit: Exhibit, value: float | None, sign: str = "") -> str:
+    """Write a figure with three decimals, or as papers print p-values."""
+    if value is None:
+        return cells.NO_VALUE
+    if exhibit.unit == "power":
+        return cells.power_of_ten(value, 2, sign)
+    return cells.with_minus(f"{value:+.3f}") if sign else cells.figure(value)
+
+
+def _named(paper: Paper, exhibit: Exhibit, name: str | None, usual: Callable[[str], str]) -> str:
+    """Return the name of a metric or group as its paper has it, or else as all pages do."""
+    if not name:
+        return ""
+    (own,) = paper_labels(paper, exhibit, [name])
+    return own if own != name else usual(name)
+
+
+def _submit_address(figure: Row, measured: MeasuredWays) -> str:
+    """Return the address of the form for a figure that this site could measure; of others there is none."""
+    model, way = figure["model"], figure["way"]
+    is_too_large = sizes().get(model, 0) * BYTES > settings.MODEL_SIZE_LIMIT > 0
+    if is_too_large or way not in measured.benchmarks or model.startswith(UNRESOLVED):
+        return ""
+    options = {f"{OPTION}{name}": value for name, value in measured.ways[way].choices.items()}
+    named = {"model": model, "benchmark": measured.benchmarks[way].name}
+    return f"{reverse('submit')}?{urlencode({**named, **options}, doseq=True)}"
 
 
 def _asked(exhibit: Exhibit, printed: pd.DataFrame) -> Iterator[Asked]:
@@ -354,17 +370,6 @@ def _asked(exhibit: Exhibit, printed: pd.DataFrame) -> Iterator[Asked]:
     for way in exhibit.ways:
         yield from (pair for pair in pairs if pair[1] == way.name)
         yield from ((model, way.name) for model in printed_models(exhibit, way))
-
-
-def _texts(paper: Paper, exhibit: Exhibit, row: Row, ways: Mapping[str, str]) -> dict[str, str]:
-    """Return what names a row for readers, by the column that says it."""
-    metric, group = row["metric"], row["group"]
-    return {
-        "model": row["name"] or paper.title,
-        "way": ways[row["way"]],
-        "metric": _named(paper, exhibit, metric, labels.metric) if metric else "",
-        "group": _named(paper, exhibit, group, labels.group) if group else "",
-    }
 
 
 @cache

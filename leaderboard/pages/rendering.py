@@ -56,11 +56,8 @@ def show(
             "sections": sections,
             "tables": shown,
             "offered_tables": [view for view in shown.values() if view.lines],
-            "page_address": page_address(request),
             "charts": by_name,
-            "reference": reference,
-            "canonical": request.build_absolute_uri(request.path),
-            "bibtex_file": link(request.GET, format="bibtex"),
+            **what_is_cited(request, reference),
         },
     )
     if context.get("live"):  # it changes with time and with parts of runs
@@ -71,7 +68,7 @@ def show(
 def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Reference | None) -> HttpResponseBase | None:
     """Return the table or the reference that the query string asks for as a file, None if it asks for the page."""
     if not wants_file(request):
-        return _reference_file(request, reference) if reference else None
+        return reference_file(request, reference) if reference else None
     name = request.GET.get("table", "")
     table = next((table for table in tables if name in ("", table.name)), None)
     if table is None:
@@ -80,12 +77,22 @@ def _file(request: HttpRequest, tables: Sequence[Table[Any]], reference: Referen
     return table_response(table, request)
 
 
-def _reference_file(request: HttpRequest, reference: Reference) -> HttpResponse | None:
+def reference_file(request: HttpRequest, reference: Reference) -> HttpResponse | None:
     """Return the reference as a file for BibTeX; None if the query string does not ask for it."""
     if request.GET.get("format") != "bibtex":
         return None
     headers = {"Content-Disposition": f'attachment; filename="{reference.key}.bib"'}
     return HttpResponse(f"{reference.bibtex}\n", "application/x-bibtex; charset=utf-8", headers=headers)
+
+
+def what_is_cited(request: HttpRequest, reference: Reference | None) -> dict[str, Any]:
+    """Return what the menu “Use this” and the head of a page need."""
+    return {
+        "reference": reference,
+        "bibtex_file": link(request.GET, format="bibtex"),
+        "page_address": page_address(request),
+        "canonical": request.build_absolute_uri(request.path),
+    }
 
 
 def page_address(request: HttpRequest) -> str:

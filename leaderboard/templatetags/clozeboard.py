@@ -130,7 +130,9 @@ def head(column: str, title: str, align: str = "", scale: str = "") -> dict[str,
 
 
 @register.inclusion_tag("cells/head.html", takes_context=True)
-def sort_head(context: Context, column: str, title: str, align: str = "", prefix: str = "") -> dict[str, str]:
+def sort_head(
+    context: Context, column: str, title: str, align: str = "", prefix: str = "", scale: str = ""
+) -> dict[str, str]:
     """Show a head that sorts the table: numbers first from the highest, words from A to Z.
 
     Narrow screens hide the heads, so that the table shows the links of columns of figures and of names once more.
@@ -143,7 +145,7 @@ def sort_head(context: Context, column: str, title: str, align: str = "", prefix
         direction, sign = "", "-" if align in ("number", "score") else ""
     sort = {parameter("sort", prefix): f"{sign}{column}", parameter("page", prefix): None}
     href = f"{link(query, **sort)}{f'#table-{prefix}' if prefix else ''}"
-    shown = {**head(column, title, align), "direction": direction, "href": href}
+    shown = {**head(column, title, align, scale), "direction": direction, "href": href}
     if align:
         links: Any = context.render_context.setdefault(SORT_LINKS, [])
         links.append(shown)
@@ -163,6 +165,12 @@ def along(share: float) -> str:
 
 
 register.filter("figure", cells.figure)
+register.filter("power", cells.power_of_ten)
+
+
+@register.filter
+def is_p_value(score: Score) -> bool:
+    return score.metric.startswith(cells.P_VALUE)
 
 
 @register.filter

@@ -196,6 +196,13 @@ def test_a_score_stands_with_its_mark_its_bar_and_its_intervals() -> None:
     assert html.count(note) == 2, "as a tooltip, and read out"
 
 
+def test_a_p_value_has_the_digits_of_papers_and_no_bar() -> None:
+    html = score_cell(Score(metric="p_value_mean", value=5.98e-4), href="/runs/4/")
+    assert '<a class="score" href="/runs/4/"' in html
+    assert ">5.98 × 10⁻⁴</a>" in html
+    assert "<svg" not in html
+
+
 def test_a_figure_that_is_no_share_has_no_bar_and_a_missing_one_says_why() -> None:
     assert "<svg" not in score_cell(Score(value=12.5))
     shown = [score_cell(score) for score in (None, Score(value=None, n=4), Score(value=None, n=0))]
