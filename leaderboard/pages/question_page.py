@@ -49,11 +49,12 @@ from leaderboard.probes.wording import (
     tag_text,
     usual_sentence,
 )
+from leaderboard.tables import FORMATS, download, filled, page_of
 from leaderboard.ui import cells, labels
 from leaderboard.ui.cells import Cell
 from leaderboard.ui.links import link, page_links, page_number
-from leaderboard.ui.table_files import rows_response, table_response, wants_file
-from leaderboard.ui.tables import PAGE_SIZE, Column, Table, TableView, view, views
+from leaderboard.ui.table_files import table_response, wants_file
+from leaderboard.ui.tables import Table, TableView, views
 from probing.benchmark import TRUTH_VALUES, Relation
 from probing.errors import ProbingError
 from probing.probes.probe import VERSION_TAGS
@@ -298,9 +299,6 @@ def _file(request: HttpRequest, tables: Sequence[Table[Any]]) -> HttpResponse:
 # The list of the questions of a benchmark, the hardest or the easiest first.
 
 
-SHARE_HELP = "The share of {right} answers over all models and wordings that were measured here."
-
-
 class QuestionsForm(forms.Form):
     """Filters over the questions of a benchmark, and their order."""
 
@@ -332,96 +330,53 @@ def _choice_field(label: str, titles: Mapping[str, str]) -> forms.ChoiceField:
     return forms.ChoiceField(required=False, choices=[("", "all"), *titles.items()], label=label)
 
 
-def questions_view(request: HttpRequest, name: str) -> HttpResponseBase:
+def questions_view(request: HttpRequest, name: str) -> HttpResponse:
     benchmark = get_object_or_404(Benchmark, named(name), current=True)
     judged = bool(benchmark.correctness.column)
     try:
-        relations = read_questions(benchmark).relations
-        form = QuestionsForm(request.GET, relations, judged)
-        rows = difficulties(benchmark, form.choice)
+        form = QuestionsForm(request.GET, read_questions(benchmark).relations, judged)
+        chosen = difficulties(benchmark, form.choice)
     except ProbingError as error:
         return question_missing(request, benchmark, error)
+    page = page_of(chosen, request)
+    is_whole_file = request.GET.get("format") in FORMATS and "page" not in request.GET
+    rows = [_question_row(benchmark, question) for question in (chosen if is_whole_file else page)]
     columns = question_columns(benchmark, judged)
-    start = (page_number(request.GET.get("page", ""), len(rows), PAGE_SIZE) - 1) * PAGE_SIZE
-    chosen = rows[start : start + PAGE_SIZE]
-    if wants_file(request):
-        values = ([column.cell(row).value for column in columns] for row in (chosen if "page" in request.GET else rows))
-        return rows_response([column.name for column in columns], values, request)
-    pages = page_links(request.GET, "page", len(rows), PAGE_SIZE)
-    table = replace(view(questions_table(benchmark, columns, chosen), request.GET), total=len(rows), pages=pages)
+    if file := download(request, {"questions": (columns, rows)}):
+        return file
     context = {
         "benchmark": benchmark,
         "form": form,
-        "questions": table,
+        "questions": rows,
+        "page": page,
+        "filled": filled(rows, columns),
         "judged": judged,
         "words": pages_of(benchmark).words,
-        "has_shares": any(row.answered for row in rows),
+        "has_shares": any(question.answered for question in chosen),
     }
     return render(request, "questions.html", context)
 
 
-def question_columns(benchmark: Benchmark, judged: bool) -> list[Column[RatedQuestion]]:
-    """Return the columns of a list of questions; those on right answers only where answers are right or wrong."""
-    form, words = pages_of(benchmark).question_form, pages_of(benchmark).words
-
-    def sentence(row: RatedQuestion) -> Cell:
-        text = usual_sentence(benchmark, form, row.relation, row.item)
-        return cells.text(text, question_url(benchmark, row.relation, row.item), lang=language_of(row.relation))
-
-    def answer(row: RatedQuestion) -> Cell:
-        options = row.relation.options_of(row.item)
-        return cells.text("; ".join(options[number] for number in row.item.answers), lang=language_of(row.relation))
-
-    columns: list[Column[RatedQuestion]] = [
-        Column("id", "", lambda row: cells.text(question_id(row.relation, row.item)), shown=False),
-        Column("question", benchmark.noun.capitalize(), sentence, align="head"),
-    ]
-    if form is STATEMENT:
-        columns.append(Column("truth", "True or false", _truth_cell))
-    if not judged:
-        return [*columns, _relation_column(), *map(_tag_column, PAIR_TAGS)]
-    return [
-        *columns,
-        Column("answer", words.answer, answer),
-        _relation_column(),
-        *map(_tag_column, PAIR_TAGS),
-        Column("answered", "Answers", lambda row: cells.number(row.answered), align="number", shown=False),
-        Column("right", labels.sentence(words.right), _right_cell, align="number", folded=True),
-        Column("share", f"Share {words.right}", _share_cell, SHARE_HELP.format(right=words.right), align="score"),
-    ]
+def question_columns(benchmark: Benchmark, judged: bool) -> list[str]:
+    """Return the columns of the CSV; those on right answers only where answers are right or wrong."""
+    truth = ["truth"] if pages_of(benchmark).question_form is STATEMENT else []
+    answer, counts = (["answer"], ["answered", "right", "share"]) if judged else ([], [])
+    return ["id", "question", *truth, *answer, "relation", *PAIR_TAGS, *counts]
 
 
-def _truth_cell(row: RatedQuestion) -> Cell:
-    is_true = row.item.is_true
-    return cells.text("" if is_true is None else TRUTH_VALUES[is_true])
-
-
-def _relation_column() -> Column[RatedQuestion]:
-    return Column("relation", "Relation", lambda row: cells.text(relation_name(row.relation)), folded=True)
-
-
-def _tag_column(name: str) -> Column[RatedQuestion]:
-    """Return a tag of the questions' relations for the CSV; pages have filters by it."""
-    return Column(name, "", lambda row: cells.text(str(row.relation.tags.get(name, ""))), shown=False)
-
-
-def _right_cell(row: RatedQuestion) -> Cell:
-    return cells.number(None) if not row.answered else Cell(row.right, f"{row.right} of {row.answered}", kind="number")
-
-
-def _share_cell(row: RatedQuestion) -> Cell:
-    return cells.score(row.share)
-
-
-def questions_table(
-    benchmark: Benchmark, columns: Sequence[Column[RatedQuestion]], rows: Sequence[RatedQuestion]
-) -> Table[RatedQuestion]:
-    return Table(
-        name="questions",
-        caption=benchmark.nouns.capitalize(),
-        columns=columns,
-        rows=rows,
-        main=True,
-        sortable=False,
-        empty=f"No {benchmark.noun} passes these filters. Remove one of them.",
-    )
+def _question_row(benchmark: Benchmark, question: RatedQuestion) -> dict[str, Any]:
+    relation, item = question.relation, question.item
+    options = relation.options_of(item)
+    return {
+        "id": question_id(relation, item),
+        "question": usual_sentence(benchmark, pages_of(benchmark).question_form, relation, item),
+        "href": question_url(benchmark, relation, item),
+        "language": language_of(relation),
+        "truth": "" if item.is_true is None else TRUTH_VALUES[item.is_true],
+        "answer": "; ".join(options[number] for number in item.answers),
+        "relation": relation_name(relation),
+        **{tag: str(relation.tags.get(tag, "")) for tag in PAIR_TAGS},
+        "answered": question.answered,
+        "right": question.right if question.answered else None,
+        "share": question.share,
+    }
