@@ -1,10 +1,12 @@
 """/benchmarks/<slug>/relations/<relation>/: what a relation asks, and models on it; the table of all relations."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from operator import itemgetter
 from statistics import mean
 from typing import Any
 
+from django.core.paginator import Page
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -20,7 +22,7 @@ from leaderboard.models.benchmark import named
 from leaderboard.pages.benchmark_sections import published_slice
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.probes import pages_of
-from leaderboard.probes.benchmark_words import with_baseline_name
+from leaderboard.probes.benchmark_words import BASELINES
 from leaderboard.probes.culture.pairs import PairInLanguage
 from leaderboard.probes.wording import (
     FREE_TEXT,
@@ -33,23 +35,22 @@ from leaderboard.probes.wording import (
     tag_text,
     template_pieces,
 )
+from leaderboard.tables import download, filled, ordered, page_of
 from leaderboard.ui import cells, charts, labels
 from leaderboard.ui.cells import Cell, Dot, figure
 from leaderboard.ui.charts.basics import Chart
 from leaderboard.ui.tables import (
-    PAGE_SIZE,
     Column,
     Table,
-    interval_columns,
-    model_column,
     score_points,
-    settings_column,
-    source_column,
+    source,
 )
 from probing.benchmark import Relation
 
 CHARTED = 40  # models that a chart shows at most
 FEW_OPTIONS = 12  # that the page shows without folding them
+ENDS = ("low", "high", "cluster_low", "cluster_high")
+COLUMNS = ("model", "settings", "value", *ENDS, "n", "provenance")
 
 
 def relation_view(request: HttpRequest, name: str, relation: str) -> HttpResponseBase:
@@ -74,11 +75,20 @@ def relation_view(request: HttpRequest, name: str, relation: str) -> HttpRespons
         "few_options": content is not None and len(content.answer_space) <= FEW_OPTIONS,
         "one_word": not pages.offers_options,
     }
+    models = sorted([_model_row(score) for score in scores], key=itemgetter("group"))
+    rows = ordered(models, request, COLUMNS, within="group")
+    page = page_of(rows, request)
+    models_file = {"models": (COLUMNS, page if request.GET.get("page") else rows)}
+    is_published = request.GET.get("table") in [section.name for section in published]
+    if not is_published and (file := download(request, models_file)):
+        return file
     title = pages.metric_label(pages.ranking_metric(benchmark))
     key, details = f"relation-{slugify(relation)}", f"benchmark version {benchmark.version[:12]}"
     reference = page_reference(request, key, f"{benchmark.title}: {context['name']}", details)
-    table, model_charts = models_table(benchmark, scores), models_charts(title, scores)
-    return show(request, "relation.html", context, [table], model_charts, published, reference=reference)
+    context |= _models_context(page)
+    return show(
+        request, "relation.html", context, charts=models_charts(title, scores), sections=published, reference=reference
+    )
 
 
 def on_relation(benchmark: Benchmark, name: str) -> tuple[Relation | None, Slice, list[Any]]:
@@ -95,32 +105,38 @@ def _tags(relation: Relation | None) -> list[tuple[str, str]]:
     return [(labels.dimension(name), tag_text(name, value)) for name, value in tags.items() if name != "predicate"]
 
 
-def models_table(benchmark: Benchmark, scores: list[Any]) -> Table[Any]:
-    groups = {score.run.pk: _heading(score.run) for score in scores}
-    model = model_column(lambda s: s.run)
-    return Table(
-        name="models",
-        caption="Models on this relation, the best first",
-        columns=[
-            replace(model, cell=lambda s: with_baseline_name(model.cell(s), [s.run])),
-            settings_column(lambda s: s.run),
-            Column("value", "Score", lambda s: cells.of_run(cells.of_score(s), s.run), align="score"),
-            *interval_columns(lambda s: s),
-            Column("n", benchmark.nouns.capitalize(), lambda s: cells.items(s.n), align="number"),
-            source_column(lambda s: s.run),
-        ],
-        rows=sorted(scores, key=lambda s: groups[s.run.pk]),
-        heading=lambda s: groups[s.run.pk],
-        main=True,
-        page_size=PAGE_SIZE,
-        empty="No model has been measured on this relation yet.",
-        prepare=read_records,
-    )
+def _model_row(score: Any) -> dict[str, Any]:
+    """Return a model with its score. Runs with other than the usual settings stand below those with the usual ones."""
+    run, baseline = score.run, BASELINES.get(score.run.model.hub_id)
+    label = cells.PROVENANCES[run.provenance].lower()
+    return {
+        "score": score,
+        "run": run,
+        "group": f"Other settings: {run.settings_group}" if run.settings_group else "",
+        "name": baseline.name if baseline else run.model.title,
+        "note": f"{baseline.name} {baseline.words}." if baseline else run.model.title,
+        "mark": "" if baseline else run.provenance,
+        "model": run.model.title,
+        "settings": labels.variant(run),
+        "value": score.value,
+        **{end: getattr(score, end) for end in ENDS},
+        "n": score.n or None,
+        "provenance": f"{label}: {run.reference}" if run.reference else label,
+    }
 
 
-def _heading(run: Run) -> str:
-    """Return what stands above runs with other than the usual settings."""
-    return f"Other settings: {run.settings_group}" if run.settings_group else ""
+def _models_context(page: Page[dict[str, Any]]) -> dict[str, Any]:
+    """Return what the table of models needs: its rows with their sources, and the columns that they fill."""
+    read_records([row["score"] for row in page])
+    shown = filled(page, ("settings", "value", "n", "provenance"))
+    has_bars = any(row["value"] is not None and 0 <= row["value"] <= 1 for row in page)
+    return {
+        "models": [{**row, "source": source(row["run"])} for row in page],
+        "page": page,
+        "shown": shown,
+        "columns": 1 + len(shown),
+        "scale": "0 to 1" if has_bars else "",
+    }
 
 
 def models_charts(title: str, scores: list[Any]) -> list[Chart]:
