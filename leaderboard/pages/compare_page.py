@@ -1,7 +1,7 @@
 """/compare/?m=…&m=… : a paired comparison of two to eight runs on the same items."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import isnan
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from leaderboard.exports.references import Reference
 from leaderboard.figures.comparisons import (
     Comparison,
+    FigureBesideOthers,
     Pattern,
     compared,
     disagreements,
@@ -26,49 +27,50 @@ from leaderboard.figures.item_rows import Row
 from leaderboard.figures.runs import models_named
 from leaderboard.figures.scores import OVERALL_SLICE
 from leaderboard.figures.training import Percent, StepScore, Trajectories, on_several_benchmarks
-from leaderboard.models import Benchmark, Run
+from leaderboard.models import Benchmark, Run, Score
 from leaderboard.pages.bias_fold import compared_fold
-from leaderboard.pages.comparison_tables import (
-    ComparedRun,
+from leaderboard.pages.comparison_words import (
+    Side,
     compared_runs,
     comparison_charts,
-    differences_table,
-    group_cell,
-    group_values,
-    runs_table,
-    side_by_side_table,
-    values_chart,
-    values_table,
+    group_figures,
+    is_certain,
     verdict,
 )
 from leaderboard.pages.rendering import page_reference, show
 from leaderboard.pages.training_tables import PointRow, benchmarks_table
 from leaderboard.probes import pages_of
-from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, switches
+from leaderboard.probes.culture.pairs import PairInLanguage, one_pair, pairs_of, part_in_words, switches
 from leaderboard.probes.items import item_url
-from leaderboard.probes.probe_pages import ProbePages
 from leaderboard.probes.wording import (
     OUTCOMES,
     AnswerWords,
     Names,
-    RowKey,
-    answer_cell,
+    group_title,
     relation_names,
     row_key,
     sentences,
     several_answers,
 )
+from leaderboard.tables import FORMATS, Files, download, filled, ordered, page_of
 from leaderboard.ui import cells, charts, labels
-from leaderboard.ui.cells import Cell
 from leaderboard.ui.charts.basics import Chart, Point, range_in_view
 from leaderboard.ui.links import PageLink, link
 from leaderboard.ui.sections import Anchor, Fold, Section, anchors, folds_of, open_sections, section
-from leaderboard.ui.tables import Column, Table
-from probing.analysis.paired_tests import RESULT_NAMES
+from leaderboard.ui.tables import Column, source
+from probing.analysis.paired_tests import RESULT_NAMES, SIDE_BOUNDS
 from probing.errors import ProbingError
 
 OFFERS = "run-offers"  # the element with the names that the fields of the form suggest
 FEWEST_CHOICES = 4  # fields of the form; each further run adds one, until all are there
+
+SCORE = ("value", "low", "high", "cluster_low", "cluster_high")
+DIFFERENCES = (
+    *("dimension", "group", "name", "result", "run", "n", "first", "second", *SIDE_BOUNDS),
+    *("difference", "low", "high", "gained", "lost", "p", "p_holm"),
+)
+RUNS = ("name", "run", *SCORE, "difference", "difference_low", "difference_high", "p", "p_holm", "result")
+SIDE_BY_SIDE = ("name", "run", "settings", *SCORE, "provenance")
 
 
 def compare_view(request: HttpRequest) -> HttpResponseBase:
@@ -99,37 +101,33 @@ def _comparison_page(
     pair: PairInLanguage | None,
 ) -> HttpResponseBase:
     """Show the paired comparison of runs, on the questions of a pair of cultures where the benchmark has such pairs."""
-    pages = pages_of(runs[0].benchmark)
+    pages, names = pages_of(runs[0].benchmark), relation_names(runs[0])
     metric = pages.metric_label(runs[0].benchmark.main_metric)
-    sides = compared_runs(runs, comparison.differences)
-    context = _chosen_runs(request, runs) | {
+    sides, groups = compared_runs(runs, comparison.differences), group_figures(comparison.differences)
+    tables, files = _tables(request, sides, groups, comparison, names)
+    if (request.GET.get("table") or "differences") in files and (file := download(request, files)):
+        return file
+    figures = comparison_charts(sides, groups, comparison.differences, labels.within(metric), names)
+    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
+    optional_folds = (benchmarks_fold(runs, [side["name"] for side in sides]), compared_fold(runs, request.GET))
+    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
+    context = {
+        **_chosen_runs(request, runs),
+        **tables,
         "verdict": verdict(sides, comparison.differences, pages.words.more),
         "metric": metric,
+        "second": f"Its {labels.within(metric)}" if len(sides) > 2 else sides[1]["name"],
         "averaged": _averaged(runs[0].benchmark, comparison.differences),
-        "n": cells.items(comparison.differences[0]["n"]),
-        "differences_open": "sort" in request.GET or "page" in request.GET,
-        "has_answers": bool(len(comparison.right)),
+        "n": comparison.differences[0]["n"],
         "right": pages.words.right,
+        "switches": part_switches,
+        "part": pair.title if pair else "",
+        "folds": [(fold, fold.is_open(request.GET)) for fold in folds],
+        "contents": contents(figures, sections, folds, has_answers=bool(len(comparison.right))),
     }
-    relations = relation_names(runs[0])
-    tables, figures, scores = _groups(sides, comparison, metric, relations, request.GET)
-    if len(comparison.right):
-        pattern = read_pattern(request.GET.get("right", ""), len(runs))
-        context["patterns"] = [pattern_links(sides, comparison, request.GET, pages.words)]
-        shown = disagreements_table(sides, disagreements(comparison, pattern), pattern, relations, pages)
-        tables.append(shown)
-    context |= {"switches": part_switches, "part": pair.title if pair else ""}
-    of_probe = pages.comparison_sections(runs, *pages.chosen_group(pair))
-    names = [side.name for side in sides]
-    optional_folds = (benchmarks_fold(runs, names), compared_fold(runs, request.GET))
-    sections, folds = open_sections(of_probe), [*folds_of(of_probe), *filter(None, optional_folds)]
-    sections = [*scores, *sections]
-    context["folds"] = [(fold, fold.is_open(request.GET)) for fold in folds]
-    context["contents"] = contents(figures, sections, folds, has_answers=context["has_answers"])
     folded = [section for fold in folds for section in fold.sections]
-    return show(
-        request, "compare.html", context, tables, figures, sections, folded, comparison_reference(request, runs)
-    )
+    reference = comparison_reference(request, runs)
+    return show(request, "compare.html", context, (), figures, sections, folded, reference)
 
 
 def _averaged(benchmark: Benchmark, differences: Sequence[Row]) -> str:
@@ -143,9 +141,8 @@ def contents(
 ) -> list[Anchor]:
     """Return the page's contents list: what a reader may jump to, in the order of the page."""
     titles = {"groups": "Groups", "relations": "Relations"}
-    names = {figure.name for figure in figures}
     return [
-        *(Anchor(f"section-{name}", title) for name, title in titles.items() if name in names),
+        *(Anchor(f"section-{figure.name}", titles.get(figure.name, figure.title)) for figure in figures),
         *anchors(sections),
         *([Anchor("disagreements", "Disagreements")] if has_answers else []),
         *([Anchor("details", "Behind the figures")] if folds else []),
@@ -167,10 +164,35 @@ def _side_by_side(request: HttpRequest, names: Sequence[str], slug: str, error: 
         return _form(request, names, {"error": error}, status=400)
     runs = [row.run for row in rows[: len(names)]]
     pages, benchmark = pages_of(runs[0].benchmark), runs[0].benchmark
-    table = side_by_side_table(rows, pages.metric_label(pages.main_metric(benchmark)))
-    differ = len({row.choice for row in rows[: len(names)]}) > 1
-    context = _chosen_runs(request, runs) | {"side_by_side": True, "differ": differ}
-    return show(request, "compare.html", context, [table], reference=comparison_reference(request, runs))
+    figures = [_side_by_side_row(row) for row in rows]
+    if file := download(request, {"runs": (SIDE_BY_SIDE, figures)}):
+        return file
+    context = {
+        **_chosen_runs(request, runs),
+        "side_by_side": figures,
+        "has_values": filled(figures, ("value",)),
+        "scale": _scale(row.score for row in rows),
+        "metric": pages.metric_label(pages.main_metric(benchmark)),
+        "differ": len({row.choice for row in rows[: len(names)]}) > 1,
+    }
+    return show(request, "compare.html", context, reference=comparison_reference(request, runs))
+
+
+def _side_by_side_row(row: FigureBesideOthers) -> Row:
+    """Return a run with its figure; one whose answers are not stored cannot be tested against others."""
+    settings = ", ".join(filter(None, [part_in_words(row.score) if row.score else "", row.settings]))
+    return {
+        "stored": row.run,
+        "figure": row.score,
+        "mark": "" if row.run.provenance == Run.Provenance.BASELINE else row.run.provenance,
+        "heading": labels.sentence(settings),
+        "source": source(row.run),
+        "name": row.run.name,
+        "run": row.run.pk,
+        "settings": settings,
+        **{name: getattr(row.score, name, None) for name in SCORE},
+        "provenance": source(row.run).value,
+    }
 
 
 def comparison_reference(request: HttpRequest, runs: Sequence[Run]) -> Reference:
@@ -196,26 +218,6 @@ def _chosen_runs(request: HttpRequest, runs: Sequence[Run]) -> dict[str, Any]:
     }
 
 
-def _groups(
-    sides: Sequence[ComparedRun], comparison: Comparison, metric: str, names: Names, query: QueryDict
-) -> tuple[list[Table[Any]], list[Chart], list[Section]]:
-    """Return tables and charts of what every probe compares, and for more than two runs a section of scores by group.
-
-    The table of differences is the page's main one; of two runs it has both scores.
-    """
-    values = group_values(comparison.differences)
-    tables: list[Table[Any]] = [
-        differences_table(sides, comparison.differences, metric, names),
-        runs_table(sides, metric, query),
-    ]
-    in_words = labels.within(metric)
-    figures = comparison_charts(sides, values, comparison.differences, in_words, names)
-    if len(sides) == 2:
-        return tables, figures, []
-    chart = values_chart(sides, values, in_words, names)
-    return tables, figures, [Section("values", chart.title, values_table(values, sides, metric, names), chart)]
-
-
 def chosen(names: Sequence[str]) -> list[tuple[str, str]]:
     """Return the names of the form's choices, each with the run or model that is chosen there."""
     number = min(max(FEWEST_CHOICES, len(names) + 1), len(RESULT_NAMES))
@@ -230,6 +232,112 @@ def read_pattern(text: str, runs: int) -> Pattern | None:
     return tuple(digit == "1" for digit in text) if len(text) == runs and set(text) <= {"0", "1"} else None
 
 
+# The tables that every comparison has: what the template needs of them, and their rows with the values of the CSV.
+
+
+def _tables(
+    request: HttpRequest, sides: Sequence[Side], groups: Sequence[Row], comparison: Comparison, names: Names
+) -> tuple[dict[str, Any], Files]:
+    """Return what the page shows of its tables, and the tables as files, with all rows unless a page is named."""
+    runs = [_run_row(side, sides, request.GET) for side in sides]
+    differences = ordered([_difference_row(row, sides, names) for row in comparison.differences], request, DIFFERENCES)
+    page = page_of(differences, request)
+    measured_here = all(side["stored"].provenance == Run.Provenance.MEASURED for side in sides)
+    context: dict[str, Any] = {
+        "sides": sides,
+        "several": len(sides) > 2,
+        "runs": runs,
+        "measured_here": measured_here,
+        "scale": _scale(side["figure"] for side in sides),
+        "differences": page,
+        "has_gains": filled(list(page), ("gained",)),
+        "differences_open": "sort" in request.GET or "page" in request.GET,
+    }
+    files: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
+        "differences": (DIFFERENCES, list(page) if "page" in request.GET else differences),
+        "runs": (RUNS if measured_here else (*RUNS[:-1], "provenance", RUNS[-1]), runs),
+    }
+    if len(sides) > 2:
+        columns = _value_columns(sides)
+        values = ordered([_value_row(row, sides, names) for row in groups], request, columns, "values")
+        context["values"] = page_of(values, request, "values")
+        files["values"] = (columns, list(context["values"]) if "values-page" in request.GET else values)
+    if len(comparison.right):
+        context |= _disagreements(request, sides, comparison, names)
+        files["disagreements"] = (_disagreement_columns(sides), context["disagreements"])
+    return context, files
+
+
+def _scale(figures: Iterable[Score | None]) -> str:
+    """Say from where to where the bars of these figures run; empty where none has a bar."""
+    return "0 to 1" if any(score and score.value is not None and 0 <= score.value <= 1 for score in figures) else ""
+
+
+def _run_row(side: Side, sides: Sequence[Side], query: QueryDict) -> Row:
+    """Return a run with its figure and its difference from the first run; `first_href` makes it the first."""
+    run, change = side["stored"], side["against_first"] or {}
+    numbers = [str(other["stored"].pk) for other in sides if other is not side]
+    return {
+        **side,
+        "change": change and Score(value=change["difference"], low=change["low"], high=change["high"]),
+        "first_href": _with_runs(query, [str(run.pk), *numbers]) if change else "",
+        "source": source(run),
+        "run": run.pk,
+        **{name: getattr(side["figure"], name) for name in SCORE},
+        "difference": change.get("difference"),
+        "difference_low": change.get("low"),
+        "difference_high": change.get("high"),
+        "p": change.get("p"),
+        "p_holm": change.get("p_holm"),
+        "provenance": source(run).value,
+        "result": side["key"],
+    }
+
+
+def _with_runs(query: QueryDict, numbers: Sequence[str]) -> str:
+    """Return the address of the page with the same parameters for these runs, in this order."""
+    changed = query.copy()
+    changed.setlist("m", list(numbers))
+    return link(changed, right=None, sort=None, page=None)
+
+
+def _difference_row(row: Row, sides: Sequence[Side], names: Names) -> Row:
+    side = next(side for side in sides if side["key"] == row["result"])
+    return {
+        **row,
+        **{bound: None if isnan(row[bound]) else row[bound] for bound in SIDE_BOUNDS},
+        "dimension": labels.dimension(row["dimension"]),
+        "title": group_title(row["dimension"], row["group"], names),
+        "change": Score(value=row["difference"], low=row["low"], high=row["high"]),
+        "certain": is_certain(row),
+        "n": row["n"] or None,
+        "name": side["name"],
+        "run": side["stored"].pk,
+    }
+
+
+def _value_columns(sides: Sequence[Side]) -> list[str]:
+    return ["dimension", "group", "n", *(_value_column(side, name) for side in sides for name in SCORE)]
+
+
+def _value_column(side: Side, name: str) -> str:
+    """Return the column of a run's figure, or that of an end of an interval."""
+    return str(side["key"]) if name == "value" else f"{side['key']}_{name}"
+
+
+def _value_row(row: Row, sides: Sequence[Side], names: Names) -> Row:
+    """Return a group with the figure of every run."""
+    of_sides = list(zip(sides, row["figures"], strict=True))
+    return {
+        "title": group_title(row["dimension"], row["group"], names),
+        "figures": of_sides,
+        "dimension": labels.dimension(row["dimension"]),
+        "group": row["group"],
+        "n": row["n"] or None,
+        **{_value_column(side, name): getattr(figure, name) for side, figure in of_sides for name in SCORE},
+    }
+
+
 # The answers on which the runs disagree.
 
 
@@ -238,14 +346,38 @@ PATTERNS_OFFERED = 6  # the most frequent ones
 NAMED_RUNS = 4  # with more runs, their number stands in place of their names
 
 
+def _disagreements(request: HttpRequest, sides: Sequence[Side], comparison: Comparison, names: Names) -> dict[str, Any]:
+    """Return the answers of a page, or those of a file where the query string asks for one."""
+    words, pattern = (
+        pages_of(sides[0]["stored"].benchmark).words,
+        read_pattern(request.GET.get("right", ""), len(sides)),
+    )
+    found = disagreements(comparison, pattern)
+    page, shown = page_of(found, request, "disagreements", DISAGREEMENTS_PER_PAGE), found
+    if request.GET.get("format") not in FORMATS or "disagreements-page" in request.GET:
+        shown = list(page)
+    elif request.GET.get("table") != "disagreements":  # it is another file, for which no answer is read
+        shown = []
+    rows = _disagreement_rows(sides, shown, names)
+    return {
+        "has_answers": True,
+        "patterns": [pattern_links(sides, comparison, request.GET, words)],
+        "pattern": _pattern_caption(sides, pattern, words) if pattern else "Answers on which the runs disagree",
+        "disagreements": rows,
+        "disagreements_page": page,
+        "disagreements_filled": filled(rows, ("relation", "answer")),
+        "few": len(sides) <= NAMED_RUNS,
+    }
+
+
 def pattern_links(
-    runs: Sequence[ComparedRun], comparison: Comparison, query: QueryDict, words: AnswerWords
+    sides: Sequence[Side], comparison: Comparison, query: QueryDict, words: AnswerWords
 ) -> list[PageLink]:
     """Return the links to all disagreements, and to those of each of the most frequent patterns, with their number."""
-    chosen = read_pattern(query.get("right", ""), len(runs))
+    chosen = read_pattern(query.get("right", ""), len(sides))
     counts = {pattern: count for pattern, count in comparison.counts().items() if len(set(pattern)) > 1}
     frequent = sorted(counts, key=lambda pattern: -counts[pattern])[:PATTERNS_OFFERED]
-    titles = {pattern: f"{_pattern_caption(runs, pattern, words)} ({counts[pattern]:,})" for pattern in frequent}
+    titles = {pattern: f"{_pattern_caption(sides, pattern, words)} ({counts[pattern]:,})" for pattern in frequent}
     offered: list[tuple[Pattern | None, str]] = [(None, "All"), *titles.items()]
     return [PageLink(title, _with_pattern(query, pattern), pattern == chosen) for pattern, title in offered]
 
@@ -255,80 +387,55 @@ def _with_pattern(query: QueryDict, pattern: Pattern | None) -> str:
     return link(query, right=digits, **{"disagreements-page": None})
 
 
-def _marked(words: AnswerWords, right: bool, answer: str = "", lang: str = "") -> Cell:
-    """Show an answer, or whether it is right where there is no text of it, in the colour that says so."""
-    text = answer or words.of(right)
-    return Cell(text, text, kind="" if words.both_true else OUTCOMES[right][1], lang=lang)
+def _disagreement_columns(sides: Sequence[Side]) -> list[str]:
+    return ["subject", "relation", "template", "answer", *(side["key"] for side in sides), "right_names", "right"]
 
 
-def disagreements_table(
-    runs: Sequence[ComparedRun], rows: Sequence[Row], pattern: Pattern | None, names: Names, pages: ProbePages
-) -> Table[Row]:
-    """Return the answers on which runs disagree; those of a page are read when it is shown."""
-    questions: dict[RowKey, str] = {}
-    answers: dict[tuple[str, int], str] = {}
+def _disagreement_rows(sides: Sequence[Side], rows: Sequence[Row], names: Names) -> list[Row]:
+    """Return rows on which runs disagree with their questions and answers, which are read now."""
+    first = sides[0]["stored"]
+    pages = pages_of(first.benchmark)
+    read_answers([side["stored"] for side in sides], rows, pages.model_answer)
+    questions = sentences(first, rows, pages.question_form)
+    several = several_answers(first, rows, pages.question_form)
 
-    def read(shown: Sequence[Row]) -> None:
-        read_answers([side.run for side in runs], shown, pages.model_answer)
-        questions.update(sentences(runs[0].run, shown, pages.question_form))
-        answers.update(several_answers(runs[0].run, shown, pages.question_form))
+    def shown(row: Row) -> Row:
+        right = _chosen(sides, row["right"])
+        listed = ", ".join(side["name"] for side in right) or "none"
+        answers = [
+            (side, "" if pages.words.both_true else OUTCOMES[is_right][1], answer or pages.words.of(is_right))
+            for side, is_right, answer in zip(sides, row["right"], row["answers"], strict=True)
+        ]
+        return {
+            **{name: row[name] for name in ("subject", "relation", "template")},
+            "href": item_url(first, row),
+            "language": row.get("language") or "",
+            "question": questions.get(row_key(row), row["subject"]),
+            "relation_title": group_title("relation", row["relation"], names),
+            "every_answer": several.get((row["relation"], row["index"]), row["answer_label"]),
+            "answers": answers,
+            "answer": row["answer_label"],
+            **{side["key"]: answer for side, _, answer in answers},
+            "right_listed": listed,
+            "right_names": listed if len(sides) <= NAMED_RUNS else f"{len(right)} of {len(sides)}",
+            "right": ", ".join(side["key"] for side in right) or "none",
+        }
 
-    def question(row: Row) -> Cell:
-        subject = cells.text(row["subject"], item_url(runs[0].run, row), lang=row.get("language", ""))
-        return replace(subject, text=questions.get(row_key(row), subject.text))
-
-    def right_names(row: Row) -> Cell:
-        right = _chosen(runs, row["right"])
-        listed = ", ".join(run.name for run in right) or "none"
-        return cells.text(listed if len(runs) <= NAMED_RUNS else f"{len(right)} of {len(runs)}", note=listed)
-
-    def right_keys(row: Row) -> Cell:
-        return cells.text(", ".join(run.key for run in _chosen(runs, row["right"])) or "none")
-
-    return Table(
-        name="disagreements",
-        caption=_pattern_caption(runs, pattern, pages.words) if pattern else "Answers on which the runs disagree",
-        columns=[
-            Column("subject", "Question", question, align="head"),
-            Column("relation", "Relation", lambda row: group_cell("relation", row["relation"], names), folded=True),
-            Column("template", "Wording", _wording_cell, align="number", shown=False),
-            Column("answer", "Answer", lambda row: answer_cell(row, answers)),
-            *(_answer_column(position, run, pages.words) for position, run in enumerate(runs)),
-            Column("right_names", labels.sentence(pages.words.right), right_names, folded=len(runs) <= NAMED_RUNS),
-            Column("right", "", right_keys, shown=False),
-        ],
-        rows=rows,
-        sortable=False,
-        page_size=DISAGREEMENTS_PER_PAGE,
-        empty="There are no such answers.",
-        prepare=read,
-    )
+    return [shown(row) for row in rows]
 
 
-def _wording_cell(row: Row) -> Cell:
-    """Show the number of a wording from 1; the CSV has the template's number, which counts from 0."""
-    return Cell(row["template"], str(row["template"] + 1), kind="number")
-
-
-def _answer_column(position: int, run: ComparedRun, words: AnswerWords) -> Column[Row]:
-    def cell(row: Row) -> Cell:
-        return _marked(words, row["right"][position], row["answers"][position], row.get("language", ""))
-
-    return Column(run.key, run.name, cell)
-
-
-def _pattern_caption(runs: Sequence[ComparedRun], pattern: Pattern, words: AnswerWords) -> str:
+def _pattern_caption(sides: Sequence[Side], pattern: Pattern, words: AnswerWords) -> str:
     wrong = [not right for right in pattern]
     parts = [
-        f"{word}: {', '.join(run.name for run in _chosen(runs, choice))}"
+        f"{word}: {', '.join(side['name'] for side in _chosen(sides, choice))}"
         for word, choice in ((words.right, pattern), (words.wrong, wrong))
         if any(choice)
     ]
     return labels.sentence("; ".join(parts))
 
 
-def _chosen(runs: Sequence[ComparedRun], chosen: Sequence[bool]) -> list[ComparedRun]:
-    return [run for run, is_chosen in zip(runs, chosen, strict=True) if is_chosen]
+def _chosen(sides: Sequence[Side], chosen: Sequence[bool]) -> list[Side]:
+    return [side for side, is_chosen in zip(sides, chosen, strict=True) if is_chosen]
 
 
 # The fold of a comparison with its models on other benchmarks.

@@ -174,6 +174,28 @@ def is_p_value(score: Score) -> bool:
 
 
 @register.filter
+def decimal(value: float | None) -> str:
+    """Write a number with three decimals, a whole one without."""
+    return cells.number(value).text
+
+
+@register.filter
+def count(value: float | None) -> str:
+    """Write a number of items, which can be a fraction."""
+    return cells.items(value).text
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    return cells.signed(value).text
+
+
+@register.filter
+def p_value(value: float) -> str:
+    return cells.p_value(value).text
+
+
+@register.filter
 def uncertainty(score: Score) -> str:
     return cells.uncertainty(score.value, score.low, score.high) if score.value is not None else ""
 

@@ -1,6 +1,5 @@
 """/compare/ : by run or by model, two to eight of them, what cannot be compared, and what was found."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from leaderboard.figures.comparisons import (
 )
 from leaderboard.models import Benchmark, Model, Run, Score
 from leaderboard.pages.compare_page import PATTERNS_OFFERED
-from leaderboard.pages.comparison_tables import ComparedRun, Interval, verdict
+from leaderboard.pages.comparison_words import Side, verdict
 from leaderboard.probes.probe_pages import PREDICTION
 from leaderboard.probes.wording import RIGHT_OR_WRONG
 from leaderboard.ui import charts
@@ -285,9 +284,9 @@ def rows(difference: float, low: float, high: float, p: float) -> list[dict[str,
     return [overall, *({"dimension": "relation", "difference": value} for value in (0.1, 0.2, -0.1, 0.0))]
 
 
-def sides(*values: float) -> list[ComparedRun]:
+def sides(*values: float) -> list[Side]:
     return [
-        ComparedRun(name, name, Run(), Interval(value, None, None))
+        {"key": name, "name": name, "figure": Score(value=value), "against_first": None}
         for name, value in zip("ABCDE", values, strict=False)
     ]
 
@@ -323,13 +322,11 @@ def test_runs_with_the_same_figure_are_level() -> None:
 
 
 def test_of_several_runs_the_best_is_named_and_those_that_clearly_differ_from_the_first() -> None:
-    runs = [
-        replace(run, against_first={"difference": difference, "p_holm": p})
-        for run, difference, p in zip(
-            sides(0.3, 0.5, 0.4, 0.31, 0.1), (0.0, 0.2, 0.1, 0.01, -0.2), (1, 0.001, 0.001, 0.9, 0.001), strict=True
-        )
-    ]
-    assert verdict([replace(runs[0], against_first=None), *runs[1:]], [], MORE) == (
+    first, *others = sides(0.3, 0.5, 0.4, 0.31, 0.1)
+    changes = [(0.2, 0.001), (0.1, 0.001), (0.01, 0.9), (-0.2, 0.001)]
+    for run, (difference, p) in zip(others, changes, strict=True):
+        run["against_first"] = {"difference": difference, "p_holm": p}
+    assert verdict([first, *others], [], MORE) == (
         "B has the highest figure of 5, 0.500. B and C are clearly better than A. E is clearly worse than A. "
         "D is not clearly different from A."
     )
