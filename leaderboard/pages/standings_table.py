@@ -234,11 +234,11 @@ def _spread_column(rows: Sequence[Standing]) -> list[Column[Standing]]:
     """Return the column with the standard error over templates, where any run was asked with several."""
     if not any(row.spread is not None for row in rows):
         return []
-    help_text = "Of the mean over wordings: how far it could move with others. The interval is over questions."
+    help_text = "Standard error of the mean: how far it could move with others. The interval is over questions."
     return [
         Column(
             "sem",
-            labels.metric("accuracy_sem"),
+            "Error over wordings",  # its whole name is wider than a desktop's page has room for
             lambda row: cells.number(row.spread),
             help_text,
             align="number",
