@@ -54,7 +54,7 @@ def test_it_refreshes_by_itself_until_the_checks_have_ended(client: Client, smal
 def test_an_accepted_submission_shows_the_progress_of_its_run(client: Client, checked: Submission) -> None:
     html = page(client, checked)
     assert f'href="/runs/{checked.run_id}/"' in html
-    assert "0 % of the work · 0 of 6 items" in html
+    assert "0 % of the work · 0 of 6 sentences" in html
     assert LIVE in html
     Run.objects.filter(pk=checked.run_id).update(state=Run.State.FINISHED)
     html = page(client, checked)
