@@ -99,7 +99,7 @@ def groups_of(
     return _read(sorted(benchmarks), sorted(metrics), sorted(set(dimensions)), sorted(set(groups)))
 
 
-def known(table: pd.DataFrame) -> pd.DataFrame:
+def with_value(table: pd.DataFrame) -> pd.DataFrame:
     """Return the scores that have a value; the others have no items that count."""
     return table[table["value"].notna()]
 

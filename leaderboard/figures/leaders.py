@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from leaderboard.figures.board import board, ends, known, reaches, rows_of
+from leaderboard.figures.board import board, ends, reaches, rows_of, with_value
 from leaderboard.figures.overview import BenchmarkColumn, Figure, ModelKey, ModelRow, Provenance
 from leaderboard.figures.scores import DOMAIN
 
@@ -128,7 +128,7 @@ class Groups:
 def column_groups(column: BenchmarkColumn, dimensions: Sequence[str]) -> Groups:
     """Return the groups of the first of the domains and these dimensions in which a model has figures."""
     dimensions = (DOMAIN, *dimensions)
-    scores = known(board([column.version.pk], [column.metric], dimensions))
+    scores = with_value(board([column.version.pk], [column.metric], dimensions))
     figures: dict[str, dict[int, dict[str, Figure]]] = {}
     for row in rows_of(scores[scores["provenance"] != Provenance.BASELINE.value]):
         figures.setdefault(row.dimension, {}).setdefault(row.run, {})[row.group] = row

@@ -15,7 +15,7 @@ import pandas as pd
 from django.db.models import Count, Q
 
 from leaderboard.figures.benchmarks import GUESSES, HUMANS
-from leaderboard.figures.board import WEIGHTS, board, known, reaches, rows_of, usual
+from leaderboard.figures.board import WEIGHTS, board, reaches, rows_of, usual, with_value
 from leaderboard.figures.progress import percent_done
 from leaderboard.figures.runs import ANY_VERSION, OPEN, WORKING, State
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PARTS, Slice, main_part, parts_among
@@ -208,7 +208,7 @@ def overview(measures: Sequence[Measure]) -> Overview:
 def _figures(measure: Measure, scores: pd.DataFrame) -> list[Figure]:
     """Return the figures of runs with the usual settings on the part that a measure is about, by its versions."""
     about = (scores["dimension"] == measure.part.dimension) & (scores["group"] == measure.part.group)
-    own = usual(known(scores[about & scores["metric"].isin(measure.metrics)]), measure.narrowed_by)
+    own = usual(with_value(scores[about & scores["metric"].isin(measure.metrics)]), measure.narrowed_by)
     return [row for version in measure.versions for row in rows_of(own[own["benchmark"] == version.pk])]
 
 

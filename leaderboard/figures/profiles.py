@@ -13,7 +13,7 @@ import pandas as pd
 
 from leaderboard.changed_settings import LEFT_OUT
 from leaderboard.figures.benchmarks import GUESSES
-from leaderboard.figures.board import board, known, rows_of
+from leaderboard.figures.board import board, rows_of, with_value
 from leaderboard.figures.scores import MAIN_DIMENSIONS, PART_SETTINGS, PARTS, Slice, main_part, main_scores, part_of
 from leaderboard.models import Benchmark, Run, Score
 
@@ -123,8 +123,9 @@ def _words(settings: Sequence[Sequence[str]], part: Slice) -> str:
 
 def levels(benchmarks: Mapping[int, Benchmark]) -> pd.DataFrame:
     """Return the figures on benchmarks in the main metrics of their probes, of all items and of parts."""
-    scores = known(board(benchmarks, {benchmark.main_metric for benchmark in benchmarks.values()}, MAIN_DIMENSIONS))
-    return scores[scores["metric"] == scores["benchmark"].map({pk: one.main_metric for pk, one in benchmarks.items()})]
+    metrics = {pk: benchmark.main_metric for pk, benchmark in benchmarks.items()}
+    scores = with_value(board(benchmarks, set(metrics.values()), MAIN_DIMENSIONS))
+    return scores[scores["metric"] == scores["benchmark"].map(metrics)]
 
 
 def similar_figures(hub_id: str, parameters: int | None, scores: pd.DataFrame) -> dict[int, list[Figure]]:

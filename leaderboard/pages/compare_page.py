@@ -352,8 +352,8 @@ def _disagreements(request: HttpRequest, sides: Sequence[Side], comparison: Comp
         pages_of(sides[0]["stored"].benchmark).words,
         read_pattern(request.GET.get("right", ""), len(sides)),
     )
-    found = disagreements(comparison, pattern)
-    page, shown = page_of(found, request, "disagreements", DISAGREEMENTS_PER_PAGE), found
+    answers = disagreements(comparison, pattern)
+    page, shown = page_of(answers, request, "disagreements", DISAGREEMENTS_PER_PAGE), answers
     if request.GET.get("format") not in FORMATS or "disagreements-page" in request.GET:
         shown = list(page)
     elif request.GET.get("table") != "disagreements":  # it is another file, for which no answer is read

@@ -28,7 +28,7 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
-def asked(query: str = "", path: str = "/queue/") -> HttpRequest:
+def request_for(query: str = "", path: str = "/queue/") -> HttpRequest:
     return RequestFactory().get(f"{path}?{query}")
 
 
@@ -46,25 +46,27 @@ def asked(query: str = "", path: str = "/queue/") -> HttpRequest:
     ],
 )
 def test_rows_are_sorted_within_their_groups_with_missing_values_last(query: str, within: str, order: str) -> None:
-    assert "".join(row["name"] for row in ordered(ROWS, asked(query), COLUMNS, within=within)) == order
+    assert "".join(row["name"] for row in ordered(ROWS, request_for(query), COLUMNS, within=within)) == order
 
 
 def test_a_column_can_be_sorted_by_something_else_than_its_value() -> None:
     steps = [{"revision": f"step{number}"} for number in (10, 9, 100)]
-    rows = ordered(steps, asked("sort=-revision"), ("revision",), keys={"revision": lambda row: len(row["revision"])})
+    rows = ordered(
+        steps, request_for("sort=-revision"), ("revision",), keys={"revision": lambda row: len(row["revision"])}
+    )
     assert [row["revision"] for row in rows] == ["step100", "step10", "step9"]
 
 
 def test_a_table_beside_the_main_one_has_parameters_of_its_own() -> None:
-    assert ordered(ROWS, asked("models-sort=name"), COLUMNS, "models")[0]["name"] == "a"
-    assert list(page_of(ROWS, asked("models-page=2"), "models", size=2)) == ROWS[2:4]
+    assert ordered(ROWS, request_for("models-sort=name"), COLUMNS, "models")[0]["name"] == "a"
+    assert list(page_of(ROWS, request_for("models-page=2"), "models", size=2)) == ROWS[2:4]
 
 
 @pytest.mark.parametrize(
     ("query", "first"), [("", 0), ("page=2", 2), ("page=99", 4), ("page=0", 0), ("page=-3", 0), ("page=x", 0)]
 )
 def test_a_page_that_does_not_exist_is_the_nearest_one(query: str, first: int) -> None:
-    assert page_of(ROWS, asked(query), size=2)[0] == ROWS[first]
+    assert page_of(ROWS, request_for(query), size=2)[0] == ROWS[first]
 
 
 def test_columns_without_a_value_can_be_told_from_the_others() -> None:
@@ -91,7 +93,7 @@ FILES = {
     ],
 )
 def test_a_table_as_csv_has_full_values_and_no_formulas(query: str, text: str) -> None:
-    response = download(asked(f"format=csv{query}"), FILES)
+    response = download(request_for(f"format=csv{query}"), FILES)
     assert response is not None
     assert response["Content-Type"] == "text/csv; charset=utf-8"
     assert response.content.decode() == text
@@ -106,7 +108,7 @@ def test_a_table_as_csv_has_full_values_and_no_formulas(query: str, text: str) -
     ],
 )
 def test_the_same_table_as_json_has_numbers_as_numbers(query: str, rows: list[dict[str, Any]]) -> None:
-    response = download(asked(f"format=json{query}"), FILES)
+    response = download(request_for(f"format=json{query}"), FILES)
     assert response is not None
     assert response["Content-Type"] == "application/json"
     assert json.loads(response.content, parse_constant=pytest.fail) == rows
@@ -120,15 +122,15 @@ def test_times_in_files_are_local_with_their_zone() -> None:
 def test_a_file_is_named_after_its_page_and_its_table() -> None:
     names = []
     for query in ("format=csv", "format=csv&table=empty"):
-        response = download(asked(query), FILES)
+        response = download(request_for(query), FILES)
         assert response is not None
         names.append(response["Content-Disposition"])
     assert names == [f'attachment; filename="clozeboard-queue-{name}.csv"' for name in ("models", "empty")]
 
 
 def test_an_unknown_table_is_not_found_and_a_page_is_no_file() -> None:
-    assert download(asked("format=xml"), FILES) is None
-    response = download(asked("format=csv&table=x"), FILES)
+    assert download(request_for("format=xml"), FILES) is None
+    response = download(request_for("format=csv&table=x"), FILES)
     assert response is not None
     assert (response.status_code, response.content.decode()) == (
         404,
@@ -146,7 +148,7 @@ TABLE = """{% load clozeboard %}{% table "models" "Models" rows page=page main=m
 
 
 def shown(query: str, rows: list[dict[str, Any]], *, main: bool = True) -> str:
-    request, prefix = asked(query), "" if main else "models"
+    request, prefix = request_for(query), "" if main else "models"
     context = {"request": request, "rows": rows, "main": main, "prefix": prefix}
     html = Template(TABLE).render(Context(context | {"page": page_of(rows, request, prefix, size=2)}))
     return " ".join(html.split())

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from pytest_django.fixtures import Settings
 
-from leaderboard.figures.board import board, ends, groups_of, known, reaches, rows_of, usual
+from leaderboard.figures.board import board, ends, groups_of, reaches, rows_of, usual, with_value
 from leaderboard.models import Benchmark, Run
 from tests.leaderboard import factories as make
 
@@ -36,7 +36,7 @@ def test_a_score_without_a_value_is_there_and_not_known(tiny: Benchmark) -> None
     make.finished(tiny, None)
     scores = board([tiny.pk], ["accuracy"])
     assert [row.value for row in rows_of(scores)] == [None]
-    assert rows_of(known(scores)) == []
+    assert rows_of(with_value(scores)) == []
 
 
 def test_some_groups_are_read_alone(tiny: Benchmark) -> None:
