@@ -23,11 +23,16 @@ LEFT_OUT = "items_left_out"  # among the differences of a run
 
 
 def differences(settings: Mapping[str, Any], usual: Settings) -> dict[str, str]:
-    """Map the name of each changed setting or option to the choice in words, such as "PLL original"."""
-    options = declared_options(probe_named(usual.probe))
-    expected = {name: option.default for name, option in options.items()} | with_options(usual.to_json())
+    """Map the name of each changed setting or option to the choice in words, such as "PLL original".
+
+    They come in the order of the fields of `Settings`, because PostgreSQL keeps the keys of a JSON object in its own.
+    """
+    defaults = {name: option.default for name, option in declared_options(probe_named(usual.probe)).items()}
+    usual_values = with_options(usual.to_json())
     stated = with_options(settings)
-    return {name: in_words(name, value) for name, value, _ in different_values(stated, expected) if name in stated}
+    expected = {**usual_values, **{name: value for name, value in defaults.items() if name not in usual_values}}
+    changed = different_values(expected, stated)
+    return {name: in_words(name, stated[name]) for name, _, _ in changed if name in stated}
 
 
 def with_left_out(changed: Mapping[str, str], items: int) -> dict[str, str]:

@@ -34,7 +34,7 @@ LONGEST = (
 # to five times as long, that of libraries as well.
 UNCOUNTED = (
     *("tests/chaos/", "tests/deploy/", "tests/examples/", "tests/speed/", "tests/zoo/", "tests/test_"),
-    *(f"tests/leaderboard/{name}/" for name in ("api", "exports", "operations", "pages", "serving")),
+    *(f"tests/leaderboard/{name}/" for name in ("exports", "operations", "pages", "serving")),
     *("tests/leaderboard/test_", "tests/leaderboard/worker/test_arrivals.py"),
     *(f"tests/probing/{name}/" for name in ("analysis", "curation", "harness", "probes", "results", "scoring")),
     "tests/probing/sentences/",

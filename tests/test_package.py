@@ -160,3 +160,11 @@ def test_the_requirements_are_all_that_a_site_needs(tmp_path: Path) -> None:
 
 def test_the_citation_names_the_version_of_the_package() -> None:
     assert f"\nversion: {PROJECT['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+
+
+def test_the_tests_that_run_on_postgresql_exist() -> None:
+    script = (ROOT / ".ci/postgresql").read_text()
+    folder = ROOT / "tests/leaderboard"
+    patterns = re.findall(r"\S+\.py\b", script)
+    assert patterns
+    assert [pattern for pattern in patterns if not any(folder.glob(pattern))] == []
